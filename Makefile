@@ -1,0 +1,51 @@
+# Everything a person does with this repository, one command each.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+
+.PHONY: help venv play test test-all oracle lint bench docs clean
+
+help:
+	@echo "make play      play a game in this terminal"
+	@echo "make test      set up if needed, then run the tests (under 15 minutes on two cores)"
+	@echo "make test-all  the long runs too (under an hour)"
+	@echo "make lint      ruff, mypy, import contracts"
+	@echo "make bench     the figures of docs/benchmarks.md, on this machine"
+	@echo "make docs      write the generated pages of docs/"
+
+venv: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade-strategy only-if-needed -c constraints.txt -e ".[envs,dev]"
+	touch $(STAMP)
+
+play: venv
+	$(BIN)/vauban play
+
+test: venv
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+
+test-all: venv
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+# Kernels against the oracle; the nightly size is make oracle PLIES=5000000
+PLIES ?= 300000
+oracle: venv
+	VAUBAN_ORACLE_PLIES=$(PLIES) $(BIN)/python -m pytest -n 2 tests/test_oracle_agreement.py
+
+lint: venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: venv
+	$(BIN)/python benchmarks/cpu.py
+
+docs: venv
+	$(BIN)/python scripts/write_docs.py
+
+clean:
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,59 @@
+"""What an agent is: whatever chooses a setup and moves, from views alone.
+
+    class Mine:
+        name = "mine"
+
+        def choose_setup(self, variant, player, rng):
+            return random_setup(variant, rng)
+
+        def choose_move(self, view):
+            return view.legal_moves[0]
+
+An agent is handed a `View`, never the `Board`: it cannot see what its player may not know.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Protocol, runtime_checkable
+
+from vauban.board import Played, View
+from vauban.games.stratego.setups import Row
+from vauban.games.stratego.variants import Variant
+from vauban.notation.moves import Move
+
+
+class Agent(Protocol):
+    """Whatever chooses."""
+
+    name: str
+    """What it is called in the pool, in records and on screens."""
+
+    def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
+        """Its setup for a game, in its own view (`vauban.games.stratego.setups`); chance comes from `rng`."""
+
+    def choose_move(self, view: View) -> Move:
+        """One of `view.legal_moves`; asked only when its player is on turn."""
+
+
+@runtime_checkable
+class Listener(Protocol):
+    """An agent that also wants to be told of every move, its own too, as it is played."""
+
+    def told(self, played: Played) -> None:
+        """A move was made."""
+
+
+def tell(agent: Agent, played: Played) -> None:
+    """Tell an agent of a move, if it listens."""
+    if isinstance(agent, Listener):
+        agent.told(played)
+
+
+def chance(seed: int, view: View) -> random.Random:
+    """An agent's randomness for one move: a function of its seed, its player and the ply.
+
+    So an answer depends on nothing but the seed and the view, and a game that was taken back or
+    resumed goes on as it would have gone.
+    """
+    return random.Random(f"{seed} {view.player} {view.plies}")

@@ -1,0 +1,43 @@
+"""The command `vauban`."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from vauban.cli.bench import bench
+from vauban.cli.games import observation, variants
+from vauban.cli.output import complain
+from vauban.cli.rules import perft, rules
+from vauban.errors import VaubanError
+
+app = typer.Typer(
+    name="vauban",
+    help="Board games of hidden information: Stratego in all its sizes, and small exact games.",
+    epilog="Start with: vauban play · vauban variants · vauban perft tiny-1 --depth 5",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+for command in (variants, observation, rules, perft, bench):
+    app.command()(command)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    from vauban import __version__
+
+    print(__version__)
+
+
+def run() -> None:
+    """Run the command line; what a user did wrong ends in one sentence and exit code 2."""
+    try:
+        app()
+    except VaubanError as error:
+        complain(str(error))
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.exit(0)

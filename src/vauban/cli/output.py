@@ -1,0 +1,44 @@
+"""What all commands share: tables, progress, JSON on the last line, complaints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+console = Console()
+errors = Console(stderr=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on the last line.")]
+
+
+def print_json(table: dict[str, Any]) -> None:
+    """The result for a program: one object on one line."""
+    print(json.dumps(table))
+
+
+def complain(sentence: str) -> None:
+    """Say what is wrong."""
+    errors.print(f"[bold red]error:[/] {_plain(sentence)}", highlight=False, soft_wrap=True)
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", r"\[")
+
+
+@contextmanager
+def progress_bar(what: str, total: int | None = None) -> Iterator[Any]:
+    """A progress bar on the terminal; yields a function (done, text) that moves it."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+        task = bar.add_task(what, total=total)
+
+        def move(done: int, text: str | None = None, total: int | None = None) -> None:
+            bar.update(task, completed=done, description=text or what, total=total)
+
+        yield move

@@ -1,0 +1,793 @@
+"""`vauban play`: a game of Stratego in the terminal, a person against an agent.
+
+Everything that is shown during the game is drawn from the person's `View`; the board itself is
+asked only for what the rules say about his own moves. Input and output are streams, so that a test
+can play. Sides differ by their brackets as well as by their colour: red is [ 3], blue is ( 3).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from itertools import groupby, zip_longest
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from vauban.agents import AGENTS, make_agent
+from vauban.agents.base import Agent, Listener, tell
+from vauban.agents.cadet import CadetAgent
+from vauban.board import Board, Look, Piece, Played, View
+from vauban.errors import ConfigurationError, NotationError, VaubanError
+from vauban.games.base import nearest
+from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.pieces import FLAG, LETTERS, MOVABLE_TYPES, PLAYERS, RANKS, SCOUT, TYPES
+from vauban.games.stratego.setups import Row, can_move_first, mirrored, parse_setup, random_setup, setup_text
+from vauban.games.stratego.switches import Rules
+from vauban.games.stratego.variants import FILES, Variant
+from vauban.notation.moves import Move, looks_like_a_move, parse_move_text
+from vauban.notation.records import FILLED_IN, read_games, setups_of, write_game
+
+BRACKETS = (("[", "]"), ("(", ")"))
+STYLES = ("bold white on #9c2f27", "bold white on #23588f")
+JUST_MOVED = ("bold white on #d9532c", "bold white on #2f86d6")
+LAKE = "#8fd7c7 on #1f5f5f"
+QUIET, LOUD, MARK = "dim", "bold yellow", "yellow"
+CELL = 5
+"""Columns of a square: two brackets, a rank of two, a mark."""
+NEAR_A_DRAW = 20
+"""So many plies before a limit the person is warned."""
+
+COMMANDS = {
+    "moves": ("moves  or  moves e4", "what may be played, by piece, or with one piece"),
+    "why": ("why e4e5", "whether a move may be played, and why not"),
+    "undo": ("undo", "take your last move back, and the reply to it"),
+    "save": ("save FILE", "write the game so far to a file"),
+    "resign": ("resign", "give the game up"),
+    "help": ("help", "this list"),
+    "quit": ("quit", "leave; the game is kept, and you are told how to go on"),
+}
+SETUP_COMMANDS = {
+    "swap": ("swap a1 b2", "exchange what stands on two squares"),
+    "mirror": ("mirror", "exchange left and right"),
+    "suggest": ("suggest", "another setup by the book: the Flag behind, with Bombs around it"),
+    "random": ("random", "any setup at all"),
+    "ready": ("ready", "begin"),
+    "help": ("help", "this list"),
+    "quit": ("quit", "leave"),
+}
+ALIASES = {"?": "help", "q": "quit", "exit": "quit"}
+
+ENDS = {
+    "flag": ("you took the Flag", "your Flag was taken", ""),
+    "no_moves": ("your opponent cannot move", "you cannot move", ""),
+    "both_immobile": ("", "", "neither side can move"),
+    "total_limit": ("", "", "the game has reached its longest length"),
+    "battleless_limit": ("", "", "too many plies without a battle"),
+    "resigned": ("your opponent resigned", "you resigned", ""),
+}
+"""How a game ended, in words: if you won, if you lost, if nobody did."""
+
+
+class Leaving(Exception):  # noqa: N818 – nothing went wrong
+    """The person wants to leave."""
+
+
+# ── Pictures ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def draw(
+    variant: Variant,
+    person: int,
+    pieces: Mapping[int, Piece],
+    last: Played | None = None,
+    rows: Iterable[int] | None = None,
+) -> list[Text]:
+    """The board from the person's side, a line for each row and one above and below for the files."""
+    columns = range(variant.columns) if person == 0 else range(variant.columns - 1, -1, -1)
+    files = Text("   " + "".join(f"{FILES[column]:^{CELL}}" for column in columns), QUIET)
+    lines = [files]
+    # The row farthest from the person comes first.
+    for row in sorted(range(variant.rows) if rows is None else rows, reverse=person == 0):
+        line = Text.assemble((f"{row + 1:>2} ", QUIET))
+        for column in columns:
+            square = row * variant.columns + column
+            line.append_text(_cell(square, variant, person, pieces.get(square), last))
+        lines.append(line)
+    return [*lines, files]
+
+
+def _cell(square: int, variant: Variant, person: int, piece: Piece | None, last: Played | None) -> Text:
+    arrived = last is not None and square == last.move.target
+    if square in variant.lakes:
+        return Text("~~~~ ", LAKE)
+    if piece is None:
+        if arrived:
+            return Text("  ×  ", LOUD)
+        return Text("  ○  ", LOUD) if last is not None and square == last.move.source else Text("  ·  ", QUIET)
+    rank = "?" if piece.kind is None else RANKS[piece.kind]
+    left, right = BRACKETS[piece.player]
+    mark = " "
+    if arrived:
+        mark = "<"
+    elif piece.revealed:
+        mark = "!" if piece.player == person else " "
+    elif piece.moved:
+        mark = "'"
+    style = (JUST_MOVED if arrived else STYLES)[piece.player]
+    return Text.assemble((f"{left}{rank:>2}{right}", style), (mark, LOUD if arrived else MARK))
+
+
+def draw_armies(look: Look, person: int) -> list[Text]:
+    """Both armies by type: how many are left of how many."""
+    left = [_left(look, player) for player in (person, 1 - person)]
+    lost = [Counter(look.captured(player)) for player in (person, 1 - person)]
+    lines = [Text(f"{'you':>17} {PLAYERS[1 - person]:>5}", QUIET)]
+    for kind in (*range(MOVABLE_TYPES - 1, -1, -1), *range(MOVABLE_TYPES, len(TYPES))):
+        totals = [left[side][kind] + lost[side][kind] for side in (0, 1)]
+        if not any(totals):
+            continue
+        line = Text(f"{RANKS[kind]:>2} {TYPES[kind]:<10}")
+        for side in (0, 1):
+            count = f"{left[side][kind]}/{totals[side]}" if totals[side] else "–"
+            line.append(f"{count:>{4 + 2 * side}}", "" if left[side][kind] == totals[side] else QUIET)
+        lines.append(line)
+    return lines
+
+
+def _left(look: Look, player: int) -> Counter[int]:
+    """How many pieces of each type a player has on the board, as far as whoever looks can count."""
+    kinds = Counter(piece.kind for piece in look.pieces(player).values() if piece.kind is not None)
+    if isinstance(look, View) and player != look.player:
+        kinds.update(look.hidden_types())
+    return Counter({kind: count for kind, count in kinds.items() if kind is not None})
+
+
+def beside(left: Sequence[Text], right: Sequence[Text], width: int) -> list[Text]:
+    """Two pictures next to each other, or one below the other where there is no room."""
+    room = max(line.cell_len for line in left) + 2
+    if room + max(line.cell_len for line in right) > width:
+        return [*left, *right]
+    lines = []
+    for one, other in zip_longest(left, right, fillvalue=Text()):
+        lines.append(Text.assemble(one, " " * (room - one.cell_len), other))
+    return lines
+
+
+# ── Words ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def piece_words(kind: int) -> str:
+    """A type with its rank, e.g. "Miner (3)"."""
+    return TYPES[kind] if kind >= MOVABLE_TYPES else f"{TYPES[kind]} ({RANKS[kind]})"
+
+
+def battle_words(played: Played, person: int, variant: Variant) -> str:
+    """A battle as a sentence."""
+    battle = played.battle
+    assert battle is not None
+    square = variant.square_name(played.move.target)
+    foe = f"{PLAYERS[1 - person]}'s"
+    whose = "your" if played.player == person else foe
+    fate = {
+        ">": f"{whose} {TYPES[battle.attacker]} won",
+        "<": f"{whose} {TYPES[battle.attacker]} fell",
+        "=": "both fell",
+    }
+    if played.player == person:
+        article = "the" if battle.defender == FLAG else "a"
+        sentence = f"your {piece_words(battle.attacker)} struck {square}: {article} {piece_words(battle.defender)}"
+    else:
+        sentence = f"{foe} {piece_words(battle.attacker)} struck your {piece_words(battle.defender)} on {square}"
+    return _capital(f"{sentence} — {fate[battle.result]}.")
+
+
+def move_words(played: Played, person: int, variant: Variant) -> str:
+    """A move as a sentence."""
+    if played.battle is not None:
+        return battle_words(played, person, variant)
+    name = variant.square_name
+    (row, column), (to_row, to_column) = (divmod(square, variant.columns) for square in played.move)
+    far = abs(row - to_row) + abs(column - to_column) > 1
+    who = "You" if played.player == person else _capital(PLAYERS[played.player])
+    shown = f", so it is a {piece_words(SCOUT)}" if far and played.player != person else ""
+    return f"{who} went {name(played.move.source)}–{name(played.move.target)}{shown}."
+
+
+def list_words(kinds: Iterable[int]) -> str:
+    """Pieces as a short list, e.g. "9 6×2 B"."""
+    counts = Counter(kinds)
+    return " ".join(
+        f"{RANKS[kind]}×{counts[kind]}" if counts[kind] > 1 else RANKS[kind] for kind in sorted(counts, reverse=True)
+    )
+
+
+def plies_left(count: int, limit: int | None, rules: Rules) -> int | None:
+    """After how many more plies a limit makes the game a draw."""
+    return None if limit is None else limit + (rules.limits == "exceeded") - count
+
+
+def warnings(look: Look) -> list[str]:
+    """What a person should know about a draw that is near."""
+    said = []
+    battleless = plies_left(look.battleless, look.rules.battleless_limit, look.rules)
+    total = plies_left(look.plies, look.rules.total_limit, look.rules)
+    if battleless is not None and battleless <= NEAR_A_DRAW:
+        said.append(f"{battleless} more {_plies(battleless)} without a battle, and the game is a draw.")
+    if total is not None and total <= NEAR_A_DRAW:
+        said.append(f"{total} more {_plies(total)}, and the game is a draw.")
+    return said
+
+
+def setup_warnings(setup: Row, variant: Variant) -> list[str]:
+    """What is odd, though allowed, about a setup."""
+    said = []
+    flag = int(np.flatnonzero(setup == 1 + FLAG)[0])
+    if variant.setup_rows > 1 and flag // variant.columns == variant.setup_rows - 1:
+        said.append("Your Flag stands in the front row.")
+    if not can_move_first(setup, variant):
+        said.append("None of your pieces can move: such a game is lost before it begins.")
+    return said
+
+
+def _plies(count: int) -> str:
+    return "ply" if count == 1 else "plies"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# ── The game ─────────────────────────────────────────────────────────────────────────────────────
+
+
+class TerminalGame:
+    """One game at one terminal, from the setup to the last question."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        person: int,
+        seed: int,
+        variant: str | Variant = "barrage",
+        rules: str | Rules | None = None,
+        *,
+        board: Board | None = None,
+        headers: Mapping[str, str] | None = None,
+        comments: Mapping[int, str] | None = None,
+        source: TextIO | None = None,
+        target: TextIO | None = None,
+        console: Console | None = None,
+        shelf: Path | None = None,
+    ) -> None:
+        """`board` is a game to go on with; `shelf` is where unfinished games are kept."""
+        self.agent = agent
+        self.person = person
+        self.seed = seed
+        self.game = Stratego(variant, rules) if board is None else board.game
+        self.board = board
+        self.headers = dict(headers or {})
+        self.comments = dict(comments or {})
+        taken_back = self.headers.get("TakenBack", "")
+        self.undone = int(taken_back) if taken_back.isdecimal() else 0
+        self.resigned = False
+        self._reported = 0 if board is None else max(0, len(board.history) - 2)
+        self.source = source or sys.stdin
+        self.console = console or Console(file=target or sys.stdout, markup=False, emoji=False, highlight=False)
+        self.shelf = shelf or default_shelf()
+        self._files: set[Path] = set()
+        self._newcomer = True
+        self._doubt: Path | None = None
+
+    def run(self) -> int:
+        """Play; the exit code: 0, or 130 after Ctrl-C."""
+        try:
+            self._introduce()
+            with self.console.status("getting the rules ready (some seconds, the first time)"):
+                _warm_up()
+            if self.board is None:
+                self.board = self._begin(self._choose_setup())
+            for played in self.board.history:
+                tell(self.agent, played)
+            self._play(self.board)
+            self._finish(self.board)
+        except KeyboardInterrupt:
+            self.say()
+            self._leave()
+            return 130
+        except (EOFError, Leaving):
+            self._leave()
+        return 0
+
+    # ── Talking ──────────────────────────────────────────────────────────────────────────────────
+
+    def say(self, text: str | Text = "", style: str = "") -> None:
+        """Print a line or a sentence."""
+        self.console.print(Text(text, style) if isinstance(text, str) else text)
+
+    def ask(self, prompt: str) -> str:
+        """The next line that the person types; EOFError if there is none."""
+        if self.source is sys.stdin and sys.stdin.isatty() and self.console.file is sys.stdout:
+            with suppress(ImportError):  # there is none on Windows
+                import readline  # noqa: F401 – arrow keys and earlier lines
+            try:
+                return input(prompt).strip()
+            except EOFError:
+                self.say()
+                raise
+        self.console.print(Text(prompt), end="")
+        line = self.source.readline()
+        if not line:
+            self.say()
+            raise EOFError
+        if not self.source.isatty():
+            self.say(line.rstrip("\n"))  # so that a transcript shows what was typed
+        return line.strip()
+
+    def _introduce(self) -> None:
+        v, r = self.game.variant, self.game.rules
+        me, foe = self.person, 1 - self.person
+        self.say()
+        self.say(
+            Text.assemble(
+                f"Stratego, {v.name}: you are ",
+                (f"{BRACKETS[me][0]}{PLAYERS[me]}{BRACKETS[me][1]}", STYLES[me]),
+                ", ",
+                (f"{BRACKETS[foe][0]}{PLAYERS[foe]}{BRACKETS[foe][1]}", STYLES[foe]),
+                f" is {self.agent.name}. Red begins.",
+            )
+        )
+        manners = (type(self.agent).__doc__ or "").strip().splitlines()
+        if manners:
+            self.say(f"{_capital(self.agent.name)}: {manners[0][0].lower()}{manners[0][1:]}", QUIET)
+        limit = "" if r.battleless_limit is None else f" {r.battleless_limit} plies without a battle are a draw."
+        self.say(f"Take the Flag.{limit}", QUIET)
+
+    def _help(self, commands: Mapping[str, tuple[str, str]], first: tuple[str, str]) -> None:
+        for usage, meaning in (first, *commands.values()):
+            self.say(Text.assemble(f"  {usage:<20} ", (meaning, QUIET)))
+
+    # ── Setup ────────────────────────────────────────────────────────────────────────────────────
+
+    def _begin(self, own: Row) -> Board:
+        foe = 1 - self.person
+        other = self.agent.choose_setup(self.game.variant, foe, random.Random(f"{self.seed} setup"))
+        pair = (own, other) if self.person == 0 else (other, own)
+        return Board.from_setups(*pair, self.game.variant, self.game.rules)
+
+    def _choose_setup(self) -> Row:
+        """Let the person edit a setup until he is ready."""
+        v = self.game.variant
+        rng = random.Random(f"{self.seed} suggestions")
+        changes: dict[str, Callable[[Row], Row]] = {
+            "mirror": lambda setup: mirrored(setup, v),
+            "suggest": lambda _: CadetAgent().choose_setup(v, self.person, rng),
+            "random": lambda _: random_setup(v, rng),
+        }
+        setup = changes["suggest"](np.zeros(0, np.int8))
+        self._show_setup(setup)
+        while True:
+            line = self.ask("setup> ")
+            words = line.split() or [""]
+            command = ALIASES.get(words[0].lower(), words[0].lower())
+            try:
+                if command == "ready":
+                    return setup
+                if command == "quit":
+                    raise Leaving
+                if command in ("help", ""):
+                    self._help(
+                        SETUP_COMMANDS, ("a setup's text", "your own, back row first, as it is printed below the board")
+                    )
+                    continue
+                if command == "swap":
+                    setup = self._swapped(setup, words[1:])
+                elif command in changes:
+                    setup = changes[command](setup)
+                elif set(line.upper()) <= {*LETTERS, ".", "/"}:
+                    setup = parse_setup(line, v)
+                else:
+                    self.say(f"There is no command {words[0]!r} here: {nearest(command, list(SETUP_COMMANDS))}")
+                    continue
+                self._show_setup(setup)
+            except VaubanError as error:
+                self.say(_capital(f"{error}."))
+
+    def _show_setup(self, setup: Row) -> None:
+        v = self.game.variant
+        room = v.setup_rows * v.columns
+        squares = range(room) if self.person == 0 else range(v.squares - 1, v.squares - 1 - room, -1)
+        pieces = {
+            square: Piece(self.person, int(code) - 1, square, False, False)
+            for square, code in zip(squares, setup, strict=True)
+            if code
+        }
+        rows = sorted({square // v.columns for square in squares})
+        army = [
+            f"{RANKS[kind]} {TYPES[kind]}{f' ×{count}' if count > 1 else ''}"
+            for kind, count in enumerate(v.army)
+            if count
+        ]
+        self.say()
+        for line in draw(v, self.person, pieces, rows=rows):
+            self.say(line)
+        self.say(f"Army: {', '.join(army)}", QUIET)
+        self.say(f"As text: {setup_text(setup, v)}", QUIET)
+        for warning in setup_warnings(setup, v):
+            self.say(warning, LOUD)
+        self.say("swap a1 b2 · mirror · suggest · random · ready · help, or a setup's text", QUIET)
+
+    def _swapped(self, setup: Row, names: list[str]) -> Row:
+        v = self.game.variant
+        if len(names) != 2:
+            raise ConfigurationError("swap needs two squares, e.g. swap a1 b2")
+        places = []
+        for name in names:
+            square = v.square(name.lower())
+            place = square if self.person == 0 else v.squares - 1 - square
+            if place >= len(setup):
+                raise ConfigurationError(f"{name} is not in your setup rows")
+            places.append(place)
+        changed = setup.copy()
+        changed[places] = setup[places[::-1]]
+        return changed
+
+    # ── Play ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _play(self, board: Board) -> None:
+        if board.turn == self.person:
+            self._show(board)
+        while not board.is_over and not self.resigned:
+            if board.turn != self.person:
+                played = board.push(self.agent.choose_move(board.view(board.turn)))
+                tell(self.agent, played)
+                if not board.is_over:
+                    self._show(board)
+                continue
+            try:
+                self._obey(board, self.ask(f"{PLAYERS[self.person]}> "))
+            except (VaubanError, OSError) as error:
+                self.say(_capital(f"{error}."))
+
+    def _look(self, board: Board) -> Look:
+        """What is drawn while the game goes on."""
+        return board.view(self.person)
+
+    def _show(self, board: Board) -> None:
+        look = self._look(board)
+        limit = look.rules.battleless_limit
+        counter = f"{look.battleless}{'' if limit is None else f' of {limit}'} plies without a battle"
+        self.say()
+        self.say(Text.assemble((f"Move {look.plies // 2 + 1}", "bold"), (f" · {counter}", QUIET)))
+        self._draw(look, board.history)
+        self._report(board)
+        for warning in warnings(look):
+            self.say(warning, LOUD)
+        if self._newcomer:
+            self._newcomer = False
+            self.say("A move is written a4a5. help lists what else you can type.", QUIET)
+            self.say("' has moved · ! your opponent knows it · ○ < the last move · × both fell", QUIET)
+
+    def _report(self, board: Board) -> None:
+        """Say what has happened since the person was asked last."""
+        for played in board.history[self._reported :]:
+            self.say(move_words(played, self.person, board.variant), "bold" if played.battle else "")
+        self._reported = len(board.history)
+
+    def _draw(self, look: Look, history: Sequence[Played]) -> None:
+        picture = draw(look.variant, self.person, look.pieces(), history[-1] if history else None)
+        for line in beside(picture, draw_armies(look, self.person), self.console.width):
+            self.say(line)
+        lost, took = look.captured(self.person), look.captured(1 - self.person)
+        if lost or took:
+            self.say(f"Lost: {list_words(lost) or 'nothing'}   Taken: {list_words(took) or 'nothing'}", QUIET)
+
+    def _obey(self, board: Board, line: str) -> None:
+        words = line.split()
+        if not words:
+            return
+        command = ALIASES.get(words[0].lower(), words[0].lower())
+        if command in COMMANDS:
+            orders: dict[str, Callable[[list[str]], object]] = {
+                "moves": lambda rest: self._moves(board, rest),
+                "why": lambda rest: self._why(board, self._read_move(rest)),
+                "undo": lambda _: self._undo(board),
+                "save": lambda _: self._save(board, line.partition(" ")[2].strip()),
+                "resign": lambda _: self._resign(),
+                "help": lambda _: self._help(COMMANDS, ("a4a5  or  a4 a5", "a move, from square to square")),
+                "quit": lambda _: self._quit(),
+            }
+            orders[command](words[1:])
+            return
+        if not looks_like_a_move(_joined(words)):
+            self.say(f"{line!r} is neither a move (such as a4a5) nor a command: {nearest(command, list(COMMANDS))}")
+            return
+        move = self._read_move(words)
+        if move not in board.legal_moves:
+            self._why(board, move)
+            return
+        tell(self.agent, board.push(move))
+
+    def _read_move(self, words: list[str]) -> Move:
+        """The move that was typed; what it says of a battle is not compared with the board, which would tell."""
+        if not words:
+            raise ConfigurationError("why needs a move, e.g. why e4e5")
+        return parse_move_text(_joined(words), self.game.variant).move
+
+    def _moves(self, board: Board, words: list[str]) -> None:
+        name = board.variant.square_name
+        pieces = board.view(self.person).pieces()
+
+        def goal(move: Move) -> str:
+            return ("x" if move.target in pieces else "") + name(move.target)
+
+        if words:
+            square = board.variant.square(words[0].lower())
+            piece = pieces.get(square)
+            if piece is None or piece.kind is None or piece.player != self.person:
+                self.say(f"{words[0]} holds no piece of yours.")
+                return
+            goals = [goal(move) for move in board.legal_moves if move.source == square]
+            self.say(f"{name(square)} {piece_words(piece.kind)}: {' '.join(goals) or 'no legal move'}")
+            for rule in ("two_square", "chase"):
+                barred = [name(move.target) for move in board.barred_moves(rule) if move.source == square]
+                if barred:
+                    self.say(
+                        f"Barred by the {RULE_NAMES[rule]}: {' '.join(barred)} (ask why {name(square)}{barred[0]})"
+                    )
+            return
+        for square, group in groupby(board.legal_moves, lambda move: move.source):
+            kind = pieces[square].kind
+            assert kind is not None
+            self.say(f"  {name(square):<4}{piece_words(kind):<15}{' '.join(map(goal, group))}")
+
+    def _why(self, board: Board, move: Move) -> None:
+        """Say whether a move may be played; if not, why not."""
+        name = board.variant.square_name
+        text = f"{name(move.source)}{name(move.target)}"
+        if move in board.legal_moves:
+            met = board.view(self.person).piece_at(move.target)
+            if met is None:
+                self.say(f"{text} may be played.")
+            else:
+                what = "a piece that is not known yet" if met.kind is None else f"a {piece_words(met.kind)}"
+                self.say(f"{text} may be played: it strikes {what}.")
+            return
+        barred = board.why_barred(move)
+        try:
+            board.copy().push(move)
+        except VaubanError as error:
+            self.say(_capital(f"{error}."))
+        if barred is None or barred.ply is None:
+            return
+        earlier = board.copy()
+        while earlier.plies > barred.ply:
+            earlier.pop()
+        look = self._look(earlier)
+        self.say(f"This is the position after ply {barred.ply}, which it would repeat:")
+        for line in draw(look.variant, self.person, look.pieces(), earlier.history[-1] if earlier.history else None):
+            self.say(line)
+
+    def _undo(self, board: Board) -> None:
+        if not any(played.player == self.person for played in board.history):
+            self.say("There is no move of yours to take back.")
+            return
+        if isinstance(self.agent, Listener):
+            self.say(f"{self.agent.name} does not let moves be taken back.")
+            return
+        board.pop()
+        while board.turn != self.person:
+            board.pop()
+        self.undone += 1
+        self._reported = max(0, len(board.history) - 2)
+        self.comments = {place: text for place, text in self.comments.items() if place <= len(board.history)}
+        self._show(board)
+
+    def _resign(self) -> None:
+        if self.ask("Give the game up? yes or no> ").lower() in ("y", "yes"):
+            self.resigned = True
+        else:
+            self.say("The game goes on.")
+
+    def _quit(self) -> None:
+        raise Leaving
+
+    # ── The end ──────────────────────────────────────────────────────────────────────────────────
+
+    def _finish(self, board: Board) -> None:
+        """Say who won and how, open both sides, offer to save."""
+        self._report(board)
+        outcome = board.outcome()
+        winner, end = (1 - self.person, "resigned") if outcome is None else (outcome.winner, outcome.end)
+        place = 2 if winner is None else 0 if winner == self.person else 1
+        self.say()
+        self.say(f"{('You win', 'You lose', 'A draw')[place]}: {ENDS[end][place]}.", "bold")
+        self.say(f"{board.plies} plies. Both sides, open:", QUIET)
+        self._draw(board, board.history)
+        setups = setups_of(board.start_position(), board.variant)
+        for player, setup in enumerate(setups or ()):
+            self.say(f"{_capital(PLAYERS[player]):<4} began from {setup}", QUIET)
+        while True:
+            name = self.ask("Save this game? A file's name, or Enter to leave> ")
+            name = name[5:].strip() if name.startswith("save ") else name
+            if name.lower() in ("", "n", "no", "q", "quit", "exit"):
+                self.say("Goodbye.")
+                return
+            try:
+                if self._save(board, name):
+                    return
+            except (VaubanError, OSError) as error:
+                self.say(_capital(f"{error}."))
+
+    def _leave(self) -> None:
+        """Keep a game that has begun, and say how to go on with it."""
+        board = self.board
+        if board is None or board.is_over or self.resigned or not board.history:
+            self.say("Goodbye.")
+            return
+        path = self.shelf / f"{datetime.now():%Y-%m-%d-%H%M%S}-{board.variant.name}.txt"
+        try:
+            self.shelf.mkdir(parents=True, exist_ok=True)
+            path.write_text(self.record(), encoding="utf-8")
+        except (OSError, VaubanError) as error:
+            self.say(f"Goodbye. This game could not be kept: {error}.")
+            return
+        self.say("Goodbye. Go on with this game by")
+        self.console.print(Text(f"  vauban play --load {shlex.quote(str(path))}"), soft_wrap=True)
+
+    def record(self) -> str:
+        """The game so far as a text, with what is needed to go on."""
+        assert self.board is not None
+        names = ["person", "person"]
+        names[1 - self.person] = self.agent.name
+        own = {
+            "Red": self.headers.get("Red", names[0]),
+            "Blue": self.headers.get("Blue", names[1]),
+            "Date": f"{datetime.now():%Y-%m-%d}",
+            "Person": PLAYERS[self.person],
+            "Opponent": self.agent.name,
+            "Seed": str(self.seed),
+        }
+        if self.undone:
+            own["TakenBack"] = str(self.undone)
+        if self.resigned:
+            own |= {"Result": ("0-1", "1-0")[self.person], "End": "resigned"}
+        kept = {name: value for name, value in self.headers.items() if name not in FILLED_IN}
+        return write_game(self.board, kept | own, self.comments)
+
+    def _save(self, board: Board, name: str) -> bool:
+        """Write the game to a file. True if that was done."""
+        if not name:
+            raise ConfigurationError("save needs a file's name, e.g. save game.txt")
+        path = Path(name).expanduser()
+        if path.exists() and path.absolute() not in self._files and self._doubt != path.absolute():
+            self._doubt = path.absolute()
+            self.say(f"{path} is there already. Type the same line again to write over it, or choose another name.")
+            return False
+        path.write_text(self.record(), encoding="utf-8")
+        self._files.add(path.absolute())
+        if board.is_over or self.resigned:
+            self.say(f"Saved as {path}.")
+        else:
+            self.say(f"Saved as {path}: both armies are in it, so do not look. Go on with it by")
+            self.console.print(Text(f"  vauban play --load {shlex.quote(str(path))}"), soft_wrap=True)
+        return True
+
+
+RULE_NAMES = {"two_square": "two-square rule", "chase": "chasing rule"}
+
+
+def _warm_up() -> None:
+    """Have all kernels of a board compiled or loaded now, so that no move has to wait for them."""
+    board = Board.from_setups("FP", "FP", "nano")
+    move = board.view(0).legal_moves[0]
+    board.why_barred(move)
+    board.push(move)
+
+
+def _joined(words: list[str]) -> str:
+    """A typed move without spaces, hyphens and what it says about a battle's result."""
+    return "".join(words).lower().replace("-", "").partition("(")[0]
+
+
+def default_shelf() -> Path:
+    """Where unfinished games are kept."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "vauban"
+
+
+# ── The command ──────────────────────────────────────────────────────────────────────────────────
+
+
+def resume(
+    path: Path,
+    colour: str | None = None,
+    opponent: str | None = None,
+    source: TextIO | None = None,
+    target: TextIO | None = None,
+    shelf: Path | None = None,
+) -> TerminalGame:
+    """The last game of a file, to go on with."""
+    try:
+        games = read_games(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}") from error
+    except VaubanError as error:
+        raise NotationError(f"{path}: {error}") from error
+    if not games:
+        raise NotationError(f"{path}: there is no game in it")
+    game = games[-1]
+    if game.board is None:
+        raise NotationError(f"{path}: some pieces of this game are not known (U), so it cannot be played on")
+    if game.result != "*" or game.board.is_over:
+        raise NotationError(
+            f"{path}: this game is finished ({game.result}, {game.end}); play goes on with unfinished ones"
+        )
+    headers = game.headers
+    seed = int(headers["Seed"]) if headers.get("Seed", "").isdecimal() else _fresh_seed()
+    agent = make_agent(opponent or headers.get("Opponent", CadetAgent.name), seed)
+    person = _side(colour or headers.get("Person", "red"))
+    found = TerminalGame(
+        agent, person, seed, board=game.board, headers=headers, comments=game.comments,
+        source=source, target=target, shelf=shelf,
+    )  # fmt: skip
+    found._files.add(path.absolute())
+    return found
+
+
+def _side(colour: str) -> int:
+    if colour == "random":
+        return random.randrange(2)
+    if colour not in PLAYERS:
+        raise ConfigurationError(f"there is no colour {colour!r}: {nearest(colour, [*PLAYERS, 'random'])}")
+    return PLAYERS.index(colour)
+
+
+def _fresh_seed() -> int:
+    return random.SystemRandom().randrange(2**31)
+
+
+def play(
+    variant: Annotated[
+        str | None, typer.Option(help="classic, barrage, duel, … or a .toml file [default: barrage]")
+    ] = None,
+    rules: Annotated[
+        str | None, typer.Option(help='A preset, switches, or both: "isf", "two_square=5 chase=off".')
+    ] = None,
+    colour: Annotated[str | None, typer.Option(help="Yours: red (moves first), blue or random [default: red]")] = None,
+    opponent: Annotated[str | None, typer.Option(help=f"{' or '.join(AGENTS)} [default: {CadetAgent.name}]")] = None,
+    seed: Annotated[int | None, typer.Option(help="Makes the opponent, and its setup, the same again.")] = None,
+    load: Annotated[Path | None, typer.Option(help="A saved game to go on with.")] = None,
+) -> None:
+    """Play a game of Stratego in this terminal.
+
+    You choose a setup, then you type moves such as a4a5. Every rule is explained when it bars a
+    move; a game that you leave is kept. Colours are left out where NO_COLOR is set.
+
+    Example: vauban play --variant classic --colour blue
+    """
+    for stream in (sys.stdin, sys.stdout):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a strange character is shown as ?, and ends nothing
+    if load is not None:
+        if variant is not None or rules is not None or seed is not None:
+            raise ConfigurationError(
+                "a saved game has its variant, rules and seed: leave --variant, --rules and --seed out"
+            )
+        table = resume(load, colour, opponent)
+    else:
+        seed = _fresh_seed() if seed is None else seed
+        agent = make_agent(opponent or CadetAgent.name, seed)
+        table = TerminalGame(agent, _side(colour or "red"), seed, variant or "barrage", rules)
+    code = table.run()
+    if code:
+        raise typer.Exit(code)

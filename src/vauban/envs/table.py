@@ -1,0 +1,265 @@
+"""`Table`: one game as an environment needs it, played by a `Simulator` of one whose memory is reused.
+
+Both environments sit at such a table. It hands out arrays that are the caller's to keep, and tells a
+player nothing but his own observation and his own mask.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from vauban.board import Board
+from vauban.errors import ConfigurationError, IllegalActionError, IllegalMoveError, SetupError
+from vauban.games.base import Game, Outcome, nearest
+from vauban.games.base import game as find_game
+from vauban.games.kernel import Record
+from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.setups import parse_setup, setup_text
+from vauban.observe import base as observations
+from vauban.sim.simulator import HISTORY, Simulator
+
+BOUND = 256.0
+"""Every number of an observation lies between this and its negative: shares within 1, chips below 256."""
+OPTIONS = ("setups",)
+"""What `reset(options=…)` may hold."""
+
+Observed = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.int8]
+Pool = Sequence[str] | Sequence[torch.Tensor] | torch.Tensor | npt.NDArray[np.int8]
+"""Setups to draw from: texts or rows for both players, or a pair of rows, one for each."""
+
+
+class Table:
+    """One game, begun anew as often as wanted."""
+
+    def __init__(
+        self,
+        game: str | Game,
+        rules: str | Mapping[str, Any] | None = None,
+        observation: str | None = None,
+        layout: str = "planes",
+        setups: Pool | None = None,
+    ) -> None:
+        """As `pettingzoo.env` and `gymnasium.SinglePlayerEnv` take them."""
+        self.game = find_game(game, rules)
+        self.observation = observation or observations.names(self.game)[0]
+        self.layout = layout
+        pool: Any = torch.as_tensor(setups) if isinstance(setups, np.ndarray) else setups
+        if isinstance(pool, Sequence) and all(isinstance(each, str) for each in pool):
+            if not pool:
+                raise ConfigurationError("the pool of setups is empty: give at least one, or None to draw from all")
+            pool = torch.stack([self._row(each) for each in pool])
+        # Board reads the record too (for pictures and reasons), and it wants one that tracks.
+        history = max(HISTORY, self.game.history_needed() or 0)
+        self.sim = Simulator(self.game, 1, restart=False, setups=pool, history=history, threads=1)
+        self.number = -1
+        """Which game of this seed is played: the first one after `reset(seed=…)` is 0."""
+        self.actions: list[tuple[int, int]] = []
+        """Who has played what in this game."""
+        self._mask = self.sim.legal_mask()
+        self._action = torch.zeros(1, dtype=torch.int16)
+        self.shape = self.observe(0).shape
+
+    # ── Playing ──────────────────────────────────────────────────────────────────────────────────
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Begin a game: the first one of a seed or, without one, the next one of the seed before."""
+        setups = self._chosen_setups(options or {})
+        if seed is not None:
+            if not 0 <= seed < 2**64:
+                raise ConfigurationError(f"a seed is a number from 0 to 2**64 - 1, not {seed}")
+            self.sim.seed = int(seed)
+        self.number = self.number + 1 if seed is None else 0
+        self.actions = []
+        self.sim.reset(setups, first_number=self.number)
+        self.sim.legal_mask(self._mask)
+        if self.over:
+            raise SetupError(
+                "no game could be begun from the pool of setups: each one drawn was over at once; "
+                "give setups in which a piece can move"
+            )
+
+    def play(self, action: Any) -> None:
+        """Play the action of the player on turn; an illegal one is refused with the reason, and nothing changes."""
+        number = self._check(action)
+        self.actions.append((self.player, number))
+        self._action[0] = number
+        self.sim.step(self._action, check=False)
+        self.sim.legal_mask(self._mask)
+
+    @property
+    def seed(self) -> int:
+        """What setups and chance depend on. Not for players: who knows it knows every card."""
+        return self.sim.seed
+
+    @property
+    def player(self) -> int:
+        """Who is on turn: 0 or 1."""
+        return int(self.sim.players[0])
+
+    @property
+    def over(self) -> bool:
+        """True if the game has ended."""
+        return bool(self.sim.over[0])
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the game ended; None while it goes on."""
+        return self.sim.outcome(0)
+
+    def utility(self, player: int) -> float:
+        """What the game is worth to a player: 0 while it goes on, and what one wins the other loses."""
+        outcome = self.outcome
+        if outcome is None:
+            return 0.0
+        return outcome.utility if player == 0 else 0.0 - outcome.utility
+
+    # ── What players are told ────────────────────────────────────────────────────────────────────
+
+    def observe(self, player: int) -> Observed:
+        """A player's observation, in his own frame, whether or not he is on turn."""
+        seen: Observed = self.sim.observe(self.observation, layout=self.layout, viewer=player)[0].numpy()
+        return seen
+
+    def mask(self, player: int) -> Mask:
+        """Which actions the player may play: none if he is not on turn, or the game is over."""
+        if False:
+            return np.zeros(self.game.action_count, np.int8)
+        return self._mask[0].numpy().astype(np.int8)
+
+    def is_legal(self, action: int) -> bool:
+        """True if the player on turn may play this action."""
+        return 0 <= action < self.game.action_count and bool(self._mask[0, action])
+
+    # ── What people are shown ────────────────────────────────────────────────────────────────────
+
+    def text(self, player: int | None = None) -> str:
+        """The game as text: as one player may see it, or all of it."""
+        game = self.game
+        lines = []
+        if isinstance(game, Stratego):
+            board = self.board()
+            lines.append(str(board if player is None else board.view(player)))
+        elif game.board == (1, 1):
+            viewers = (0, 1) if player is None else (player,)
+            lines += [f"{game.players[viewer]} sees: {self._channels(viewer)}" for viewer in viewers]
+        if not isinstance(game, Stratego) and (player is None or self.over):
+            lines += [f"{game.players[who]} played {game.action_text(who, action)}" for who, action in self.actions]
+        outcome = self.outcome
+        if outcome is None:
+            lines.append(f"ply {len(self.actions)}: {game.players[self.player]} is on turn")
+        else:
+            result = "a draw" if outcome.winner is None else f"{game.players[outcome.winner]} has won"
+            lines.append(f"over after {len(self.actions)} plies: {outcome.end}, {result}")
+        return "\n".join(lines)
+
+    def board(self) -> Board:
+        """The game of Stratego as a `Board`, a copy."""
+        if not isinstance(self.game, Stratego):
+            raise ConfigurationError(f"{self.game.name!r} is not played on a Stratego board: use its text")
+        words, halves, bytes_ = (part[0].numpy().copy() for part in self.sim.store)
+        rules = self.game.parameters(self.sim.history)
+        return Board(self.game, Record(words.view(np.uint64), halves.view(np.uint16), bytes_, rules))
+
+    def render(self, mode: str | None, player: int | None = None) -> str | None:
+        """What `render` answers in a mode; "human" prints the text."""
+        if mode is None:
+            modes = " or ".join(map(repr, render_modes(self.game)))
+            raise ConfigurationError(f"nothing is rendered: make the environment with render_mode={modes}")
+        if mode == "svg":
+            board = self.board()
+            return board.svg() if player is None else board.view(player).svg()
+        if mode == "ansi":
+            return self.text(player)
+        print(self.text(player), end="\n\n")
+        return None
+
+    # ── Inside ───────────────────────────────────────────────────────────────────────────────────
+
+    def _check(self, action: Any) -> int:
+        """The action as a number, if it is legal."""
+        game, player = self.game, self.player
+        if self.over:
+            raise IllegalActionError("the game is over: call reset() to begin another")
+        try:
+            number = operator.index(action)
+        except TypeError:
+            raise IllegalActionError(
+                f"an action is a whole number from 0 to {game.action_count - 1}, not {action!r}"
+            ) from None
+        if self.is_legal(number):
+            return number
+        if not 0 <= number < game.action_count:
+            raise IllegalActionError(f"there is no action {number}: actions go from 0 to {game.action_count - 1}")
+        who = f"action {number} of {game.players[player]} at ply {len(self.actions)}"
+        if isinstance(game, Stratego):
+            try:
+                self.board().push(game.decode(player, number))
+            except IllegalMoveError as reason:
+                raise IllegalActionError(f"{who}: {reason}") from None
+        legal = np.flatnonzero(self.mask(player)).tolist()
+        texts = ", ".join(f"{other} ({game.action_text(player, other)})" for other in legal)
+        raise IllegalActionError(f"{who} is not legal; legal are {texts}")
+
+    def _chosen_setups(self, options: Mapping[str, Any]) -> list[torch.Tensor] | None:
+        """The setups that the options of a reset name, if any, as rows."""
+        for key in options:
+            # Options that mean something to others (a wrapper, a test kit) are left alone, slips of the pen are not.
+            if key not in OPTIONS and nearest(str(key), OPTIONS).startswith("did"):
+                raise ConfigurationError(f"reset has no option {key!r}: {nearest(str(key), OPTIONS)}")
+        chosen = options.get("setups")
+        if chosen is None:
+            return None
+        if self.game.setup_size == 0:
+            raise ConfigurationError(f"{self.game.name!r} has no setups: leave the option 'setups' out")
+        if isinstance(chosen, str) or len(chosen) != 2:
+            raise ConfigurationError(
+                f"the option 'setups' is a pair, the setup of {self.game.players[0]} and that of "
+                f"{self.game.players[1]}, not {chosen!r}"
+            )
+        rows = [self._row(each) for each in chosen]
+        if isinstance(self.game, Stratego):
+            board = Board.from_setups(rows[0].numpy(), rows[1].numpy(), self.game.variant, self.game.rules)
+            outcome = board.outcome()
+            if outcome is not None:
+                texts = " and ".join(repr(setup_text(row.numpy(), self.game.variant)) for row in rows)
+                raise SetupError(
+                    f"with the setups {texts} the game is over at once ({outcome.end}): "
+                    "give setups in which a piece can move"
+                )
+        return [row[None] for row in rows]
+
+    def _row(self, setup: Any) -> torch.Tensor:
+        """A setup as a row, from its text or from a row."""
+        if not isinstance(setup, str):
+            return torch.as_tensor(setup, dtype=torch.int8)
+        if not isinstance(self.game, Stratego):
+            raise ConfigurationError(f"{self.game.name!r} has no setups that are written as text, such as {setup!r}")
+        return torch.from_numpy(parse_setup(setup, self.game.variant))
+
+    def _channels(self, player: int) -> str:
+        """The channels of a player's observation that are not 0; for games on one square."""
+        names = observations.find(self.game, self.observation).channel_names(self.game)
+        values = self.observe(player).reshape(-1).tolist()
+        return " ".join(
+            name if value == 1 else f"{name}={value:g}" for name, value in zip(names, values, strict=True) if value
+        )
+
+
+def render_modes(game: Game) -> list[str]:
+    """How a game can be shown."""
+    return ["human", "ansi", "svg"] if isinstance(game, Stratego) else ["human", "ansi"]
+
+
+def check_render_mode(game: Game, mode: str | None) -> None:
+    """Refuse a mode that a game cannot be shown in."""
+    if mode is not None and mode not in render_modes(game):
+        raise ConfigurationError(
+            f"{game.name!r} cannot be rendered as {mode!r}: use {' or '.join(map(repr, render_modes(game)))}"
+        )

@@ -1,0 +1,37 @@
+"""What can go wrong, by kind. Every message says what is wrong, where, and what would be right."""
+
+
+class VaubanError(Exception):
+    """The base of all errors that Vauban raises on purpose."""
+
+
+class ConfigurationError(VaubanError, ValueError):
+    """A variant, a set of rules or an option that cannot be used as given."""
+
+
+class NotationError(VaubanError, ValueError):
+    """A text that cannot be read: a move, a setup, a position or a game."""
+
+
+class InvalidMoveError(NotationError):
+    """A text or a pair of squares that is no move at all."""
+
+
+class IllegalMoveError(VaubanError, ValueError):
+    """A move that cannot be played here; the message says why."""
+
+
+class NotYourTurnError(IllegalMoveError):
+    """A move of the player who is not on turn, or in a game that is over."""
+
+
+class SetupError(VaubanError, ValueError):
+    """A setup that does not fit its variant."""
+
+
+class IllegalActionError(VaubanError, ValueError):
+    """An action in a batch that is not legal in its game; the message names both."""
+
+
+class RecordError(VaubanError, ValueError):
+    """A record, a snapshot or an assignment of hidden types that does not fit."""

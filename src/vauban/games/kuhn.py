@@ -1,0 +1,133 @@
+"""Kuhn poker: three cards, one each, one bet (GAMES.md §3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vauban.games.base import CHANCE, END, PLAYER, PLIES, Kernels, register
+from vauban.games.kernel import ONE, kernel
+from vauban.games.small import (
+    CARDS,
+    FOLD,
+    PAID,
+    POKER_BYTES,
+    POKER_ENDS,
+    SHOWDOWN,
+    SmallGame,
+    are_hands,
+    assign,
+    begin_hand,
+    chips_won,
+    conceal,
+    count_deck,
+    deal,
+    even_chance,
+    find_in_deck,
+    finish,
+    hidden_count,
+    hidden_values,
+    must_answer,
+    no_setup,
+    no_start,
+    refuse_records,
+    refuse_rules,
+)
+
+PASS, BET = 0, 1
+ACTIONS = POKER_BYTES
+"""Bytes: the actions so far, 1 + action each, 0 where there is none yet."""
+LONGEST = 3
+
+
+@kernel
+def legal_count(game):
+    """Both actions are always legal; at chance, as many events as there are cards left."""
+    if game.bytes[END] != 0:
+        return 0
+    return count_deck(game) if game.bytes[PLAYER] == CHANCE else 2
+
+
+@kernel
+def legal_action(game, index):
+    """Pass, bet; at chance, the cards left."""
+    return find_in_deck(game, index) if game.bytes[PLAYER] == CHANCE else index
+
+
+@kernel
+def is_legal(game, action):
+    """True if the action is legal, or the card can be dealt."""
+    for index in range(legal_count(game)):
+        if legal_action(game, index) == action:
+            return True
+    return False
+
+
+@kernel
+def play(game, action):
+    """Pass or bet; at chance, deal a card."""
+    words, bytes_ = game.words, game.bytes
+    if bytes_[PLAYER] == CHANCE:
+        deal(game, action)
+        return
+    player = np.int64(bytes_[PLAYER])
+    answers = must_answer(game, player)
+    bytes_[ACTIONS + np.int64(words[PLIES])] = 1 + action
+    words[PLIES] += ONE
+    bytes_[PLAYER] = 1 - player
+    if action == BET:
+        bytes_[PAID + player] += 1
+    if action == PASS and answers:
+        finish(game, FOLD, 1 - player)
+    elif answers or (action == PASS and player == 1):
+        finish(game, SHOWDOWN, 0 if bytes_[CARDS] > bytes_[CARDS + 1] else 1)
+
+
+class Kuhn(SmallGame):
+    """Kuhn poker. Actions: 0 pass (or fold), 1 bet (or call)."""
+
+    name = "kuhn"
+    family = "kuhn"
+    action_count = 2
+    max_legal = 2
+    max_plies = LONGEST
+    ends = POKER_ENDS
+    cards = 3
+    record_bytes = ACTIONS + LONGEST
+    kernels = Kernels(
+        begin=begin_hand,
+        legal_count=legal_count,
+        legal_action=legal_action,
+        is_legal=is_legal,
+        play=play,
+        utility=chips_won,
+        draw_start=no_start,
+        place_setup=no_setup,
+        chance_weight=even_chance,
+        hidden_count=hidden_count,
+        hidden_values=hidden_values,
+        conceal=conceal,
+        assign=assign,
+    )
+
+    def __init__(self, rules: Any = None) -> None:
+        refuse_rules(self.name, rules)
+
+    def parameters(self, history: int) -> npt.NDArray[np.int64]:
+        return np.array([self.cards], np.int64)
+
+    def action_text(self, player: int, action: int) -> str:
+        return ("pass", "bet")[action]
+
+    def check_records(
+        self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], history: int
+    ) -> None:
+        plies = words[:, PLIES]
+        # A third action ends the game, so one that goes on has room for another.
+        room = (plies >= 0) & (plies < LONGEST + (bytes_[:, END] != 0))
+        refuse_records(self.name, are_hands(bytes_, self.cards) & room & (bytes_[:, ACTIONS:] <= 1 + BET).all(1))
+
+
+register("kuhn", Kuhn)

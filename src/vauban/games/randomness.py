@@ -1,0 +1,54 @@
+"""Randomness as a function: Philox4x32-10 of (seed, game, ply, purpose), the same on every device.
+
+Nothing is stored and nothing advances: whoever knows a game's number and the seed can draw its
+dice again, alone and in any order. (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3".)
+"""
+
+import numpy as np
+
+from vauban.games.kernel import kernel
+
+MOVE, START, CHANCE = 0, 1, 2
+"""Purposes: choosing a move, drawing a start, an event of chance."""
+
+LOW = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+MULTIPLY_0 = np.uint64(0xD2511F53)
+MULTIPLY_1 = np.uint64(0xCD9E8D57)
+WEYL_0 = np.uint64(0x9E3779B9)
+WEYL_1 = np.uint64(0xBB67AE85)
+
+
+@kernel
+def philox(c0, c1, c2, c3, k0, k1):
+    """Four 32-bit numbers (in 64-bit words) from a 128-bit counter and a 64-bit key."""
+    for _ in range(10):
+        product_0 = MULTIPLY_0 * c0
+        product_1 = MULTIPLY_1 * c2
+        c0 = (product_1 >> HALF) ^ c1 ^ k0
+        c1 = product_1 & LOW
+        c2 = (product_0 >> HALF) ^ c3 ^ k1
+        c3 = product_0 & LOW
+        k0 = (k0 + WEYL_0) & LOW
+        k1 = (k1 + WEYL_1) & LOW
+    return c0, c1, c2, c3
+
+
+@kernel
+def draw(seed, number, ply, purpose, index):
+    """32 random bits for one purpose at one ply of one game; `index` tells several draws apart."""
+    bits = philox(
+        number & LOW,
+        number >> HALF,
+        np.uint64(ply) & LOW,
+        np.uint64(purpose) | (np.uint64(index) << np.uint64(8)),
+        seed & LOW,
+        seed >> HALF,
+    )
+    return bits[0]
+
+
+@kernel
+def below(bound, seed, number, ply, purpose, index):
+    """A random number from 0 to bound − 1 (uneven by less than bound / 2³²)."""
+    return np.int64((draw(seed, number, ply, purpose, index) * np.uint64(bound)) >> HALF)

@@ -1,0 +1,173 @@
+"""Stratego as a `Game`: a variant with its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vauban.errors import RecordError
+from vauban.games.base import Game, Kernels, Shape, register
+from vauban.games.stratego import layout, records
+from vauban.games.stratego import rules as kernels
+from vauban.games.stratego import setups as setups_module
+from vauban.games.stratego.hidden import assign, conceal, hidden_count, hidden_values
+from vauban.games.stratego.pieces import PLAYERS
+from vauban.games.stratego.switches import Rules, parse_rules
+from vauban.games.stratego.variants import VARIANTS, Variant, find_variant
+
+SHORTEST_HISTORY = 64
+"""Observations look 40 moves back, so a record never keeps less than this."""
+
+ENDS = ("", "flag", "no_moves", "both_immobile", "total_limit", "battleless_limit")
+
+KERNELS = Kernels(
+    begin=kernels.begin,
+    legal_count=kernels.legal_count,
+    legal_action=kernels.legal_action,
+    is_legal=kernels.is_legal,
+    play=kernels.play,
+    utility=kernels.utility,
+    draw_start=kernels.draw_start,
+    place_setup=kernels.place_setup,
+    chance_weight=kernels.chance_weight,
+    hidden_count=hidden_count,
+    hidden_values=hidden_values,
+    conceal=conceal,
+    assign=assign,
+)
+
+
+class Stratego(Game):
+    """A variant of Stratego and the rules it is played by."""
+
+    family = "stratego"
+    version = 1
+    has_chance = False
+    players = PLAYERS
+    ends = ENDS
+    kernels = KERNELS
+
+    def __init__(
+        self, variant: str | Variant = "classic", rules: str | Mapping[str, Any] | Rules | None = None
+    ) -> None:
+        self.variant = find_variant(variant)
+        self.rules = parse_rules(rules, self.variant)
+        v = self.variant
+        self.name = v.name
+        self.board = (v.rows, v.columns)
+        self.action_count = v.squares * (v.rows + v.columns - 2)
+        self.max_legal = 4 * (v.squares - len(v.lakes))
+        self.start_size = v.squares
+        self.setup_size = v.setup_rows * v.columns
+        self.hidden_size = v.squares - len(v.lakes)
+        margin = 1 if self.rules.limits == "exceeded" else 0
+        self.max_plies = None if self.rules.total_limit is None else self.rules.total_limit + margin
+
+    def __repr__(self) -> str:
+        return f"Stratego({self.name!r}, {self.rules.text!r})"
+
+    def shape(self, tracks: bool, history: int) -> Shape:
+        squares = self.variant.squares
+        sets = layout.SETS * squares if tracks else 0
+        return Shape(layout.WORDS, history + sets, layout.BYTES + 3 * squares + history)
+
+    def history_needed(self) -> int | None:
+        if self.rules.chase == "off":
+            return SHORTEST_HISTORY
+        limits = [limit for limit in (self.rules.battleless_limit, self.rules.total_limit) if limit is not None]
+        if not limits:
+            return None
+        return max(SHORTEST_HISTORY, min(limits) + 1)
+
+    def parameters(self, history: int) -> npt.NDArray[np.int64]:
+        v, r = self.variant, self.rules
+        numbers = np.zeros(layout.NEAR + 4 * v.squares, np.int64)
+        numbers[layout.ROWS] = v.rows
+        numbers[layout.COLUMNS] = v.columns
+        numbers[layout.SQUARES] = v.squares
+        numbers[layout.TWO_SQUARE] = r.two_square
+        numbers[layout.CHASE] = ("off", "ataraxos", "isf").index(r.chase)
+        numbers[layout.COMPARE_TYPES] = r.chase_compare == "type"
+        numbers[layout.BATTLELESS_LIMIT] = layout.NO_LIMIT if r.battleless_limit is None else r.battleless_limit
+        numbers[layout.TOTAL_LIMIT] = layout.NO_LIMIT if r.total_limit is None else r.total_limit
+        numbers[layout.EXCEEDED] = r.limits == "exceeded"
+        numbers[layout.EAGER] = r.cannot_move == "eager"
+        numbers[layout.HISTORY] = history
+        numbers[layout.SETUP_SQUARES] = self.setup_size
+        numbers[layout.ARMY : layout.ARMY + 12] = v.army
+        open_squares = [square for square in range(v.squares) if square not in v.lakes]
+        numbers[layout.PLAYABLE : layout.PLAYABLE + 2] = _words(open_squares)
+        numbers[layout.NOT_FIRST : layout.NOT_FIRST + 2] = _words([s for s in range(v.squares) if s % v.columns])
+        last = v.columns - 1
+        numbers[layout.NOT_LAST : layout.NOT_LAST + 2] = _words([s for s in range(v.squares) if s % v.columns != last])
+        for square in range(v.squares):
+            row, column = divmod(square, v.columns)
+            for way, (up, right) in enumerate(((1, 0), (-1, 0), (0, -1), (0, 1))):
+                inside = 0 <= row + up < v.rows and 0 <= column + right < v.columns
+                beside = square + up * v.columns + right
+                numbers[layout.NEAR + 4 * square + way] = beside if inside and beside not in v.lakes else -1
+        return numbers
+
+    def check_setups(self, setups: npt.NDArray[Any]) -> None:
+        setups_module.check_setups(setups, self.variant)
+
+    def check_starts(self, starts: npt.NDArray[Any]) -> None:
+        setups_module.check_starts(starts, self.variant)
+
+    def starts_from(self, first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+        pairs = zip(first, second, strict=True)
+        return np.stack([setups_module.start_from_setups(red, blue, self.variant) for red, blue in pairs])
+
+    def check_records(
+        self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], history: int
+    ) -> None:
+        fine = records.are_sound(self.variant, words.view(np.uint64), halves.view(np.uint16), bytes_, history)
+        if not fine.all():
+            raise RecordError(
+                f"row {int(fine.argmin())} is no record of {self.name!r}: it was made by another game, or damaged"
+            )
+
+    def decode(self, player: int, action: int) -> tuple[int, int]:
+        """The squares (source, target) of an action; the inverse of `encode`."""
+        v = self.variant
+        line, source = divmod(action, v.squares)
+        row, column = divmod(source, v.columns)
+        if line < v.rows - 1:
+            target = source + (line + (line >= row) - row) * v.columns
+        else:
+            line -= v.rows - 1
+            target = row * v.columns + line + (line >= column)
+        if player == 1:
+            return v.squares - 1 - source, v.squares - 1 - target
+        return source, target
+
+    def encode(self, player: int, source: int, target: int) -> int:
+        """The action of a move along a line, in the frame of the player who makes it."""
+        v = self.variant
+        if player == 1:
+            source, target = v.squares - 1 - source, v.squares - 1 - target
+        row, column = divmod(source, v.columns)
+        to_row, to_column = divmod(target, v.columns)
+        if row != to_row:
+            line = to_row - (to_row > row)
+        else:
+            line = v.rows - 1 + to_column - (to_column > column)
+        return v.squares * line + source
+
+    def action_text(self, player: int, action: int) -> str:
+        source, target = self.decode(player, action)
+        return self.variant.square_name(source) + self.variant.square_name(target)
+
+
+def _words(squares: list[int]) -> npt.NDArray[np.int64]:
+    """A set of squares as two 64-bit words."""
+    bits = sum(1 << square for square in squares)
+    return np.array([bits & (2**64 - 1), bits >> 64], np.uint64).view(np.int64)
+
+
+for _name in VARIANTS:
+    register(_name, partial(Stratego, _name))

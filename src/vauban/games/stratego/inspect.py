@@ -1,0 +1,63 @@
+"""Looking into one record: lists of moves, and which of them the repetition rules bar, as kernels."""
+
+import numpy as np
+
+from vauban.games.base import END, PLAYER
+from vauban.games.kernel import ZERO, kernel, lowest
+from vauban.games.stratego.layout import LEGAL
+from vauban.games.stratego.repetition import bar_chase, bar_two_square
+from vauban.games.stratego.rules import origin, reach
+
+LEGAL_MOVES, GEOMETRIC_MOVES, TWO_SQUARE_BARS, CHASE_BARS = 0, 1, 2, 3
+
+
+@kernel
+def write_moves(game, moves):
+    """Write the moves that stand in the record as legal (source, target), and return how many."""
+    count = 0
+    for direction in range(4):
+        for half in range(2):
+            rest = game.words[LEGAL + 2 * direction + half]
+            while rest != ZERO:
+                target = lowest(rest) + 64 * half
+                rest &= rest - np.uint64(1)
+                moves[count, 0] = origin(game, direction, target)
+                moves[count, 1] = target
+                count += 1
+    return count
+
+
+@kernel
+def list_moves(game, which, moves):
+    """List one kind of moves of the player on turn, and return how many there are.
+
+    Legal ones; geometric ones (§1.2); of these, the ones barred by the two-square rule, or by the
+    chase rule. A game that is over has none. The record is left as it was.
+    """
+    words = game.words
+    if which == LEGAL_MOVES or game.bytes[END] != 0:
+        return write_moves(game, moves)
+    player = np.int64(game.bytes[PLAYER])
+    count = 0
+    # The rules work on the record's own sets of legal moves: these are put back below. `moves` has
+    # room for them behind the list, which never fills more than the rows before the last eight.
+    kept = moves.shape[0] - 8
+    for word in range(8):
+        moves[kept + word, 0] = np.int64(words[LEGAL + word])
+    for direction in range(4):
+        low, high = reach(game, player, direction)
+        words[LEGAL + 2 * direction] = low
+        words[LEGAL + 2 * direction + 1] = high
+    if which == TWO_SQUARE_BARS:
+        bar_two_square(game, player, LEGAL)
+    elif which == CHASE_BARS:
+        bar_chase(game, player, LEGAL)
+    if which != GEOMETRIC_MOVES:
+        for direction in range(4):
+            low, high = reach(game, player, direction)
+            words[LEGAL + 2 * direction] ^= low
+            words[LEGAL + 2 * direction + 1] ^= high
+    count = write_moves(game, moves)
+    for word in range(8):
+        words[LEGAL + word] = np.uint64(moves[kept + word, 0])
+    return count

@@ -1,0 +1,28 @@
+"""The twelve kinds of pieces: numbers, names, letters, and who beats whom (RULES.md §1.1, §1.3).
+
+A type's number is its place in `TYPES`: Spy 0 … Marshal 9, Flag 10, Bomb 11, so that among the
+movable pieces the larger number is the stronger one.
+"""
+
+TYPES = (
+    "Spy", "Scout", "Miner", "Sergeant", "Lieutenant", "Captain",
+    "Major", "Colonel", "General", "Marshal", "Flag", "Bomb",
+)  # fmt: skip
+LETTERS = "SONTLPJCGMFB"
+"""One letter for each type; capitals are red, small letters blue."""
+HIDDEN_LETTER = "U"
+
+SPY, SCOUT, MINER, MARSHAL, FLAG, BOMB = 0, 1, 2, 9, 10, 11
+MOVABLE_TYPES = 10
+"""Types below this number can move."""
+
+RANKS = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "F", "B")
+"""What is printed on a piece."""
+
+RED, BLUE = 0, 1
+PLAYERS = ("red", "blue")
+
+
+def type_of(letter: str) -> int:
+    """The type's number, from its letter in either case; −1 if it is no piece's letter."""
+    return LETTERS.find(letter.upper()) if len(letter) == 1 else -1

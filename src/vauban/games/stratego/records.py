@@ -1,0 +1,115 @@
+"""Whether bytes that came from somewhere can be a record: so that no kernel is led astray by them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from vauban.games.base import END, NOBODY, PLAYER, WINNER
+from vauban.games.stratego import layout
+from vauban.games.stratego.pieces import MOVABLE_TYPES, SCOUT, TYPES
+from vauban.games.stratego.variants import Variant
+
+Rows = npt.NDArray[np.bool_]
+
+
+def are_sound(
+    variant: Variant,
+    words: npt.NDArray[np.uint64],
+    halves: npt.NDArray[np.uint16],
+    bytes_: npt.NDArray[np.uint8],
+    history: int,
+) -> Rows:
+    """Which rows hold a record of this variant: pieces, squares and counters that belong together."""
+    squares = variant.squares
+    identity = bytes_[:, layout.BYTES : layout.BYTES + squares].astype(np.int64)
+    kinds = bytes_[:, layout.BYTES + squares : layout.BYTES + 2 * squares].astype(np.int64)
+    places = bytes_[:, layout.BYTES + 2 * squares : layout.BYTES + 3 * squares].astype(np.int64)
+    movers = bytes_[:, layout.BYTES + 3 * squares :].astype(np.int64)
+    open_squares = np.ones(squares, bool)
+    open_squares[list(variant.lakes)] = False
+
+    here = identity != layout.NONE
+    fine = (bytes_[:, PLAYER] < 2) & (bytes_[:, END] <= 5) & ((bytes_[:, WINNER] <= 2) | (bytes_[:, WINNER] == NOBODY))
+    fine &= (bytes_[:, END] != 0) == (bytes_[:, WINNER] != NOBODY)
+    fine &= (~here | (open_squares & (identity < squares))).all(1)
+    # Every piece on the board is where its identity says, alive; and only those are alive.
+    safe = np.where(here & (identity < squares), identity, 0)
+    fine &= (~here | (np.take_along_axis(places, safe, 1) == np.arange(squares))).all(1)
+    alive = (places != layout.NONE) & (places < layout.DEAD)
+    fine &= alive.sum(1) == here.sum(1)
+    fine &= ((places == layout.NONE) == (kinds == layout.NONE)).all(1)
+    dead = (places != layout.NONE) & (places >= layout.DEAD)
+    fine &= (~dead | (places - layout.DEAD < squares)).all(1)
+    kind = kinds & 15
+    fine &= ((kinds == layout.NONE) | (kind < len(TYPES)) | (kind == layout.UNKNOWN)).all(1)
+
+    # Sets of squares say the same as the pieces do.
+    kind_here = np.where(here, np.take_along_axis(kind, safe, 1), layout.NONE)
+    blue_here = here & (np.take_along_axis(kinds, safe, 1) >= layout.OWNER_BIT)
+    for player, mine in enumerate((here & ~blue_here, blue_here)):
+        fine &= _same_set(words, layout.PIECES + 2 * player, mine)
+        fine &= _same_set(words, layout.MOVABLE + 2 * player, mine & (kind_here < MOVABLE_TYPES))
+        fine &= _same_set(words, layout.SCOUTS + 2 * player, mine & (kind_here == SCOUT))
+    for offset in (layout.HIDDEN, layout.MOVED):
+        fine &= ~(_members(words, offset, squares) & ~here).any(1) & _inside(words, offset, squares)
+    for offset in range(layout.LEGAL, layout.THREATENED + 4, 2):
+        fine &= ~(_members(words, offset, squares) & ~open_squares).any(1) & _inside(words, offset, squares)
+
+    own = np.where((bytes_[:, PLAYER] == 0)[:, None], here & ~blue_here, blue_here)
+    for direction in range(4):
+        legal = _members(words, layout.LEGAL + 2 * direction, squares)
+        fine &= ~(legal & ~_reach(variant, direction, own, here, kind_here, open_squares)).any(1)
+
+    small = bytes_[:, layout.TRAIL : layout.LAST + 4].astype(np.int64)
+    small = np.concatenate([small, bytes_[:, layout.PREVIOUS : layout.PREVIOUS_OWN + 1].astype(np.int64)], 1)
+    fine &= ((small < squares) | (small == layout.NONE)).all(1)
+    shown = bytes_[:, layout.SHOWN]
+    fine &= (shown <= layout.TYPE_HIDDEN) | (shown == layout.NONE)
+    moves = halves[:, :history].astype(np.int64)
+    fine &= (((moves & 127) < squares) & (((moves >> 7) & 127) < squares)).all(1) & (movers < squares).all(1)
+    counters = words[:, [1, *range(layout.BATTLELESS, layout.WORDS)]]
+    fine &= (counters < np.uint64(2**40)).all(1)
+    fine &= words[:, layout.QUIET] <= words[:, layout.RECORDED]
+    fine &= (words[:, layout.QUIET] <= np.uint64(history)) | (words[:, layout.QUIET] <= words[:, layout.BATTLELESS])
+    return np.asarray(fine)
+
+
+def _reach(
+    variant: Variant, direction: int, own: Rows, here: Rows, kinds: npt.NDArray[np.int64], open_squares: Rows
+) -> Rows:
+    """Where the pieces of the player on turn can go in a direction, before the repetition rules."""
+    axis, step = ((1, 1), (1, -1), (2, -1), (2, 1))[direction]
+
+    def shifted(board: Rows) -> Rows:
+        grid = np.roll(board.reshape(-1, variant.rows, variant.columns), step, axis)
+        edge = 0 if step == 1 else -1
+        grid[(slice(None), edge) if axis == 1 else (slice(None), slice(None), edge)] = False
+        return grid.reshape(board.shape) & open_squares & ~own
+
+    reach = shifted(own & (kinds < MOVABLE_TYPES))
+    ray = own & (kinds == SCOUT)
+    while ray.any():
+        ray = shifted(ray)
+        reach |= ray
+        ray &= ~here
+    return reach
+
+
+def _members(words: npt.NDArray[np.uint64], offset: int, squares: int) -> Rows:
+    """A set of squares as one truth value for each square."""
+    square = np.arange(squares)
+    bits = words[:, offset + (square >> 6)] >> (square & 63).astype(np.uint64)
+    return (bits & np.uint64(1)).astype(bool)
+
+
+def _inside(words: npt.NDArray[np.uint64], offset: int, squares: int) -> Rows:
+    """True where the set holds no square beyond the board."""
+    everything = (1 << squares) - 1
+    low, high = np.uint64(everything & (2**64 - 1)), np.uint64(everything >> 64)
+    return np.asarray(((words[:, offset] & ~low) == 0) & ((words[:, offset + 1] & ~high) == 0))
+
+
+def _same_set(words: npt.NDArray[np.uint64], offset: int, wanted: Rows) -> Rows:
+    squares = wanted.shape[1]
+    return np.asarray((_members(words, offset, squares) == wanted).all(1)) & _inside(words, offset, squares)

@@ -1,0 +1,51 @@
+"""Geometry of sets of squares, as kernels."""
+
+import numpy as np
+
+from vauban.games.kernel import ONE, ZERO, kernel, single
+from vauban.games.stratego.layout import COLUMNS, NORTH, NOT_FIRST, NOT_LAST, PLAYABLE, SOUTH, WEST
+
+WIDTH = np.uint64(64)
+LAST_BIT = np.uint64(63)
+
+
+@kernel
+def shifted(low, high, direction, rules):
+    """The set moved by one step; what leaves the board or runs into a lake is dropped."""
+    if direction == NORTH:
+        columns = np.uint64(rules[COLUMNS])
+        high = (high << columns) | (low >> (WIDTH - columns))
+        low = low << columns
+    elif direction == SOUTH:
+        columns = np.uint64(rules[COLUMNS])
+        low = (low >> columns) | (high << (WIDTH - columns))
+        high = high >> columns
+    elif direction == WEST:
+        low &= np.uint64(rules[NOT_FIRST])
+        high &= np.uint64(rules[NOT_FIRST + 1])
+        low = (low >> ONE) | (high << LAST_BIT)
+        high = high >> ONE
+    else:
+        low &= np.uint64(rules[NOT_LAST])
+        high &= np.uint64(rules[NOT_LAST + 1])
+        high = (high << ONE) | (low >> LAST_BIT)
+        low = low << ONE
+    return low & np.uint64(rules[PLAYABLE]), high & np.uint64(rules[PLAYABLE + 1])
+
+
+@kernel
+def beside(low, high, rules):
+    """All squares next to some square of the set."""
+    all_low, all_high = ZERO, ZERO
+    for direction in range(4):
+        step_low, step_high = shifted(low, high, direction, rules)
+        all_low |= step_low
+        all_high |= step_high
+    return all_low, all_high
+
+
+@kernel
+def around(square, rules):
+    """The squares next to one square."""
+    low, high = single(square)
+    return beside(low, high, rules)

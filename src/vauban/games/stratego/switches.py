@@ -1,0 +1,133 @@
+"""The switches of the rules (RULES.md §1) and the presets (§1.8), as data and as text.
+
+Rules are written as a preset, as switches, or as a preset followed by switches that win over it:
+"strategus", "two_square=5 chase=off", "ataraxos battleless_limit=100".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from vauban.errors import ConfigurationError
+from vauban.games.base import nearest
+from vauban.games.stratego.variants import Variant
+
+SWITCHES: dict[str, tuple[str, ...] | None] = {
+    "two_square": ("3", "5", "off"),
+    "chase": ("ataraxos", "isf", "off"),
+    "chase_compare": ("identity", "type"),
+    "battleless_limit": None,
+    "total_limit": None,
+    "limits": ("reached", "exceeded"),
+    "cannot_move": ("on_turn", "eager"),
+}
+"""Every switch and its values; None stands for a number or none."""
+
+_PRESET_COLUMNS = ("two_square", "chase", "battleless_limit", "total_limit", "limits", "cannot_move")
+PRESETS: dict[str, dict[str, str]] = {
+    name: dict(zip(_PRESET_COLUMNS, row.split(), strict=True))
+    for name, row in {
+        "strategus": "3 ataraxos 200 4000 reached on_turn",
+        "ataraxos-train": "3 ataraxos 100 4000 exceeded eager",
+        "ataraxos": "3 ataraxos 200 4000 exceeded eager",
+        "deepnash": "3 isf 200 2000 reached on_turn",
+        "louvain": "3 off none 1500 reached on_turn",
+        "ucc": "off off none 9998 reached on_turn",
+        "p2sro": "3 off none variant reached on_turn",
+        "isf": "3 isf none none reached on_turn",
+    }.items()
+}
+DEFAULT_PRESET = "strategus"
+FULL_SIZE = ("classic", "barrage")
+"""The variants that a preset's limits are meant for; all others keep their own."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """One value for each switch."""
+
+    two_square: int = 3
+    """After so many turns across one border a piece may not cross it again; 0 is off."""
+    chase: str = "ataraxos"
+    chase_compare: str = "identity"
+    battleless_limit: int | None = None
+    total_limit: int | None = None
+    limits: str = "reached"
+    cannot_move: str = "on_turn"
+
+    def __post_init__(self) -> None:
+        for name, values in SWITCHES.items():
+            value = getattr(self, name)
+            if values is None:
+                if value is not None and (type(value) is not int or value < 1):
+                    raise ConfigurationError(f"{name} must be a whole number from 1, or none, not {value!r}")
+            elif name == "two_square":
+                if value not in (0, 3, 5):
+                    raise ConfigurationError(f"two_square must be 3, 5 or off, not {value!r}")
+            elif value not in values:
+                raise ConfigurationError(f"{name} must be {' or '.join(values)}, not {value!r}")
+
+    @property
+    def text(self) -> str:
+        """The switches as in a game's header. `parse_rules` reads it back."""
+        compare = "" if self.chase_compare == "identity" else f" chase_compare={self.chase_compare}"
+        return (
+            f"two_square={self.two_square or 'off'} chase={self.chase}{compare} "
+            f"battleless_limit={self.battleless_limit or 'none'} total_limit={self.total_limit or 'none'} "
+            f"limits={self.limits} cannot_move={self.cannot_move}"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The switches by name, None for none and 0 for off."""
+        return asdict(self)
+
+
+def default_rules(variant: Variant) -> Rules:
+    """The default preset with the variant's own limits."""
+    return Rules(battleless_limit=variant.battleless_limit, total_limit=variant.total_limit)
+
+
+def parse_rules(rules: str | Mapping[str, Any] | Rules | None, variant: Variant) -> Rules:
+    """Rules from text, from a table of switches, or as they are."""
+    if isinstance(rules, Rules):
+        return rules
+    if rules is None:
+        return default_rules(variant)
+    if isinstance(rules, Mapping):
+        settled = default_rules(variant)
+        for name, value in rules.items():
+            settled = _switch(settled, str(name), value)
+        return settled
+    settled = default_rules(variant)
+    for position, word in enumerate(rules.replace(",", " ").split()):
+        name, equals, value = word.partition("=")
+        if equals:
+            settled = _switch(settled, name, value)
+        elif position > 0:
+            raise ConfigurationError(f"a preset comes first, then switches such as chase=off: {word!r} in {rules!r}")
+        elif word not in PRESETS:
+            raise ConfigurationError(f"there is no preset {word!r}: {nearest(word, list(PRESETS))}")
+        else:
+            for switch, chosen in PRESETS[word].items():
+                limit = switch.endswith("_limit")
+                if not (chosen == "variant" or (limit and variant.name not in FULL_SIZE)):
+                    settled = _switch(settled, switch, chosen)
+    return settled
+
+
+def _switch(rules: Rules, name: str, value: Any) -> Rules:
+    """The rules with one switch set, from its text or its JSON value."""
+    if name not in SWITCHES:
+        raise ConfigurationError(f"there is no switch {name!r}: {nearest(name, list(SWITCHES))}")
+    if isinstance(value, str):
+        if name.endswith("_limit"):
+            if value != "none" and not (value.isascii() and value.isdigit()):
+                raise ConfigurationError(f"{name} must be a number or none, not {value!r}")
+            value = None if value == "none" else int(value)
+        elif name == "two_square":
+            if value not in ("3", "5", "off"):
+                raise ConfigurationError(f"two_square must be 3, 5 or off, not {value!r}")
+            value = 0 if value == "off" else int(value)
+    return replace(rules, **{name: value})

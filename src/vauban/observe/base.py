@@ -1,0 +1,98 @@
+"""What an observation is, and the registry of observations.
+
+Most of an observation is bits. So a kernel does not write numbers: it writes, for each square and
+channel, a *code* from 0 to 3, and for each channel the three *levels* that the codes 1 to 3 stand
+for (code 0 is the number 0). The simulator turns codes and levels into the tensor that the caller
+wants, in its layout and type, on its device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vauban.errors import ConfigurationError
+from vauban.games.base import Game, nearest
+from vauban.games.kernel import add_code, kernel
+
+CHANNELS_PER_WORD = 16
+"""A code takes two bits of a 32-bit word."""
+
+
+@kernel
+def put(codes, square, channel, code):
+    """Set the code of a channel on a square (squares in the viewer's frame)."""
+    add_code(codes, square, channel >> 4, np.uint32(code << (2 * (channel & 15))))
+
+
+@kernel
+def put_row(codes, square, channel, row):
+    """Set the codes of up to 16 neighbouring channels on a square: two bits of `row` for each."""
+    bits = row << (2 * (channel & 15))
+    low = bits & 0xFFFFFFFF
+    if low:
+        add_code(codes, square, channel >> 4, np.uint32(low))
+    high = bits >> 32
+    if high:
+        add_code(codes, square, (channel >> 4) + 1, np.uint32(high))
+
+
+@kernel
+def widened(bits):
+    """A set of up to 16 bits as a row of codes 1."""
+    bits = (bits | (bits << 8)) & 0x00FF00FF
+    bits = (bits | (bits << 4)) & 0x0F0F0F0F
+    bits = (bits | (bits << 2)) & 0x33333333
+    return (bits | (bits << 1)) & 0x55555555
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One kind of observation of one family of games."""
+
+    name: str
+    family: str
+    channels: Callable[[Any], int]
+    """(game) → how many channels."""
+    channel_names: Callable[[Any], list[str]]
+    """(game) → what each channel is called."""
+    mark: Callable[..., Any]
+    """Kernel (game, viewer, lane, lanes, codes): write the codes; `lanes` workers share the work."""
+    levels: Callable[..., Any]
+    """Kernel (game, viewer, lane, lanes, levels): write the levels (channel, code) that are not 1, 1, 1."""
+    needs_tracking: bool
+    """Whether the record must keep what observations need (`Simulator(…, tracks=True)`)."""
+
+
+_observations: dict[tuple[str, str], Observation] = {}
+_modules = ["vauban.observe.ataraxos", "vauban.observe.deepnash", "vauban.observe.small"]
+
+
+def register(observation: Observation) -> None:
+    """Make an observation known."""
+    _observations[observation.family, observation.name] = observation
+
+
+def names(game: Game) -> list[str]:
+    """The observations that a game has."""
+    _load()
+    return [name for family, name in _observations if family == game.family]
+
+
+def find(game: Game, name: str) -> Observation:
+    """The observation of this name."""
+    known = names(game)
+    if name not in known:
+        raise ConfigurationError(f"{game.name!r} has no observation {name!r}: {nearest(name, known)}")
+    return _observations[game.family, name]
+
+
+def _load() -> None:
+    """Import the modules that register the observations we ship."""
+    import importlib
+
+    while _modules:
+        importlib.import_module(_modules.pop(0))

@@ -1,0 +1,132 @@
+"""The observation `deepnash`: 82 planes in the viewer's frame (DeepNash, "Neural Network Input Representation").
+
+Planes 79 to 81 speak of a deployment phase and of a move made in two steps; a game of whole moves
+from given setups has neither, and they are 0. Types are counted from the Flag here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vauban.games.base import PLIES
+from vauban.games.kernel import holds, kernel
+from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.history import kind_of
+from vauban.games.stratego.layout import (
+    BATTLE_FLAG,
+    BATTLELESS,
+    BATTLELESS_LIMIT,
+    BYTES,
+    HIDDEN,
+    HISTORY,
+    MOVED,
+    NONE,
+    PIECES,
+    PLAYABLE,
+    RECORDED,
+    SQUARES,
+    TOTAL_LIMIT,
+)
+from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES, TYPES
+from vauban.observe.ataraxos import (
+    AFTER_MOVING,
+    ARRIVED,
+    BEFORE_MOVING,
+    CERTAIN,
+    LEFT,
+    MOVABLE_ROW,
+    WHOLE_ROW,
+    chance,
+    share,
+)
+from vauban.observe.base import Observation, put, put_row, register
+
+LAKES, OWN_TYPES, THEIR_CHANCES, OWN_CHANCES = 0, 1, 13, 25
+MOVES, MOVE_COUNT = 37, 40
+PLIES_SHARE, BATTLELESS_SHARE = 77, 78
+PLANES = 82
+
+
+@kernel
+def plane_of(kind):
+    """A type's place in the order Flag, Spy, …, Marshal, Bomb."""
+    if kind == FLAG:
+        return 0
+    return kind + 1 if kind < MOVABLE_TYPES else 11
+
+
+@kernel
+def mark(game, viewer, lane, lanes, codes):
+    """Write the codes of all planes."""
+    words, bytes_, rules = game.words, game.bytes, game.rules
+    squares = rules[SQUARES]
+    last = squares - 1
+    for absolute in range(lane, squares, lanes):
+        square = absolute if viewer == 0 else last - absolute
+        put(codes, square, PLIES_SHARE, 1)
+        put(codes, square, BATTLELESS_SHARE, 1)
+        if not holds(np.uint64(rules[PLAYABLE]), np.uint64(rules[PLAYABLE + 1]), absolute):
+            put(codes, square, LAKES, 1)
+            continue
+        identity = np.int64(bytes_[BYTES + absolute])
+        if identity == NONE:
+            continue
+        kind = kind_of(game, identity)
+        channel = THEIR_CHANCES
+        if holds(words[PIECES + 2 * viewer], words[PIECES + 2 * viewer + 1], absolute):
+            put(codes, square, OWN_TYPES + plane_of(kind), 1)
+            channel = OWN_CHANCES
+        if not holds(words[HIDDEN], words[HIDDEN + 1], absolute):
+            put(codes, square, channel + plane_of(kind), CERTAIN)
+        elif holds(words[MOVED], words[MOVED + 1], absolute):
+            put_row(codes, square, channel + plane_of(0), AFTER_MOVING * MOVABLE_ROW)
+        else:
+            put_row(codes, square, channel, BEFORE_MOVING * WHOLE_ROW)
+
+    for back in range(lane + 1, MOVE_COUNT + 1, lanes):
+        if back <= np.int64(words[RECORDED]):
+            move = np.int64(game.halves[(np.int64(words[RECORDED]) - back) % rules[HISTORY]])
+            source, target = move & 127, (move >> 7) & 127
+            put(codes, source if viewer == 0 else last - source, MOVES + back - 1, LEFT)
+            put(codes, target if viewer == 0 else last - target, MOVES + back - 1, ARRIVED)
+
+
+@kernel
+def set_levels(game, viewer, lane, lanes, levels):
+    """Write the levels of the planes that hold more than bits."""
+    rules = game.rules
+    for index in range(lane, 24, lanes):
+        kind = index % 12
+        player = 1 - viewer if index < 12 else viewer
+        plane = (THEIR_CHANCES if index < 12 else OWN_CHANCES) + plane_of(kind)
+        levels[plane, AFTER_MOVING] = chance(game, player, kind, True)
+        levels[plane, BEFORE_MOVING] = chance(game, player, kind, False)
+    for back in range(lane + 1, MOVE_COUNT + 1, lanes):
+        level = np.float32(-1)
+        if back <= np.int64(game.words[RECORDED]):
+            slot = (np.int64(game.words[RECORDED]) - back) % rules[HISTORY]
+            if np.int64(game.halves[slot]) & BATTLE_FLAG:
+                # A piece that attacks is known from then on, so its type is public.
+                kind = kind_of(game, np.int64(game.bytes[BYTES + 3 * rules[SQUARES] + slot]))
+                level = np.float32(-(2.0 + plane_of(kind) / 12.0))
+        levels[MOVES + back - 1, LEFT] = level
+    if lane == 0:
+        levels[PLIES_SHARE, 1] = share(np.int64(game.words[PLIES]), rules[TOTAL_LIMIT])
+        levels[BATTLELESS_SHARE, 1] = share(np.int64(game.words[BATTLELESS]), rules[BATTLELESS_LIMIT])
+
+
+def channel_names(game: Stratego) -> list[str]:
+    """The name of every plane, in order."""
+    kinds = ["flag", *(name.lower() for name in TYPES[:MOVABLE_TYPES]), "bomb"]
+    table = ["lake"]
+    table += [f"our_{kind}" for kind in kinds]
+    table += [f"their_{kind}_prob" for kind in kinds]
+    table += [f"our_{kind}_prob" for kind in kinds]
+    table += [f"move[-{back}]" for back in range(1, MOVE_COUNT + 1)]
+    table += ["plies_frac", "battleless_frac", "deployment", "choosing_target", "chosen_piece"]
+    return table
+
+
+register(
+    Observation("deepnash", "stratego", lambda game: PLANES, channel_names, mark, set_levels, needs_tracking=False)
+)

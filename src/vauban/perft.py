@@ -1,0 +1,105 @@
+"""Perft: how many sequences of legal moves of each length a position has (docs/rules.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from vauban.board import Board
+from vauban.games.kernel import Record, kernel
+from vauban.games.stratego.rules import legal_count, legal_move, play_move
+from vauban.games.stratego.switches import Rules
+from vauban.sim.compile import CPU, compiled, progress
+
+STARTS: dict[str, tuple[str, str, str]] = {
+    "classic-1": (
+        "classic",
+        "LBNPBJNCBJ/OOBPNSFNPN/LTJOGLCMTP/BOOOTOTLOB",
+        "TBFBNONOPL/BNBCJOCNBB/PONJPOSPLO/LTMOLTGJTO",
+    ),
+    "barrage-1": (
+        "barrage",
+        "F........O/B........O/.S..N...../.G..M.....",
+        "........../..B......./..MFS...../.OO.GN....",
+    ),
+    "duel-1": ("duel", "B.F..N../..B..S.O/.N.M.G.O", "NF..S..B/.B..O.../M..G..NO"),
+    "octa-1": ("octa-barrage", "F.B...../..S..N../.O.M.G.O", ".F....B./S..N..../O..MG..O"),
+    "medium-1": ("medium", "FTLPJC", "CJFPLT"),
+    "fives-1": ("fives", "FTLPJ", "JPFLT"),
+    "tiny-1": ("tiny", "FLPJ", "JFPL"),
+    "micro-1": ("micro", "FLP.", "P.FL"),
+    "nano-1": ("nano", "FP", "PF"),
+}
+"""Starts with known counts: variant, red's setup, blue's setup."""
+
+POSITIONS = {"dance-1": "3f/4/1J1l/F3 r 0 0 -,- 0:-,0:-"}
+"""Positions with known counts, without limits: one made for the repetition rules."""
+
+
+def start_board(start: str, rules: str | Mapping[str, Any] | Rules | None = None) -> Board:
+    """The board of a named start, or of a position text."""
+    if start in STARTS:
+        variant, red, blue = STARTS[start]
+        return Board.from_setups(red, blue, variant, rules)
+    return Board.from_position(POSITIONS.get(start, start), None, rules)
+
+
+def perft(board: Board, depth: int, tick: Callable[[int, int], None] = lambda *_: None) -> list[int]:
+    """The number of sequences of exactly 1, 2, …, `depth` plies; `tick` is told (first moves done, of how many)."""
+    nodes = np.zeros(depth + 1, np.int64)
+    count = compiled(count_sequences, CPU, TRACKS=False)
+    moves = list(board.legal_moves)
+    if depth >= 1:
+        nodes[1] = len(moves)
+    for done, move in enumerate(moves):
+        tick(done, len(moves))
+        if depth < 2:
+            break
+        board.push(move)
+        stack = _stack(board, depth)
+        with progress("perft", CPU):
+            count(stack.words, stack.halves, stack.bytes, stack.rules, depth - 1, nodes[1:], np.zeros(depth, np.int64))
+        board.pop()
+    tick(len(moves), len(moves))
+    return [int(number) for number in nodes[1:]]
+
+
+def _stack(board: Board, depth: int) -> Record:
+    """Room for the records along one sequence of moves, the board's own (without what observations need) on top."""
+    history = board.quiet + depth + 64
+    store = board.snapshot(history).store
+    halves = store.halves.numpy().view(np.uint16)[:, :history]
+    return Record(
+        np.repeat(store.words.numpy().view(np.uint64), depth, 0),
+        np.repeat(halves, depth, 0),
+        np.repeat(store.bytes.numpy(), depth, 0),
+        board.game.parameters(history),
+    )
+
+
+@kernel
+def count_sequences(words, halves, bytes_, rules, depth, nodes, indexes):
+    """Add to nodes[1 … depth] the sequences of that many plies that follow the position in row 0."""
+    level = 0
+    indexes[0] = 0
+    while level >= 0:
+        game = Record(words[level], halves[level], bytes_[level], rules)
+        count = legal_count(game)
+        if level == depth - 1:
+            nodes[depth] += count
+            level -= 1
+            continue
+        if indexes[level] == count:
+            level -= 1
+            continue
+        source, target = legal_move(game, indexes[level])
+        indexes[level] += 1
+        level += 1
+        words[level, :] = words[level - 1, :]
+        halves[level, :] = halves[level - 1, :]
+        bytes_[level, :] = bytes_[level - 1, :]
+        play_move(Record(words[level], halves[level], bytes_[level], rules), source, target)
+        nodes[level] += 1
+        indexes[level] = 0

@@ -1,0 +1,200 @@
+"""Batches on CUDA: one thread for a game where little is done, a warp or a block where much is written.
+
+Each function is the body of a kernel; `vauban.sim.cuda` compiles and launches them.
+"""
+
+import numpy as np
+from numba import cuda
+
+from vauban.games.base import END, NUMBER, PLAYER
+from vauban.games.kernel import Record, float_bits
+from vauban.sim.batch_cpu import assign, conceal, hidden_count, hidden_values, mark, set_levels
+from vauban.sim.bodies import (
+    ResultArrays,
+    begin,
+    begin_random,
+    bfloat16_bits,
+    is_legal,
+    legal_action,
+    legal_count,
+    sample_action,
+    settle_chance,
+    step_game,
+)
+
+# Set when an observation's kernel is compiled.
+OUT_SQUARES, OUT_CHANNELS, OUT_WORDS = 1, 1, 1
+OUT_BY_SQUARE, OUT_BFLOAT16 = False, False
+OUT_RUN, OUT_BITS = 1, np.uint64(32)
+"""How many squares are written at once, as one number, and how many bits each takes of it."""
+WARP = 32
+
+
+def begin_all(words, halves, bytes_, rules, starts, first_pool, second_pool, seed):
+    row = cuda.grid(1)
+    if row < words.shape[0]:
+        game = Record(words[row], halves[row], bytes_[row], rules)
+        begin_random(game, starts[row], first_pool, second_pool, seed)
+
+
+def begin_from(words, halves, bytes_, rules, starts, seed):
+    row = cuda.grid(1)
+    if row < words.shape[0]:
+        game = Record(words[row], halves[row], bytes_[row], rules)
+        begin(game, starts[row])
+        settle_chance(game, seed)
+
+
+def sample_all(words, halves, bytes_, rules, seed, actions):
+    row = cuda.grid(1)
+    if row < words.shape[0]:
+        actions[row] = sample_action(Record(words[row], halves[row], bytes_[row], rules), seed)
+
+
+def step_all(words, halves, bytes_, rules, actions, seed, ended, end, winner, plies, utility, faults,
+             restarts, starts, first_pool, second_pool, stride):  # fmt: skip
+    row = cuda.grid(1)
+    if row < words.shape[0]:
+        game = Record(words[row], halves[row], bytes_[row], rules)
+        results = ResultArrays(ended, end, winner, plies, utility)
+        if not step_game(game, np.int64(actions[row]), seed, results, row):
+            faults[row] = 1
+        elif ended[row] and restarts:
+            words[row, NUMBER] += stride
+            begin_random(game, starts[row], first_pool, second_pool, seed)
+
+
+def play_random(words, halves, bytes_, rules, count, seed, ended, end, winner, plies, utility,
+                starts, first_pool, second_pool, stride, counts):  # fmt: skip
+    row = cuda.grid(1)
+    if row < words.shape[0]:
+        game = Record(words[row], halves[row], bytes_[row], rules)
+        results = ResultArrays(ended, end, winner, plies, utility)
+        for _ in range(count):
+            step_game(game, sample_action(game, seed), seed, results, row)
+            if ended[row]:
+                counts[row] += 1
+                words[row, NUMBER] += stride
+                begin_random(game, starts[row], first_pool, second_pool, seed)
+
+
+def mask_all(words, halves, bytes_, rules, mask):
+    row = cuda.grid(1) // WARP
+    if row < words.shape[0]:
+        game = Record(words[row], halves[row], bytes_[row], rules)
+        for index in range(cuda.threadIdx.x % WARP, legal_count(game), WARP):
+            mask[row, legal_action(game, index)] = 1
+
+
+def list_all(words, halves, bytes_, rules, actions, counts):
+    row = cuda.grid(1) // WARP
+    if row < words.shape[0]:
+        game = Record(words[row], halves[row], bytes_[row], rules)
+        count = legal_count(game)
+        counts[row] = count
+        for index in range(cuda.threadIdx.x % WARP, actions.shape[1], WARP):
+            actions[row, index] = legal_action(game, index) if index < count else -1
+
+
+def conceal_all(words, halves, bytes_, rules, viewer):
+    row = cuda.grid(1)
+    if row < words.shape[0]:
+        conceal(Record(words[row], halves[row], bytes_[row], rules), viewer)
+
+
+def count_hidden(words, halves, bytes_, rules, viewer, counts):
+    row = cuda.grid(1)
+    if row < words.shape[0]:
+        counts[row] = hidden_count(Record(words[row], halves[row], bytes_[row], rules), viewer)
+
+
+def tell_hidden(words, halves, bytes_, rules, viewer, values):
+    row = cuda.grid(1)
+    if row < words.shape[0]:
+        for index in range(values.shape[1]):
+            values[row, index] = -1
+        hidden_values(Record(words[row], halves[row], bytes_[row], rules), viewer, values[row])
+
+
+def settle_all(words, halves, bytes_, rules, seed):
+    row = cuda.grid(1)
+    if row < words.shape[0]:
+        settle_chance(Record(words[row], halves[row], bytes_[row], rules), seed)
+
+
+def check_all(words, halves, bytes_, rules, actions, faults):
+    row = cuda.grid(1)
+    if row < words.shape[0]:
+        game = Record(words[row], halves[row], bytes_[row], rules)
+        if bytes_[row, END] == 0 and not is_legal(game, np.int64(actions[row])):
+            faults[row] = 1
+
+
+def assign_all(words, halves, bytes_, rules, viewer, values, faults):
+    row = cuda.grid(1)
+    if row < words.shape[0]:
+        if not assign(Record(words[row], halves[row], bytes_[row], rules), viewer, values[row]):
+            faults[row] = 1
+
+
+def observe_all(words, halves, bytes_, rules, viewer, out):
+    """A block for each game: codes and levels are made in shared memory, then spread out."""
+    codes = cuda.shared.array((OUT_SQUARES, OUT_WORDS), np.uint32)
+    levels = cuda.shared.array((OUT_CHANNELS, 4), np.float32)
+    numbers = cuda.shared.array((OUT_CHANNELS, 4), np.uint32)
+    row = cuda.blockIdx.x
+    lane, lanes = cuda.threadIdx.x, cuda.blockDim.x
+    game = Record(words[row], halves[row], bytes_[row], rules)
+    who = np.int64(bytes_[row, PLAYER]) if viewer < 0 else viewer
+    for square in range(lane, OUT_SQUARES, lanes):
+        for word in range(OUT_WORDS):
+            codes[square, word] = 0
+    for channel in range(lane, OUT_CHANNELS, lanes):
+        for code in range(4):
+            levels[channel, code] = np.float32(1 if code else 0)
+    cuda.syncthreads()
+    mark(game, who, lane, lanes, codes)
+    set_levels(game, who, lane, lanes, levels)
+    cuda.syncthreads()
+    for channel in range(lane, OUT_CHANNELS, lanes):
+        for code in range(4):
+            if OUT_BFLOAT16:
+                numbers[channel, code] = bfloat16_bits(levels[channel, code])
+            else:
+                numbers[channel, code] = float_bits(levels[channel, code])
+    cuda.syncthreads()
+
+    if OUT_BY_SQUARE:
+        for channel in range(lane, OUT_CHANNELS, lanes):
+            word, shift = channel >> 4, 2 * (channel & 15)
+            for square in range(OUT_SQUARES):
+                out[row, square * OUT_CHANNELS + channel] = numbers[channel, (codes[square, word] >> shift) & 3]
+        return
+    # Each thread keeps a run of neighbouring squares and goes through the channels.
+    columns = OUT_SQUARES // OUT_RUN
+    groups = lanes // columns
+    group = lane // columns
+    column = lane - group * columns
+    if group >= groups:
+        return
+    square = column * OUT_RUN
+    for word in range(group, OUT_WORDS, groups):
+        first = codes[square, word]
+        second = codes[square + 1, word] if OUT_RUN > 1 else np.uint32(0)
+        third = codes[square + 2, word] if OUT_RUN > 2 else np.uint32(0)
+        fourth = codes[square + 3, word] if OUT_RUN > 2 else np.uint32(0)
+        for channel in range(16 * word, min(16 * word + 16, OUT_CHANNELS)):
+            value = np.uint64(0)
+            # Most of an observation is zeros.
+            if (first | second | third | fourth) & 3:
+                value = np.uint64(numbers[channel, first & 3])
+                if OUT_RUN > 1:
+                    value |= np.uint64(numbers[channel, second & 3]) << OUT_BITS
+                if OUT_RUN > 2:
+                    value |= np.uint64(numbers[channel, third & 3]) << np.uint64(32)
+                    value |= np.uint64(numbers[channel, fourth & 3]) << np.uint64(48)
+            out[row, channel * columns + column] = value
+            first >>= 2
+            second >>= 2
+            third >>= 2
+            fourth >>= 2

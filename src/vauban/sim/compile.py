@@ -1,0 +1,193 @@
+"""Compiling kernels: the same plain functions, for the CPU with numba and for CUDA with numba-cuda.
+
+`compiled(function, target)` compiles a kernel and, through the names it uses, every kernel that it
+calls. Compiled CPU code is kept on disk under a fingerprint of all of Vauban's kernels, so that a
+change in one file never meets stale code from another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import FunctionType, MappingProxyType
+from typing import Any, cast
+
+CPU, CUDA = "cpu", "cuda"
+
+Hooks = Mapping[str, Callable[..., Any]]
+NO_HOOKS: Hooks = MappingProxyType({})
+
+_compiled: dict[tuple[Any, ...], Any] = {}
+
+
+def compiled(function: Callable[..., Any], target: str, hooks: Hooks = NO_HOOKS, **constants: Any) -> Any:
+    """The kernel compiled for a target ("cpu" or "cuda").
+
+    Constants replace module-level names of the same spelling in the kernel and in all that it
+    calls, before compilation: branches on them cost nothing. (So a constant's name must be one that
+    no kernel uses for anything else.) Hooks are put in where the kernel, or
+    one that it calls, uses a function marked with `@hook`.
+    """
+    hooks = hooks if _uses_hooks(function) else NO_HOOKS
+    key = (function, target, tuple(sorted(hooks.items())), tuple(sorted(constants.items())))
+    if key not in _compiled:
+        plain = bound(function, target, hooks, **constants)
+        if target == CPU:
+            _compiled[key] = _compile_cpu(plain, hooks, constants)
+        else:
+            _compiled[key] = cuda().jit(plain, device=True)
+    return _compiled[key]
+
+
+def bound(function: Callable[..., Any], target: str, hooks: Hooks = NO_HOOKS, **constants: Any) -> FunctionType:
+    """A copy of a plain function that sees the target's kernels, primitives and constants; itself not compiled."""
+    plain = cast(FunctionType, function)
+    names = dict(plain.__globals__)
+    for name in plain.__code__.co_names:
+        value = names.get(name)
+        if name in constants:
+            names[name] = constants[name]
+        elif getattr(value, "__primitive__", False):
+            names[name] = primitives(target)[name]
+        elif getattr(value, "__hook__", False):
+            names[name] = compiled(hooks[name], target, **constants)
+        elif getattr(value, "__kernel__", False):
+            names[name] = compiled(cast(FunctionType, value), target, hooks, **constants)
+    copy = FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__)
+    copy.__qualname__ = plain.__qualname__
+    copy.__module__ = plain.__module__
+    return copy
+
+
+@cache
+def _uses_hooks(function: Callable[..., Any]) -> bool:
+    plain = cast(FunctionType, function)
+    used = [plain.__globals__.get(name) for name in plain.__code__.co_names]
+    return any(
+        getattr(value, "__hook__", False) or (getattr(value, "__kernel__", False) and _uses_hooks(value))
+        for value in used
+        if callable(value)
+    )
+
+
+def _compile_cpu(function: FunctionType, hooks: Hooks, constants: dict[str, Any]) -> Any:
+    from numba import njit
+
+    dispatcher = njit(function, nogil=True, error_model="numpy")
+    # The fingerprint knows our own files only: kernels from elsewhere are compiled afresh in every process.
+    if all(each.__module__.startswith("vauban.") for each in (function, *hooks.values())):
+        dispatcher._cache = _disk_cache(function, hooks, constants)
+    return dispatcher
+
+
+@cache
+def cuda() -> Any:
+    """The `numba.cuda` module, or an error that says how to get it."""
+    import numpy as np
+
+    from vauban.errors import ConfigurationError
+
+    if not hasattr(np, "row_stack"):
+        # numba-cuda up to 0.30 imports a name that NumPy 2.5 no longer has.
+        np.row_stack = np.vstack
+    try:
+        import numba_cuda  # noqa: F401  (numba has a module `cuda` of its own, which is no longer kept up)
+        from numba import cuda as module
+    except ImportError as error:
+        raise ConfigurationError('device "cuda" needs numba-cuda: pip install "vauban[cuda]"') from error
+    from numba.core import config
+
+    # A batch may be smaller than the GPU; that is the caller's choice.
+    config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
+    return module
+
+
+@cache
+def primitives(target: str) -> dict[str, Any]:
+    """What each target supplies by itself (`vauban.games.kernel`)."""
+    if target == CPU:
+        from vauban.sim import primitives_cpu as source
+    else:
+        from vauban.sim import primitives_cuda as source  # type: ignore[no-redef]
+    return {name: getattr(source, name) for name in ("popcount", "lowest", "add_code", "float_bits")}
+
+
+# ── The cache on disk ────────────────────────────────────────────────────────────────────────────
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept; `VAUBAN_CACHE` names another place."""
+    chosen = os.environ.get("VAUBAN_CACHE")
+    base = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "vauban"
+    return base / f"kernels-{fingerprint()}"
+
+
+@cache
+def fingerprint() -> str:
+    """A name for the present state of every file that kernels are written in."""
+    import numba
+
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    package = Path(__file__).parent.parent
+    for folder in ("games", "observe", "sim"):
+        for file in sorted((package / folder).rglob("*.py")):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any]) -> Any:
+    """numba's cache of compiled functions, kept in our folder and named by our fingerprint."""
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+
+    settings = ",".join(
+        [f"{name}={value}" for name, value in sorted(constants.items())]
+        + [f"{name}={hook.__module__}.{hook.__qualname__}" for name, hook in sorted(hooks.items())]
+    )
+    name = f"{function.__module__}.{function.__name__}"
+    digest = hashlib.sha256(f"{name} {settings}".encode()).hexdigest()[:12]
+
+    class Locator(_CacheLocator):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self._py_func = function
+
+        def get_cache_path(self) -> str:
+            return str(cache_folder())
+
+        def get_source_stamp(self) -> str:
+            return fingerprint()
+
+        def get_disambiguator(self) -> str:
+            return digest
+
+    class Impl(CompileResultCacheImpl):  # type: ignore[misc]
+        def __init__(self, _: Any) -> None:
+            self._lineno = function.__code__.co_firstlineno
+            self._locator = Locator()
+            self._filename_base = f"{name}-{digest}"
+
+    class Cache(FunctionCache):  # type: ignore[misc]
+        _impl_class = Impl
+
+    return Cache(function)
+
+
+# ── Progress of a cold compile ───────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def progress(what: str, target: str) -> Iterator[None]:
+    """Say on the terminal that kernels are being compiled, when that is going to take a while."""
+    cold = target == CUDA or not cache_folder().is_dir()
+    if not (cold and sys.stderr.isatty()):
+        yield
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with console.status(f"compiling {what} for {target} (once; the result is kept in {cache_folder()})"):
+        yield

@@ -1,0 +1,29 @@
+"""What several tests share."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+HERE = Path(__file__).parent
+
+
+def shared_folder() -> Path | None:
+    """The folder of recorded material beside the checkout (or where VAUBAN_SHARED says), if there is one."""
+    named = os.environ.get("VAUBAN_SHARED")
+    folder = Path(named) if named else HERE.parent.parent / "shared"
+    return folder if (folder / "vectors").is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def vectors() -> Path:
+    """Recorded cases and games that are not ours to copy; tests that need them are skipped without."""
+    folder = shared_folder()
+    if folder is None:
+        pytest.skip("the recorded material is not beside the checkout (../shared, or VAUBAN_SHARED)")
+    return folder / "vectors"
