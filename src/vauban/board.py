@@ -19,6 +19,7 @@ import itertools
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -384,6 +385,17 @@ class Board(Look):
         return cls._from_position(Stratego(variant, rules), place)
 
     @classmethod
+    def from_snapshot(cls, snapshot: Snapshot, row: int = 0) -> Board:
+        """One game of a simulator's snapshot, to look at and play on; it knows no moves before that."""
+        if not isinstance(snapshot.game, Stratego):
+            raise ConfigurationError(f"a Board shows Stratego, not {snapshot.game.name!r}")
+        if not snapshot.tracks:
+            raise ConfigurationError("a Board needs records with what observations need: Simulator(…, tracks=True)")
+        words, halves, bytes_ = (part[row].cpu().numpy().copy() for part in snapshot.store)
+        rules = snapshot.game.parameters(snapshot.history)
+        return cls(snapshot.game, Record(words.view(np.uint64), halves.view(np.uint16), bytes_, rules))
+
+    @classmethod
     def _from_position(cls, game: Stratego, position: Position) -> Board:
         v = game.variant
         if (position.rows, position.columns, tuple(position.lakes)) != (v.rows, v.columns, v.lakes):
@@ -420,6 +432,7 @@ class Board(Look):
         """Make a move.
 
         Raises `InvalidMoveError` (no move at all), `NotYourTurnError`, or `IllegalMoveError` with the reason.
+        A text is compared with the board, hidden types included: hand a player's own words on as squares.
         """
         source, target = self.parse_move(move) if isinstance(move, str) else move
         chosen = Move(int(source), int(target))
@@ -429,14 +442,13 @@ class Board(Look):
         assert before is not None and before.kind is not None
         battle = None
         if victim is not None and victim.kind is not None:
-            result = int(_kernel(kernels.battle)(before.kind, victim.kind))
+            result = int(_call(kernels.battle, before.kind, victim.kind))
             signs = {kernels.DEFENDER_DIES: ">", kernels.ATTACKER_DIES: "<", kernels.BOTH_DIE: "="}
             battle = Battle(before.kind, victim.kind, signs[result])
         played = Played(chosen, self.turn, battle)
         self._records.append(self._record)
         self._record = self._roomy_copy()
-        with progress(self.game.name, CPU):
-            _kernel(kernels.play_move)(self._record, chosen.source, chosen.target)
+        _call(kernels.play_move, self._record, chosen.source, chosen.target)
         self.history.append(played)
         self._legal = None
         return played
@@ -481,7 +493,7 @@ class Board(Look):
         if player not in (0, 1):
             raise ConfigurationError(f"a player is 0 (red) or 1 (blue), not {player!r}")
         record = _copy(self._record)
-        _kernel(conceal)(record, player)
+        _call(conceal, record, player)
         return View(self.game, record, player, list(self.history))
 
     def copy(self) -> Board:
@@ -538,7 +550,7 @@ class Board(Look):
         for piece, kind in ((attacker, written.shown[0]), (defender, written.shown[1])):
             if piece.kind is not None and piece.kind != kind:
                 raise NotationError(f"{text!r} shows a {TYPES[kind]}, and the piece is a {piece}")
-        result = int(_kernel(kernels.battle)(written.shown[0], written.shown[1]))
+        result = int(_call(kernels.battle, written.shown[0], written.shown[1]))
         sign = {kernels.DEFENDER_DIES: ">", kernels.ATTACKER_DIES: "<", kernels.BOTH_DIE: "="}[result]
         if written.shown[2] != sign:
             raise NotationError(f"{text!r} gives the battle the wrong result: it is {sign!r}")
@@ -605,8 +617,16 @@ class Board(Look):
 # ── Records of one game ──────────────────────────────────────────────────────────────────────────
 
 
+@cache
 def _kernel(function: Any) -> Any:
-    return compiled(function, CPU, TRACKS=True) if function is not kernels.battle else compiled(function, CPU)
+    return compiled(function, CPU, TRACKS=True)
+
+
+def _call(function: Any, *arguments: Any) -> Any:
+    """Call a kernel; the first call may have to compile it."""
+    kernel = _kernel(function)
+    with progress(kernel, "stratego"):
+        return kernel(*arguments)
 
 
 def _empty(game: Stratego, history: int) -> Record:
@@ -625,8 +645,7 @@ def _copy(record: Record) -> Record:
 
 def _begin(game: Stratego, start: npt.NDArray[np.int8]) -> Record:
     record = _empty(game, HISTORY)
-    with progress(game.name, CPU):
-        _kernel(kernels.begin)(record, start)
+    _call(kernels.begin, record, start)
     return record
 
 
@@ -675,9 +694,9 @@ def _place(game: Stratego, position: Position) -> Record:
     bytes_[WINNER] = NOBODY
     # A side without its Flag has lost it: to the player who has just moved.
     if flags == [1, 1]:
-        _kernel(kernels.judge)(record, False)
+        _call(kernels.judge, record, False)
     else:
-        _kernel(kernels.finish)(record, kernels.END_FLAG, flags.index(1))
+        _call(kernels.finish, record, kernels.END_FLAG, flags.index(1))
     return record
 
 
@@ -704,8 +723,7 @@ def _with_history(record: Record, game: Stratego, old: int, new: int) -> Record:
 
 def _list_moves(record: Record, which: int) -> list[Move]:
     moves = np.empty((4 * int(record.rules[layout.SQUARES]) + 8, 2), np.int64)
-    with progress("stratego", CPU):
-        count = _kernel(inspect.list_moves)(record, which, moves)
+    count = _call(inspect.list_moves, record, which, moves)
     return [Move(int(source), int(target)) for source, target in moves[:count]]
 
 

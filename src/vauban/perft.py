@@ -59,7 +59,7 @@ def perft(board: Board, depth: int, tick: Callable[[int, int], None] = lambda *_
             break
         board.push(move)
         stack = _stack(board, depth)
-        with progress("perft", CPU):
+        with progress(count, "stratego"):
             count(stack.words, stack.halves, stack.bytes, stack.rules, depth - 1, nodes[1:], np.zeros(depth, np.int64))
         board.pop()
     tick(len(moves), len(moves))

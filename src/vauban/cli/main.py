@@ -9,6 +9,7 @@ import typer
 from vauban.cli.bench import bench
 from vauban.cli.games import observation, variants
 from vauban.cli.output import complain
+from vauban.cli.play import play
 from vauban.cli.rules import perft, rules
 from vauban.errors import VaubanError
 
@@ -20,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for command in (variants, observation, rules, perft, bench):
+for command in (play, variants, observation, rules, perft, bench):
     app.command()(command)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shlex
 import sys
 from collections import Counter
@@ -240,6 +241,12 @@ def setup_warnings(setup: Row, variant: Variant) -> list[str]:
     return said
 
 
+def sentence(error: Exception) -> str:
+    """What is wrong, as a sentence; the name of a square at its beginning stays as it is."""
+    text = str(error).rstrip(".") + "."
+    return _capital(text) if text[:2].isalpha() else text
+
+
 def _plies(count: int) -> str:
     return "ply" if count == 1 else "plies"
 
@@ -267,7 +274,6 @@ class TerminalGame:
         comments: Mapping[int, str] | None = None,
         source: TextIO | None = None,
         target: TextIO | None = None,
-        console: Console | None = None,
         shelf: Path | None = None,
     ) -> None:
         """`board` is a game to go on with; `shelf` is where unfinished games are kept."""
@@ -278,12 +284,11 @@ class TerminalGame:
         self.board = board
         self.headers = dict(headers or {})
         self.comments = dict(comments or {})
-        taken_back = self.headers.get("TakenBack", "")
-        self.undone = int(taken_back) if taken_back.isdecimal() else 0
+        self.undone = _number(self.headers.get("TakenBack")) or 0
         self.resigned = False
         self._reported = 0 if board is None else max(0, len(board.history) - 2)
         self.source = source or sys.stdin
-        self.console = console or Console(file=target or sys.stdout, markup=False, emoji=False, highlight=False)
+        self.console = Console(file=target or sys.stdout, markup=False, emoji=False, highlight=False)
         self.shelf = shelf or default_shelf()
         self._files: set[Path] = set()
         self._newcomer = True
@@ -293,8 +298,7 @@ class TerminalGame:
         """Play; the exit code: 0, or 130 after Ctrl-C."""
         try:
             self._introduce()
-            with self.console.status("getting the rules ready (some seconds, the first time)"):
-                _warm_up()
+            _warm_up()
             if self.board is None:
                 self.board = self._begin(self._choose_setup())
             for played in self.board.history:
@@ -401,7 +405,7 @@ class TerminalGame:
                     continue
                 self._show_setup(setup)
             except VaubanError as error:
-                self.say(_capital(f"{error}."))
+                self.say(sentence(error))
 
     def _show_setup(self, setup: Row) -> None:
         v = self.game.variant
@@ -456,8 +460,8 @@ class TerminalGame:
                 continue
             try:
                 self._obey(board, self.ask(f"{PLAYERS[self.person]}> "))
-            except (VaubanError, OSError) as error:
-                self.say(_capital(f"{error}."))
+            except VaubanError as error:
+                self.say(sentence(error))
 
     def _look(self, board: Board) -> Look:
         """What is drawn while the game goes on."""
@@ -567,7 +571,7 @@ class TerminalGame:
         try:
             board.copy().push(move)
         except VaubanError as error:
-            self.say(_capital(f"{error}."))
+            self.say(sentence(error))
         if barred is None or barred.ply is None:
             return
         earlier = board.copy()
@@ -612,7 +616,7 @@ class TerminalGame:
         place = 2 if winner is None else 0 if winner == self.person else 1
         self.say()
         self.say(f"{('You win', 'You lose', 'A draw')[place]}: {ENDS[end][place]}.", "bold")
-        self.say(f"{board.plies} plies. Both sides, open:", QUIET)
+        self.say(f"{board.plies} {_plies(board.plies)}. Both sides, open:", QUIET)
         self._draw(board, board.history)
         setups = setups_of(board.start_position(), board.variant)
         for player, setup in enumerate(setups or ()):
@@ -626,8 +630,8 @@ class TerminalGame:
             try:
                 if self._save(board, name):
                     return
-            except (VaubanError, OSError) as error:
-                self.say(_capital(f"{error}."))
+            except VaubanError as error:
+                self.say(sentence(error))
 
     def _leave(self) -> None:
         """Keep a game that has begun, and say how to go on with it."""
@@ -669,7 +673,13 @@ class TerminalGame:
         """Write the game to a file. True if that was done."""
         if not name:
             raise ConfigurationError("save needs a file's name, e.g. save game.txt")
-        path = Path(name).expanduser()
+        try:
+            return self._write(board, Path(name).expanduser())
+        except (OSError, ValueError, RuntimeError) as error:  # no such folder, no such name, no such home
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+            raise ConfigurationError(f"{name!r} cannot be written: {reason}") from error
+
+    def _write(self, board: Board, path: Path) -> bool:
         if path.exists() and path.absolute() not in self._files and self._doubt != path.absolute():
             self._doubt = path.absolute()
             self.say(f"{path} is there already. Type the same line again to write over it, or choose another name.")
@@ -720,7 +730,8 @@ def resume(
     try:
         games = read_games(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}") from error
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ConfigurationError(f"{path} cannot be read: {reason}") from error
     except VaubanError as error:
         raise NotationError(f"{path}: {error}") from error
     if not games:
@@ -733,7 +744,8 @@ def resume(
             f"{path}: this game is finished ({game.result}, {game.end}); play goes on with unfinished ones"
         )
     headers = game.headers
-    seed = int(headers["Seed"]) if headers.get("Seed", "").isdecimal() else _fresh_seed()
+    seed = _number(headers.get("Seed"))
+    seed = _fresh_seed() if seed is None else seed
     agent = make_agent(opponent or headers.get("Opponent", CadetAgent.name), seed)
     person = _side(colour or headers.get("Person", "red"))
     found = TerminalGame(
@@ -742,6 +754,11 @@ def resume(
     )  # fmt: skip
     found._files.add(path.absolute())
     return found
+
+
+def _number(text: str | None) -> int | None:
+    """The number in a header; None if there is none."""
+    return int(text) if text is not None and re.fullmatch(r"-?[0-9]{1,18}", text) else None
 
 
 def _side(colour: str) -> int:

@@ -36,7 +36,7 @@ Opponent = Callable[[Observed, Mask, np.random.Generator], int]
 """(observation, action_mask, rng) → action: all in the opponent's own frame; `rng` is the environment's."""
 
 
-def play_random(observation: Observed, action_mask: Mask, rng: np.random.Generator) -> int:  # noqa: ARG001
+def play_random(observation: Observed, action_mask: Mask, rng: np.random.Generator) -> int:
     """The opponent that plays any legal action, all equally likely."""
     return int(rng.choice(np.flatnonzero(action_mask)))
 

@@ -18,7 +18,6 @@ from vauban.board import Board
 from vauban.errors import ConfigurationError, IllegalActionError, IllegalMoveError, SetupError
 from vauban.games.base import Game, Outcome, nearest
 from vauban.games.base import game as find_game
-from vauban.games.kernel import Record
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import parse_setup, setup_text
 from vauban.observe import base as observations
@@ -129,7 +128,7 @@ class Table:
 
     def mask(self, player: int) -> Mask:
         """Which actions the player may play: none if he is not on turn, or the game is over."""
-        if False:
+        if player != self.player:
             return np.zeros(self.game.action_count, np.int8)
         return self._mask[0].numpy().astype(np.int8)
 
@@ -163,9 +162,7 @@ class Table:
         """The game of Stratego as a `Board`, a copy."""
         if not isinstance(self.game, Stratego):
             raise ConfigurationError(f"{self.game.name!r} is not played on a Stratego board: use its text")
-        words, halves, bytes_ = (part[0].numpy().copy() for part in self.sim.store)
-        rules = self.game.parameters(self.sim.history)
-        return Board(self.game, Record(words.view(np.uint64), halves.view(np.uint16), bytes_, rules))
+        return Board.from_snapshot(self.sim.snapshot())
 
     def render(self, mode: str | None, player: int | None = None) -> str | None:
         """What `render` answers in a mode; "human" prints the text."""

@@ -11,6 +11,7 @@ from vauban.sim.bodies import (
     is_legal,
     legal_action,
     legal_count,
+    note_result,
     sample_action,
     settle_chance,
     step_game,
@@ -55,12 +56,13 @@ def begin_all(first, last, words, halves, bytes_, rules, starts, first_pool, sec
 
 
 @kernel
-def begin_from(first, last, words, halves, bytes_, rules, starts, seed):
-    """Begin every game from its given start."""
+def begin_from(first, last, words, halves, bytes_, rules, starts, seed, results):
+    """Begin every game from its given start; some may be over at once."""
     for row in range(first, last):
         game = Record(words[row], halves[row], bytes_[row], rules)
         begin(game, starts[row])
         settle_chance(game, seed)
+        note_result(game, results, row)
 
 
 @kernel

@@ -17,6 +17,7 @@ from vauban.sim.bodies import (
     is_legal,
     legal_action,
     legal_count,
+    note_result,
     sample_action,
     settle_chance,
     step_game,
@@ -37,12 +38,13 @@ def begin_all(words, halves, bytes_, rules, starts, first_pool, second_pool, see
         begin_random(game, starts[row], first_pool, second_pool, seed)
 
 
-def begin_from(words, halves, bytes_, rules, starts, seed):
+def begin_from(words, halves, bytes_, rules, starts, seed, ended, end, winner, plies, utility):
     row = cuda.grid(1)
     if row < words.shape[0]:
         game = Record(words[row], halves[row], bytes_[row], rules)
         begin(game, starts[row])
         settle_chance(game, seed)
+        note_result(game, ResultArrays(ended, end, winner, plies, utility), row)
 
 
 def sample_all(words, halves, bytes_, rules, seed, actions):

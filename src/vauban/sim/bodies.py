@@ -114,6 +114,17 @@ def sample_action(game, seed):
 
 
 @kernel
+def note_result(game, results, row):
+    """Write down what came of a game that is over."""
+    if game.bytes[END] != 0:
+        results.ended[row] = 1
+        results.end[row] = game.bytes[END]
+        results.winner[row] = game.bytes[WINNER]
+        results.plies[row] = game.words[PLIES]
+        results.utility[row] = utility(game)
+
+
+@kernel
 def step_game(game, action, seed, results, row):
     """Play an action if it is legal and note the result if the game ends; False if it was not legal."""
     results.ended[row] = 0
@@ -123,12 +134,7 @@ def step_game(game, action, seed, results, row):
         return False
     play(game, action)
     settle_chance(game, seed)
-    if game.bytes[END] != 0:
-        results.ended[row] = 1
-        results.end[row] = game.bytes[END]
-        results.winner[row] = game.bytes[WINNER]
-        results.plies[row] = game.words[PLIES]
-        results.utility[row] = utility(game)
+    note_result(game, results, row)
     return True
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -179,15 +180,23 @@ def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any])
 # ── Progress of a cold compile ───────────────────────────────────────────────────────────────────
 
 
+PATIENCE = 0.7
+"""Seconds of waiting after which a person is told what for: loading compiled code takes less."""
+
+
 @contextmanager
-def progress(what: str, target: str) -> Iterator[None]:
-    """Say on the terminal that kernels are being compiled, when that is going to take a while."""
-    cold = target == CUDA or not cache_folder().is_dir()
-    if not (cold and sys.stderr.isatty()):
+def progress(function: Any, what: str) -> Iterator[None]:
+    """Around the first call of a function: say on the terminal that it is being compiled, if that takes long."""
+    if function.overloads or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console
 
-    console = Console(stderr=True)
-    with console.status(f"compiling {what} for {target} (once; the result is kept in {cache_folder()})"):
+    status = Console(stderr=True).status(f"compiling the rules of {what} (some seconds; kept in {cache_folder()})")
+    timer = threading.Timer(PATIENCE, status.start)
+    timer.start()
+    try:
         yield
+    finally:
+        timer.cancel()
+        status.stop()

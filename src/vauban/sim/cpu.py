@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ class CpuBatch:
         self.rules = game.parameters(history)
         self.threads = threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        self._functions: dict[Any, Any] = {}
         self._scratch: dict[tuple[Any, ...], tuple[Any, Any]] = {}
 
     def allocate(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
@@ -46,8 +47,8 @@ class CpuBatch:
         first, second = (_array(pool) for pool in pools)
         self._run(batch_cpu.begin_all, store, _array(starts), first, second, np.uint64(seed))
 
-    def begin_from(self, store: Store, starts: torch.Tensor, seed: int) -> None:
-        self._run(batch_cpu.begin_from, store, _array(starts), np.uint64(seed))
+    def begin_from(self, store: Store, starts: torch.Tensor, seed: int, results: Results) -> None:
+        self._run(batch_cpu.begin_from, store, _array(starts), np.uint64(seed), _results(results))
 
     def sample_all(self, store: Store, seed: int, actions: torch.Tensor) -> None:
         self._run(batch_cpu.sample_all, store, np.uint64(seed), _array(actions))
@@ -113,23 +114,26 @@ class CpuBatch:
                 self._scratch[key] = np.zeros((squares, words), np.uint32), np.zeros((channels, 4), np.float32)
             function(first, last, *_arrays(store), self.rules, viewer, array, *self._scratch[key])
 
-        self._run_parts(part, len(out))
+        self._run_parts(function, part, len(out))
 
     def _run(self, plain: Callable[..., Any], store: Store, *arguments: Any) -> None:
-        function = compiled(plain, CPU, self.hooks, **self.constants)
+        if plain not in self._functions:
+            self._functions[plain] = compiled(plain, CPU, self.hooks, **self.constants)
+        function = self._functions[plain]
         arrays = _arrays(store)
-        self._run_parts(lambda first, last: function(first, last, *arrays, self.rules, *arguments), len(store.words))
+        self._run_parts(
+            function, lambda first, last: function(first, last, *arrays, self.rules, *arguments), len(store.words)
+        )
 
-    def _run_parts(self, part: Callable[[int, int], Any], rows: int) -> None:
+    def _run_parts(self, function: Any, part: Callable[[int, int], Any], rows: int) -> None:
         """Run over all rows: in one go if there are few, else a part on each thread."""
-        parts = min(self.threads, rows // SMALLEST_PART)
-        if self._pool is None or parts < 2:
-            with progress(self.game.name, CPU):
+        with progress(function, self.game.name):
+            parts = min(self.threads, rows // SMALLEST_PART)
+            if self._pool is None or parts < 2:
                 part(0, rows)
-            return
-        bounds = [rows * index // parts for index in range(parts + 1)]
-        with progress(self.game.name, CPU):
-            jobs = [self._pool.submit(part, first, last) for first, last in itertools.pairwise(bounds)]
+                return
+            bounds = [rows * index // parts for index in range(parts + 1)]
+            jobs = [self._pool.submit(part, first, last) for first, last in pairwise(bounds)]
             for job in jobs:
                 job.result()
 

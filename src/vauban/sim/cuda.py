@@ -7,7 +7,6 @@ into a `torch.cuda.CUDAGraph` once each kernel has been called (and thereby comp
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
@@ -83,8 +82,8 @@ class CudaBatch:
     def begin_all(self, store: Store, starts: torch.Tensor, pools: Pools, seed: int) -> None:
         self._run("begin_all", store, starts, *pools, np.uint64(seed))
 
-    def begin_from(self, store: Store, starts: torch.Tensor, seed: int) -> None:
-        self._run("begin_from", store, starts, np.uint64(seed))
+    def begin_from(self, store: Store, starts: torch.Tensor, seed: int, results: Results) -> None:
+        self._run("begin_from", store, starts, np.uint64(seed), *results)
 
     def sample_all(self, store: Store, seed: int, actions: torch.Tensor) -> None:
         self._run("sample_all", store, np.uint64(seed), self._view(actions, "<i2"))
@@ -147,7 +146,7 @@ class CudaBatch:
         )
         kind = f"<u{out.element_size() * run}"
         array = self._array(out, kind, (len(out), channels * columns))
-        with progress(self.game.name, CUDA) if not kernel.overloads else nullcontext():
+        with progress(kernel, self.game.name):
             kernel[len(out), threads, self._stream()](*self._record_arrays(store), self.rules, viewer, array)
 
     # ── Inside ───────────────────────────────────────────────────────────────────────────────────
@@ -158,7 +157,7 @@ class CudaBatch:
         threads = WARP_THREADS if by_warp else THREADS
         blocks = -(-rows * (WARP if by_warp else 1) // threads)
         given = [self._view(each) if isinstance(each, torch.Tensor) else each for each in arguments]
-        with progress(self.game.name, CUDA) if not kernel.overloads else nullcontext():
+        with progress(kernel, self.game.name):
             kernel[blocks, threads, self._stream()](*self._record_arrays(store), self.rules, *given)
 
     def _kernel(self, name: str, hooks: dict[str, Callable[..., Any]], **constants: Any) -> Any:

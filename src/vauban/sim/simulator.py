@@ -149,7 +149,7 @@ class Simulator:
         else:
             self._batch.begin_all(self.store, self._starts, self._pools, self.seed)
             return
-        self._batch.begin_from(self.store, self._starts, self.seed)
+        self._batch.begin_from(self.store, self._starts, self.seed, self.results)
 
     # ── What is the case ─────────────────────────────────────────────────────────────────────────
 
@@ -367,7 +367,8 @@ class Simulator:
         if setups is None:
             none = self._empty((0, self.game.setup_size), torch.int8)
             return none, none
-        pair = (setups, setups) if isinstance(setups, torch.Tensor) else tuple(torch.as_tensor(each) for each in setups)
+        alone = hasattr(setups, "ndim")
+        pair = (torch.as_tensor(setups),) * 2 if alone else tuple(torch.as_tensor(each) for each in setups)
         if len(pair) != 2:
             raise ConfigurationError("setups is one pool for both players, or a pair of pools")
         for pool in pair:

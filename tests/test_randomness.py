@@ -1,0 +1,40 @@
+"""The generator: known answers, and independence of what it is asked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vauban.games.randomness import below, philox
+from vauban.sim.compile import CPU, compiled
+
+FULL = 0xFFFFFFFF
+
+
+def draws(*words: int) -> list[int]:
+    """Philox with these counter and key words."""
+    return [int(number) for number in compiled(philox, CPU)(*(np.uint64(word) for word in words))]
+
+
+def test_philox_gives_the_known_answers() -> None:
+    """The test vectors of the authors' Random123 library for philox4x32-10."""
+    assert draws(0, 0, 0, 0, 0, 0) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+    assert draws(FULL, FULL, FULL, FULL, FULL, FULL) == [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
+    assert draws(0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344, 0xA4093822, 0x299F31D0) == [
+        0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1,
+    ]  # fmt: skip
+
+
+def test_draws_are_even_and_depend_on_everything_they_are_asked() -> None:
+    draw = compiled(below, CPU)
+    counts = np.zeros(7, int)
+    for ply in range(7000):
+        counts[draw(7, np.uint64(5), np.uint64(9), np.int64(ply), np.int64(0), np.int64(0))] += 1
+    assert abs(counts - 1000).max() < 5 * (1000 * 6 / 7) ** 0.5
+    base = [5, 9, 3, 0, 0]
+    seen = set()
+    for changed in range(-1, 5):
+        key = [value + (place == changed) for place, value in enumerate(base)]
+        seen.add(
+            draw(10**9, np.uint64(key[0]), np.uint64(key[1]), np.int64(key[2]), np.int64(key[3]), np.int64(key[4]))
+        )
+    assert len(seen) == 6

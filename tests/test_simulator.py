@@ -1,0 +1,319 @@
+"""`Simulator`: beginnings, results, snapshots and replays, refusals that change nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vauban.board import Board
+from vauban.errors import ConfigurationError, IllegalActionError, RecordError, SetupError
+from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.setups import parse_setup, setup_text
+from vauban.games.stratego.variants import VARIANTS
+from vauban.sim.simulator import Simulator
+from vauban.sim.store import Snapshot
+
+
+def boards(sim: Simulator) -> list[str]:
+    """The position of every game."""
+    from vauban.board import Look
+    from vauban.games.kernel import Record
+    from vauban.notation.position import position_text
+
+    rules = sim.game.parameters(sim.history)
+    texts = []
+    for row in range(sim.n):
+        words, halves, bytes_ = (part[row].numpy() for part in sim.store)
+        record = Record(words.view(np.uint64), halves.view(np.uint16), bytes_, rules)
+        texts.append(position_text(Look(sim.game, record).position()))
+    return texts
+
+
+# ── Beginnings ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_games_begin_from_given_setups() -> None:
+    tiny = VARIANTS["tiny"]
+    red = np.stack([parse_setup("FLPJ", tiny), parse_setup("JPLF", tiny)])
+    blue = np.stack([parse_setup("JFPL", tiny)] * 2)
+    sim = Simulator("tiny", 2, seed=1)
+    sim.reset(setups=(red, blue))
+    assert boards(sim) == [Board.from_setups(r, "JFPL", "tiny").text for r in ("FLPJ", "JPLF")]
+
+
+def test_games_begin_from_free_starts() -> None:
+    start = np.zeros((1, 100), np.int8)
+    start[0, [0, 55, 99, 54]] = [11, 10, 23, 3]
+    with pytest.raises(SetupError, match="red"):
+        sim = Simulator("barrage", 1, seed=1)
+        start[0, 54] = 11
+        sim.reset(starts=start)
+    start[0, 54] = 15
+    sim.reset(starts=start)
+    assert int(sim.players[0]) == 0 and int(sim.legal_actions()[1][0]) == 3, "one of the four ways is a lake"
+
+
+def test_setups_are_drawn_from_pools() -> None:
+    tiny = VARIANTS["tiny"]
+    red = torch.tensor(np.stack([parse_setup("FLPJ", tiny), parse_setup("JPLF", tiny)]))
+    blue = torch.tensor(np.stack([parse_setup("JFPL", tiny)]))
+    sim = Simulator("tiny", 64, seed=1, setups=(red, blue))
+    for _ in range(3):
+        rows = {text.split()[0] for text, plies in zip(boards(sim), sim.plies.tolist(), strict=True) if plies == 0}
+        assert rows <= {"lpfj/4/4/FLPJ", "lpfj/4/4/JPLF"}
+        sim.play_random(40)
+    sim.reset()
+    assert {text.split()[0] for text in boards(sim)} == {"lpfj/4/4/FLPJ", "lpfj/4/4/JPLF"}
+
+
+def test_uniform_setups_are_uniform() -> None:
+    """All 24 setups of tiny, for both players, within five standard deviations; games not over at once."""
+    sim = Simulator("tiny", 24_000, seed=8)
+    texts = [text.split()[0] for text in boards(sim)]
+    for side in (slice(-4, None), slice(0, 4)):
+        counts = {}
+        for text in texts:
+            counts[text[side]] = counts.get(text[side], 0) + 1
+        assert len(counts) == 24
+        assert max(abs(count - 1000) for count in counts.values()) < 5 * (1000 * 23 / 24) ** 0.5
+
+
+def test_a_seed_gives_the_same_games_whatever_the_batch_and_the_threads() -> None:
+    wide = Simulator("barrage", 300, seed=77, threads=2, restart=False)
+    narrow = Simulator("barrage", 1, seed=77, threads=1, restart=False)
+    for number in (0, 123, 299):
+        wide.reset()
+        narrow.reset(first_number=number)
+        for _ in range(80):
+            wide.step(wide.sample())
+            narrow.step(narrow.sample())
+        assert torch.equal(wide.snapshot()[number].pack(), narrow.snapshot().pack())
+    other = Simulator("barrage", 300, seed=78)
+    wide.reset()
+    assert not torch.equal(wide.snapshot().pack(), other.snapshot().pack())
+
+
+def test_a_game_that_is_over_at_once_has_its_result_at_once() -> None:
+    """Red has only his Flag in the first game, and a Lieutenant beside it in the second."""
+    sim = Simulator("micro", 2, seed=1)
+    starts = np.zeros((2, 12), np.int8)
+    starts[:, [0, 11, 10]] = [11, 23, 17]
+    starts[1, 1] = 5
+    sim.reset(starts=starts)
+    assert sim.results.ended.tolist() == [1, 0] and sim.over.tolist() == [True, False]
+    assert (sim.outcome(0).winner, sim.outcome(0).end, sim.outcome(1)) == (1, "no_moves", None)
+
+
+# ── Results ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_final_results_are_not_lost_when_games_begin_anew() -> None:
+    sim = Simulator("nano", 50, seed=3)
+    alone = Simulator("nano", 50, seed=3, restart=False)
+    while not alone.over.all():
+        alone.step(alone.sample())
+    seen = torch.zeros(50, dtype=torch.bool)
+    for _ in range(8):
+        sim.step(sim.sample())
+        ended = sim.results.ended.bool() & ~seen
+        assert torch.equal(sim.results.end[ended], alone.results.end[ended])
+        assert torch.equal(sim.results.utility[ended], alone.results.utility[ended])
+        assert torch.equal(sim.results.plies[ended], alone.results.plies[ended])
+        assert bool((sim.plies[sim.results.ended.bool()] == 0).all()), "a new game stands there already"
+        seen |= ended
+    assert seen.all()
+    assert not sim.over.any()
+
+
+def test_ended_games_stay_as_they_are_without_restart() -> None:
+    sim = Simulator("nano", 20, seed=3, restart=False)
+    while not sim.over.all():
+        sim.step(sim.sample())
+    before = sim.snapshot().pack()
+    assert torch.equal(sim.sample(), torch.full((20,), -1, dtype=torch.int16))
+    sim.step(sim.sample())
+    assert torch.equal(sim.snapshot().pack(), before)
+    assert not sim.legal_mask().any() and not sim.results.ended.any()
+    assert sim.outcome(0).end in ("flag", "both_immobile")
+
+
+# ── Snapshots and replays ────────────────────────────────────────────────────────────────────────
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    name=st.sampled_from(["classic", "barrage", "medium", "tiny", "nano", "kuhn", "leduc"]),
+    seed=st.integers(0, 2**63 - 1),
+    before=st.integers(0, 60),
+    length=st.integers(1, 30),
+)
+def test_a_rollout_comes_back_from_one_snapshot_and_its_actions(name: str, seed: int, before: int, length: int) -> None:
+    sim = Simulator(name, 8, seed=seed, threads=1)
+    observation = {"kuhn": "information_state", "leduc": "information_state"}.get(name, "ataraxos")
+    sim.play_random(before)
+    snapshot = sim.snapshot()
+    rollout, actions = [], []
+    for _ in range(length):
+        ended = sim.results.ended.clone() if rollout else torch.zeros(8, dtype=torch.uint8)
+        rollout.append((sim.observe(observation), sim.legal_mask(), ended, sim.results.utility.clone()))
+        actions.append(sim.sample())
+        sim.step(actions[-1])
+    final = sim.snapshot().pack()
+    other = Simulator(name, 8, seed=seed, threads=1)
+    for t in other.replay(snapshot, torch.stack(actions)):
+        seen, mask, ended, utility = rollout[t]
+        assert torch.equal(other.observe(observation), seen)
+        assert torch.equal(other.legal_mask(), mask)
+        assert torch.equal(other.results.ended, ended)
+        assert torch.equal(other.results.utility[ended.bool()], utility[ended.bool()])
+    assert torch.equal(other.snapshot().pack(), final)
+
+
+def test_snapshots_are_taken_apart_joined_and_packed() -> None:
+    sim = Simulator("barrage", 6, seed=2)
+    sim.play_random(50)
+    whole = sim.snapshot()
+    parts = Snapshot.join([whole[0], whole[1:3], whole[[3, 4, 5]]])
+    assert torch.equal(parts.pack(), whole.pack())
+    assert torch.equal(Snapshot.unpack(sim.game, whole.pack()).pack(), whole.pack())
+    twice = whole[2].repeat(6)
+    sim.restore(twice)
+    assert len(set(boards(sim))) == 1
+    assert whole.pack().shape[1] == sim.record_bytes <= 4096
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), plies=st.integers(0, 200))
+def test_damaged_records_are_refused_or_harmless(seed: int, plies: int) -> None:
+    """Bytes that came from somewhere never lead a kernel astray: whatever is accepted can be played."""
+    rng = np.random.default_rng(seed)
+    sim = Simulator("barrage", 1, seed=seed, threads=1, restart=False)
+    for _ in range(plies):
+        sim.step(sim.sample())
+    rows = sim.snapshot().pack()
+    for place in rng.integers(0, rows.shape[1], rng.integers(1, 6)):
+        rows[0, place] = int(rng.integers(0, 256))
+    try:
+        snapshot = Snapshot.unpack(sim.game, rows)
+    except RecordError as error:
+        assert "row 0" in str(error)
+        return
+    sim.restore(snapshot)
+    for _ in range(20):
+        sim.observe("ataraxos")
+        sim.step(sim.sample())
+
+
+# ── Refusals ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.int32, torch.int64])
+def test_an_illegal_action_names_game_and_action_and_changes_nothing(dtype: torch.dtype) -> None:
+    sim = Simulator("tiny", 5, seed=1)
+    actions = sim.sample().to(dtype)
+    actions[3] = 95
+    before = sim.snapshot().pack()
+    with pytest.raises(
+        IllegalActionError, match=r"game 3: action 95 \([a-d][1-4][a-d][1-4]\) is not legal for red at ply 0"
+    ):
+        sim.step(actions)
+    assert torch.equal(sim.snapshot().pack(), before)
+    sim.step(sim.sample())
+
+
+@pytest.mark.parametrize("action", [-1, 96, 40_000, 65_536 + 1, -32_768])
+def test_numbers_that_are_no_actions_are_refused(action: int) -> None:
+    sim = Simulator("tiny", 2, seed=1)
+    actions = sim.sample().long()
+    actions[1] = action
+    with pytest.raises(IllegalActionError, match="game 1"):
+        sim.step(actions)
+
+
+def test_unchecked_illegal_actions_leave_their_game_alone_and_are_told_later() -> None:
+    sim = Simulator("tiny", 3, seed=1)
+    actions = sim.sample()
+    actions[1] = 95
+    before = sim.snapshot().pack()
+    sim.step(actions, check=False)
+    assert torch.equal(sim.snapshot().pack()[1], before[1])
+    assert not torch.equal(sim.snapshot().pack()[0], before[0])
+    with pytest.raises(IllegalActionError, match="game 1"):
+        sim.check_step()
+    sim.check_step()
+
+
+@pytest.mark.parametrize("actions", [[1, 2], [0.5, 1.0, 2.0], [[1, 2, 3]], [True, False, True]])
+def test_actions_of_the_wrong_shape_or_kind_are_refused(actions: list) -> None:
+    with pytest.raises(ConfigurationError, match="3 whole numbers"):
+        Simulator("tiny", 3, seed=1).step(actions)
+
+
+def test_wrong_outputs_are_refused() -> None:
+    sim = Simulator("tiny", 3, seed=1)
+    for out in (torch.zeros(3, 95, dtype=torch.bool), torch.zeros(3, 96), torch.zeros(96, 3, dtype=torch.bool).t()):
+        with pytest.raises(ConfigurationError, match="out must be a contiguous tensor"):
+            sim.legal_mask(out)
+    with pytest.raises(ConfigurationError, match="did you mean 'ataraxos'"):
+        sim.observe("ataraxo")
+    with pytest.raises(ConfigurationError, match="layout"):
+        sim.observe("ataraxos", layout="rows")
+    with pytest.raises(ConfigurationError, match="float32 or bfloat16"):
+        sim.observe("ataraxos", dtype=torch.float64)
+
+
+def test_rules_that_a_record_cannot_hold_are_refused_when_it_is_made() -> None:
+    with pytest.raises(ConfigurationError, match="without a bound"):
+        Simulator(Stratego("classic", "isf"), 1)
+    with pytest.raises(ConfigurationError, match="history=1001"):
+        Simulator(Stratego("classic", "strategus battleless_limit=1000"), 1)
+    Simulator(Stratego("classic", "strategus battleless_limit=1000"), 1, history=1001)
+    Simulator(Stratego("classic", "strategus battleless_limit=255"), 1)
+
+
+def test_observations_that_need_tracking_say_so() -> None:
+    sim = Simulator("barrage", 2, seed=1, tracks=False)
+    with pytest.raises(ConfigurationError, match="tracks=True"):
+        sim.observe("ataraxos")
+    assert sim.observe("deepnash").shape == (2, 82, 10, 10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"n": 0}, "at least one game"),
+        ({"n": 2, "seed": -1}, "seed"),
+        ({"n": 2, "device": "tpu"}, "device"),
+        ({"n": 2, "setups": torch.zeros(3, 7)}, "rows of 4"),
+        ({"n": 2, "setups": torch.zeros(3, 4, dtype=torch.int8)}, "setup 0"),
+    ],
+)
+def test_simulators_that_cannot_be_are_refused(arguments: dict, words: str) -> None:
+    with pytest.raises((ConfigurationError, SetupError, RuntimeError), match=words):
+        Simulator("tiny", **arguments)
+
+
+def test_a_snapshot_of_other_rules_does_not_fit() -> None:
+    snapshot = Simulator(Stratego("barrage", "ataraxos"), 2, seed=1).snapshot()
+    with pytest.raises(RecordError, match="does not fit"):
+        Simulator("barrage", 2, seed=1).restore(snapshot)
+    with pytest.raises(RecordError, match="cannot fill 3"):
+        Simulator(Stratego("barrage", "ataraxos"), 3, seed=1).restore(snapshot)
+
+
+def test_cuda_is_asked_for_where_there_is_none() -> None:
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU here")
+    with pytest.raises(ConfigurationError, match="not available here"):
+        Simulator("tiny", 2, device="cuda")
+
+
+def test_setup_texts_round_trip() -> None:
+    for name, variant in VARIANTS.items():
+        sim = Simulator(name, 4, seed=6)
+        for row in range(4):
+            setup = sim._starts[row, : sim.game.setup_size].numpy()
+            assert (parse_setup(setup_text(setup, variant), variant) == setup).all()
