@@ -89,7 +89,9 @@ def mark(game, viewer, lane, lanes, codes):
     words, bytes_, rules = game.words, game.bytes, game.rules
     squares = rules[SQUARES]
     last = squares - 1
-    for absolute in range(lane, squares, lanes):
+    absolute = lane - lanes
+    while absolute + lanes < squares:
+        absolute += lanes
         square = absolute if viewer == 0 else last - absolute
         put(codes, square, PLIES_SHARE, 1)
         put(codes, square, BATTLELESS_SHARE, 1)
@@ -120,7 +122,10 @@ def mark(game, viewer, lane, lanes, codes):
                 put(codes, square, THEIR_HIDDEN, 1)
                 mark_deeds(game, codes, square, identity, THEIR_DEEDS, THEIR_PROTECTION)
 
-    for identity in range(lane, squares, lanes):
+    # The parts begin at different lanes, so that they are done side by side where there are many.
+    identity = (lane + lanes // 2) % lanes - lanes
+    while identity + lanes < squares:
+        identity += lanes
         place = np.int64(bytes_[BYTES + 2 * squares + identity])
         if place == NONE or place < DEAD:
             continue
@@ -135,7 +140,7 @@ def mark(game, viewer, lane, lanes, codes):
         if kind < MOVABLE_TYPES:
             put(codes, grave, (OWN_DEATHS if own else THEIR_DEATHS) + 10 * cause + kind, 1)
 
-    for plane in range(lane, MOVES, lanes):
+    for plane in range((lane + lanes // 8) % lanes, MOVES, lanes):
         back = MOVES - plane
         if back <= np.int64(words[RECORDED]):
             move = np.int64(game.halves[(np.int64(words[RECORDED]) - back) % rules[HISTORY]])
@@ -180,7 +185,7 @@ def share(counter, limit):
 def set_levels(game, viewer, lane, lanes, levels):
     """Write the levels of the channels that hold more than bits."""
     squares = game.rules[SQUARES]
-    for index in range(lane, 24, lanes):
+    for index in range((lane + lanes // 4) % lanes, 24, lanes):
         kind = index % 12
         player = 1 - viewer if index < 12 else viewer
         levels[THEIR_CHANCES + index, AFTER_MOVING] = chance(game, player, kind, True)

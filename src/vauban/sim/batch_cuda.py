@@ -24,7 +24,7 @@ from vauban.sim.bodies import (
 )
 
 # Set when an observation's kernel is compiled.
-OUT_SQUARES, OUT_CHANNELS, OUT_WORDS = 1, 1, 1
+OUT_SQUARES, OUT_CHANNELS, OUT_NUMBERS, OUT_WORDS = 1, 1, 4, 1
 OUT_BY_SQUARE, OUT_BFLOAT16 = False, False
 OUT_RUN, OUT_BITS = 1, np.uint64(32)
 """How many squares are written at once, as one number, and how many bits each takes of it."""
@@ -140,37 +140,66 @@ def assign_all(words, halves, bytes_, rules, viewer, values, faults):
 
 
 def observe_all(words, halves, bytes_, rules, viewer, out):
-    """A block for each game: codes and levels are made in shared memory, then spread out."""
+    """A block for each game: codes and levels are made in shared memory, then spread out.
+
+    Indexes run along instead of being multiplied out: the writing is most of the work, and what
+    it costs is the arithmetic around each number written.
+    """
     codes = cuda.shared.array((OUT_SQUARES, OUT_WORDS), np.uint32)
     levels = cuda.shared.array((OUT_CHANNELS, 4), np.float32)
-    numbers = cuda.shared.array((OUT_CHANNELS, 4), np.uint32)
+    numbers = cuda.shared.array(OUT_NUMBERS, np.uint32)
     row = cuda.blockIdx.x
     lane, lanes = cuda.threadIdx.x, cuda.blockDim.x
     game = Record(words[row], halves[row], bytes_[row], rules)
     who = np.int64(bytes_[row, PLAYER]) if viewer < 0 else viewer
-    for square in range(lane, OUT_SQUARES, lanes):
-        for word in range(OUT_WORDS):
-            codes[square, word] = 0
-    for channel in range(lane, OUT_CHANNELS, lanes):
+    # Loops over a block's share count up by hand: a range would divide to know its length.
+    index = lane
+    while index < OUT_SQUARES * OUT_WORDS:
+        codes[index // OUT_WORDS, index % OUT_WORDS] = 0
+        index += lanes
+    channel = lane
+    while channel < OUT_CHANNELS:
         for code in range(4):
             levels[channel, code] = np.float32(1 if code else 0)
+        channel += lanes
     cuda.syncthreads()
     mark(game, who, lane, lanes, codes)
     set_levels(game, who, lane, lanes, levels)
     cuda.syncthreads()
-    for channel in range(lane, OUT_CHANNELS, lanes):
+    channel = lane
+    while channel < OUT_CHANNELS:
         for code in range(4):
             if OUT_BFLOAT16:
-                numbers[channel, code] = bfloat16_bits(levels[channel, code])
+                numbers[4 * channel + code] = bfloat16_bits(levels[channel, code])
             else:
-                numbers[channel, code] = float_bits(levels[channel, code])
+                numbers[4 * channel + code] = float_bits(levels[channel, code])
+        channel += lanes
     cuda.syncthreads()
 
+    line = out[row]
     if OUT_BY_SQUARE:
-        for channel in range(lane, OUT_CHANNELS, lanes):
-            word, shift = channel >> 4, 2 * (channel & 15)
-            for square in range(OUT_SQUARES):
-                out[row, square * OUT_CHANNELS + channel] = numbers[channel, (codes[square, word] >> shift) & 3]
+        # The rows of OUT_RUN squares are written together, so many numbers at a time: a thread's
+        # numbers are always of the same channels.
+        entry = lane
+        while entry < OUT_CHANNELS:
+            first = OUT_RUN * entry
+            first_square = 1 if first >= OUT_CHANNELS else 0
+            first -= OUT_CHANNELS * first_square
+            second = OUT_RUN * entry + OUT_RUN - 1
+            second_square = 1 if second >= OUT_CHANNELS else 0
+            second -= OUT_CHANNELS * second_square
+            place = entry
+            for square in range(0, OUT_SQUARES, OUT_RUN):
+                first_code = (codes[square + first_square, first >> 4] >> (2 * (first & 15))) & 3
+                second_code = (codes[square + second_square, second >> 4] >> (2 * (second & 15))) & 3
+                value = np.uint32(0)
+                if first_code | second_code:
+                    value = numbers[4 * first + first_code]
+                    if OUT_RUN > 1:
+                        value |= numbers[4 * second + second_code] << np.uint32(16)
+                line[place] = value
+                place += OUT_CHANNELS
+            entry += lanes
         return
     # Each thread keeps a run of neighbouring squares and goes through the channels.
     columns = OUT_SQUARES // OUT_RUN
@@ -180,23 +209,27 @@ def observe_all(words, halves, bytes_, rules, viewer, out):
     if group >= groups:
         return
     square = column * OUT_RUN
-    for word in range(group, OUT_WORDS, groups):
+    word = group
+    while word < OUT_WORDS:
         first = codes[square, word]
         second = codes[square + 1, word] if OUT_RUN > 1 else np.uint32(0)
         third = codes[square + 2, word] if OUT_RUN > 2 else np.uint32(0)
         fourth = codes[square + 3, word] if OUT_RUN > 2 else np.uint32(0)
-        for channel in range(16 * word, min(16 * word + 16, OUT_CHANNELS)):
+        place = 16 * word * columns + column
+        for number in range(64 * word, min(64 * word + 64, OUT_NUMBERS), 4):
             value = np.uint64(0)
             # Most of an observation is zeros.
             if (first | second | third | fourth) & 3:
-                value = np.uint64(numbers[channel, first & 3])
+                value = np.uint64(numbers[number + (first & 3)])
                 if OUT_RUN > 1:
-                    value |= np.uint64(numbers[channel, second & 3]) << OUT_BITS
+                    value |= np.uint64(numbers[number + (second & 3)]) << OUT_BITS
                 if OUT_RUN > 2:
-                    value |= np.uint64(numbers[channel, third & 3]) << np.uint64(32)
-                    value |= np.uint64(numbers[channel, fourth & 3]) << np.uint64(48)
-            out[row, channel * columns + column] = value
+                    value |= np.uint64(numbers[number + (third & 3)]) << np.uint64(32)
+                    value |= np.uint64(numbers[number + (fourth & 3)]) << np.uint64(48)
+            line[place] = value
+            place += columns
             first >>= 2
             second >>= 2
             third >>= 2
             fourth >>= 2
+        word += groups

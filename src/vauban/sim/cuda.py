@@ -128,8 +128,9 @@ class CudaBatch:
         squares = self.game.board[0] * self.game.board[1]
         channels = observation.channels(self.game)
         brief = out.dtype == torch.bfloat16
-        # Runs of squares are written as one number of up to 64 bits.
-        run = 1 if by_square else next(run for run in ((4, 2, 1) if brief else (2, 1)) if squares % run == 0)
+        # Runs of squares are written as one number, of up to 64 bits (32 where squares have rows).
+        longest = (4 if brief else 2) // (2 if by_square else 1)
+        run = next(run for run in (4, 2, 1) if run <= longest and squares % run == 0)
         columns = squares // run
         threads = OBSERVE_THREADS if by_square else max(WARP, columns * max(1, OBSERVE_THREADS // columns))
         kernel = self._kernel(
@@ -137,6 +138,7 @@ class CudaBatch:
             {"mark": observation.mark, "set_levels": observation.levels},
             OUT_SQUARES=squares,
             OUT_CHANNELS=channels,
+            OUT_NUMBERS=4 * channels,
             # An odd number of words keeps neighbouring squares in different banks of shared memory.
             OUT_WORDS=-(-channels // CHANNELS_PER_WORD) | 1,
             OUT_BY_SQUARE=by_square,
