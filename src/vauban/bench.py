@@ -17,7 +17,7 @@ REPEATS = 7
 WARM_UP_PLIES = 400
 """Games are played on so far first: early positions have fewer moves, and all games would end together."""
 
-DEFAULT_GAMES = {"cpu": 256, "cuda": 131072}
+DEFAULT_GAMES = {"cpu": 4096, "cuda": 131072}
 
 
 def bench_sim(simulator: Simulator, seconds: float) -> float:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from vauban.board import Board
-from vauban.games.kernel import Record, kernel
-from vauban.games.stratego.rules import legal_count, legal_move, play_move
+from vauban.games.kernel import Record
+from vauban.games.stratego.inspect import count_sequences
 from vauban.games.stratego.switches import Rules
 from vauban.sim.compile import CPU, compiled, progress
 
@@ -77,29 +77,3 @@ def _stack(board: Board, depth: int) -> Record:
         np.repeat(store.bytes.numpy(), depth, 0),
         board.game.parameters(history),
     )
-
-
-@kernel
-def count_sequences(words, halves, bytes_, rules, depth, nodes, indexes):
-    """Add to nodes[1 … depth] the sequences of that many plies that follow the position in row 0."""
-    level = 0
-    indexes[0] = 0
-    while level >= 0:
-        game = Record(words[level], halves[level], bytes_[level], rules)
-        count = legal_count(game)
-        if level == depth - 1:
-            nodes[depth] += count
-            level -= 1
-            continue
-        if indexes[level] == count:
-            level -= 1
-            continue
-        source, target = legal_move(game, indexes[level])
-        indexes[level] += 1
-        level += 1
-        words[level, :] = words[level - 1, :]
-        halves[level, :] = halves[level - 1, :]
-        bytes_[level, :] = bytes_[level - 1, :]
-        play_move(Record(words[level], halves[level], bytes_[level], rules), source, target)
-        nodes[level] += 1
-        indexes[level] = 0

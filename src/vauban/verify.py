@@ -1,7 +1,7 @@
 """Replaying recorded cases and games, and comparing every ply with what the rules say.
 
-Reads files of hand-written repetition cases and of recorded chase games (.jsonl), whole games with
-legal moves and observations (.json with an .npz of the same name beside it), and game texts.
+Reads files of hand-written repetition cases and of recorded chase games (.jsonl), and whole games
+with legal moves and observations (.json with an .npz of the same name beside it).
 docs/recorded-cases.md describes the formats.
 """
 

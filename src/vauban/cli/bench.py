@@ -33,7 +33,7 @@ def bench(
     device: Annotated[Device, typer.Option(help="Where to run.")] = Device.cpu,
     variant: Annotated[str, typer.Option(help="The game or variant.")] = "classic",
     rules: Annotated[str | None, typer.Option(help="The rules, if not the default ones.")] = None,
-    games: Annotated[int | None, typer.Option(help="How many games at once (cpu 256, cuda 131072).", min=1)] = None,
+    games: Annotated[int | None, typer.Option(help="How many games at once (cpu 4096, cuda 131072).", min=1)] = None,
     threads: Annotated[int | None, typer.Option(help="Threads on the CPU (all cores).", min=1)] = None,
     tracks: Annotated[bool, typer.Option(help="Keep what observations need, or the rules alone.")] = True,
     observation: Annotated[str, typer.Option(help="For observe: which one.")] = "ataraxos",

@@ -63,7 +63,7 @@ def observation(
 
     Example: vauban observation ataraxos --variant barrage
     """
-    chosen = Stratego(variant) if variant.endswith(".toml") else game(variant)
+    chosen = game(variant)
     found = observations.find(chosen, name)
     channels = found.channel_names(chosen)
     if json:

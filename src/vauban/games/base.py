@@ -168,6 +168,14 @@ _makers: dict[str, Maker] = {}
 _families: list[str] = ["vauban.games.stratego.game", "vauban.games.kuhn", "vauban.games.leduc", "vauban.games.matrix"]
 
 
+_file_makers: dict[str, Maker] = {}
+
+
+def register_file(suffix: str, maker: Maker) -> None:
+    """Make a kind of file known that describes a game: `maker(path, rules=…)` is called to make it."""
+    _file_makers[suffix] = maker
+
+
 def register(name: str, maker: Maker) -> None:
     """Make a game known under a name; `maker(rules=…)` is called to make it."""
     _makers[name] = maker
@@ -180,12 +188,15 @@ def names() -> list[str]:
 
 
 def game(name: str | Game, rules: str | Mapping[str, Any] | None = None) -> Game:
-    """The game of this name, with its default rules or the given ones (`docs/rules.md`)."""
+    """The game of this name, or that a file describes, with its default rules or the given ones (docs/rules.md)."""
     if isinstance(name, Game):
         if rules is not None:
             raise ConfigurationError(f"the game {name.name!r} is made already: give its rules when making it")
         return name
     _load_families()
+    for suffix, maker in _file_makers.items():
+        if name.endswith(suffix):
+            return maker(name, rules=rules)
     if name not in _makers:
         raise ConfigurationError(f"there is no game {name!r}: {nearest(name, list(_makers))}")
     return _makers[name](rules=rules)

@@ -5,6 +5,7 @@ import numpy as np
 from vauban.games.base import END, NUMBER, PLAYER
 from vauban.games.kernel import Record, hook, kernel
 from vauban.sim.bodies import (
+    advance,
     begin,
     begin_random,
     bfloat16_bits,
@@ -101,9 +102,11 @@ def play_random(first, last, words, halves, bytes_, rules, plies, seed, results,
     for row in range(first, last):
         game = Record(words[row], halves[row], bytes_[row], rules)
         for _ in range(plies):
-            step_game(game, sample_action(game, seed), seed, results, row)
-            if results.ended[row]:
-                counts[row] += 1
+            results.ended[row] = 0
+            if game.bytes[END] == 0:
+                advance(game, sample_action(game, seed), seed, results, row)
+                counts[row] += results.ended[row]
+            if game.bytes[END] != 0:
                 words[row, NUMBER] += stride
                 begin_random(game, starts[row], first_pool, second_pool, seed)
 

@@ -11,6 +11,7 @@ from vauban.games.kernel import Record, float_bits
 from vauban.sim.batch_cpu import assign, conceal, hidden_count, hidden_values, mark, set_levels
 from vauban.sim.bodies import (
     ResultArrays,
+    advance,
     begin,
     begin_random,
     bfloat16_bits,
@@ -73,9 +74,11 @@ def play_random(words, halves, bytes_, rules, count, seed, ended, end, winner, p
         game = Record(words[row], halves[row], bytes_[row], rules)
         results = ResultArrays(ended, end, winner, plies, utility)
         for _ in range(count):
-            step_game(game, sample_action(game, seed), seed, results, row)
-            if ended[row]:
-                counts[row] += 1
+            ended[row] = 0
+            if game.bytes[END] == 0:
+                advance(game, sample_action(game, seed), seed, results, row)
+                counts[row] += ended[row]
+            if game.bytes[END] != 0:
                 words[row, NUMBER] += stride
                 begin_random(game, starts[row], first_pool, second_pool, seed)
 

@@ -125,16 +125,22 @@ def note_result(game, results, row):
 
 
 @kernel
+def advance(game, action, seed, results, row):
+    """Play a legal action and note the result if the game ends."""
+    play(game, action)
+    settle_chance(game, seed)
+    note_result(game, results, row)
+
+
+@kernel
 def step_game(game, action, seed, results, row):
-    """Play an action if it is legal and note the result if the game ends; False if it was not legal."""
+    """Play an action if it is legal; False if it was not. A game that is over stays as it is."""
     results.ended[row] = 0
     if game.bytes[END] != 0:
         return True
     if not is_legal(game, action):
         return False
-    play(game, action)
-    settle_chance(game, seed)
-    note_result(game, results, row)
+    advance(game, action, seed, results, row)
     return True
 
 

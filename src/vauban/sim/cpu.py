@@ -18,7 +18,7 @@ from vauban.sim.bodies import ResultArrays
 from vauban.sim.compile import CPU, compiled, progress
 from vauban.sim.store import Pools, Results, Store
 
-SMALLEST_PART = 64
+SMALLEST_PART = 256
 """Fewer games than this are not worth a thread."""
 
 
@@ -33,7 +33,7 @@ class CpuBatch:
         self.hooks = vars(game.kernels)
         self.rules = game.parameters(history)
         self.threads = threads or os.cpu_count() or 1
-        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
         self._functions: dict[Any, Any] = {}
         self._scratch: dict[tuple[Any, ...], tuple[Any, Any]] = {}
 
@@ -133,7 +133,9 @@ class CpuBatch:
                 part(0, rows)
                 return
             bounds = [rows * index // parts for index in range(parts + 1)]
-            jobs = [self._pool.submit(part, first, last) for first, last in pairwise(bounds)]
+            own, *others = pairwise(bounds)
+            jobs = [self._pool.submit(part, first, last) for first, last in others]
+            part(*own)
             for job in jobs:
                 job.result()
 

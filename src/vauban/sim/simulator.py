@@ -135,7 +135,7 @@ class Simulator:
         if records is not None:
             self.restore(records)
             return
-        self.store.words[:, NUMBER] = torch.arange(first_number, first_number + self.n, device=self.device)
+        self._renumber(first_number)
         if setups is not None:
             self._starts.copy_(self._starts_of(setups))
         elif starts is not None:
@@ -272,12 +272,17 @@ class Simulator:
         return Snapshot(self.game, self.tracks, self.history, Store(*(part.clone() for part in self.store)))
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot: of n games, or of one, which all games then continue."""
+        """Go back to a snapshot: of n games, or of one, which all games then continue.
+
+        Copies of one game are numbered from 0, so that each throws dice of its own.
+        """
         snapshot.check_fits(self.game, self.tracks, self.history)
         if len(snapshot) not in (1, self.n):
             raise RecordError(f"a snapshot of {len(snapshot)} games cannot fill {self.n}: give one game, or {self.n}")
         for mine, other in zip(self.store, snapshot.store, strict=True):
             mine.copy_(other.expand_as(mine))
+        if len(snapshot) < self.n:
+            self._renumber()
         if self.game.has_chance:
             self._batch.settle_all(self.store, self.seed)
 
@@ -323,12 +328,14 @@ class Simulator:
         views: one view, or n of them (from `views`, or records).
         values: for each game the hidden things in order, in Stratego the types of the hidden
             pieces by their squares in the viewer's frame (n × as many as are hidden, or more).
+        Games are numbered from 0, since a view has no number: each throws dice of its own.
         An assignment that does not fit the view raises an error that names the game, and changes nothing.
         """
         before = self.snapshot()
         self.restore(views)
         try:
             self._assign(viewer, torch.as_tensor(values, device=self.device))
+            self._renumber()
         except RecordError:
             self.restore(before)
             raise
@@ -351,6 +358,10 @@ class Simulator:
             )
 
     # ── Inside ───────────────────────────────────────────────────────────────────────────────────
+
+    def _renumber(self, first: int = 0) -> None:
+        torch.arange(first, first + self.n, out=self._wide)
+        self.store.words[:, NUMBER] = self._wide
 
     def _make_batch(self, threads: int | None) -> Any:
         if self.device.type == "cpu":

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vauban.errors import RecordError
-from vauban.games.base import Game, Kernels, Shape, register
+from vauban.games.base import Game, Kernels, Shape, register, register_file
 from vauban.games.stratego import layout, records
 from vauban.games.stratego import rules as kernels
 from vauban.games.stratego import setups as setups_module
@@ -85,7 +85,7 @@ class Stratego(Game):
 
     def parameters(self, history: int) -> npt.NDArray[np.int64]:
         v, r = self.variant, self.rules
-        numbers = np.zeros(layout.NEAR + 4 * v.squares, np.int64)
+        numbers = np.zeros(layout.ROW + v.squares, np.int64)
         numbers[layout.ROWS] = v.rows
         numbers[layout.COLUMNS] = v.columns
         numbers[layout.SQUARES] = v.squares
@@ -104,12 +104,7 @@ class Stratego(Game):
         numbers[layout.NOT_FIRST : layout.NOT_FIRST + 2] = _words([s for s in range(v.squares) if s % v.columns])
         last = v.columns - 1
         numbers[layout.NOT_LAST : layout.NOT_LAST + 2] = _words([s for s in range(v.squares) if s % v.columns != last])
-        for square in range(v.squares):
-            row, column = divmod(square, v.columns)
-            for way, (up, right) in enumerate(((1, 0), (-1, 0), (0, -1), (0, 1))):
-                inside = 0 <= row + up < v.rows and 0 <= column + right < v.columns
-                beside = square + up * v.columns + right
-                numbers[layout.NEAR + 4 * square + way] = beside if inside and beside not in v.lakes else -1
+        numbers[layout.ROW :] = np.arange(v.squares) // v.columns
         return numbers
 
     def check_setups(self, setups: npt.NDArray[Any]) -> None:
@@ -171,3 +166,4 @@ def _words(squares: list[int]) -> npt.NDArray[np.int64]:
 
 for _name in VARIANTS:
     register(_name, partial(Stratego, _name))
+register_file(".toml", Stratego)

@@ -6,12 +6,11 @@ once a piece is known. All of it follows from public events (docs/observations.m
 
 import numpy as np
 
-from vauban.games.kernel import holds, kernel
+from vauban.games.kernel import ONE, ZERO, holds, kernel, lowest
 from vauban.games.stratego.layout import (
     BYTES,
     HIDDEN,
     HISTORY,
-    NEAR,
     NONE,
     PIECES,
     PREVIOUS,
@@ -29,6 +28,7 @@ from vauban.games.stratego.layout import (
     TYPE_EMPTY,
     TYPE_HIDDEN,
 )
+from vauban.games.stratego.squares import around, beside
 
 
 @kernel
@@ -46,12 +46,6 @@ def shown_type(game, square):
 
 
 @kernel
-def owned(game, player, square):
-    """True if one of the player's pieces stands on the square."""
-    return holds(game.words[PIECES + 2 * player], game.words[PIECES + 2 * player + 1], square)
-
-
-@kernel
 def add_type(game, identity, which, kind):
     """Put a type into one of a piece's sets."""
     game.halves[game.rules[HISTORY] + SETS * identity + which] |= 1 << kind
@@ -65,31 +59,66 @@ def add_type_at(game, square, which, kind):
 
 
 @kernel
+def pieces_of(game, player):
+    """The squares of a player's pieces."""
+    return game.words[PIECES + 2 * player], game.words[PIECES + 2 * player + 1]
+
+
+@kernel
+def common(first, second):
+    """The squares that two sets have in common."""
+    return first[0] & second[0], first[1] & second[1]
+
+
+@kernel
+def without(first, second):
+    """The squares of one set that are not in another."""
+    return first[0] & ~second[0], first[1] & ~second[1]
+
+
+@kernel
+def first_of(squares):
+    """The lowest square of a set that is not empty."""
+    return lowest(squares[0]) if squares[0] else 64 + lowest(squares[1])
+
+
+@kernel
+def rest_of(squares):
+    """A set without its lowest square."""
+    low, high = squares
+    if low:
+        return low & (low - ONE), high
+    return low, high & (high - ONE)
+
+
+@kernel
 def remember_adjacency(game, player):
     """Before a move: which of the mover's pieces stand beside a piece that has just come up or been met."""
     bytes_ = game.bytes
     rules = game.rules
-    other = 1 - player
-    previous = np.int64(bytes_[PREVIOUS])
+    own, enemy = pieces_of(game, player), pieces_of(game, 1 - player)
     shown = np.int64(bytes_[SHOWN])
     if shown != NONE:
-        for way in range(4):
-            square = rules[NEAR + 4 * previous + way]
-            if square >= 0 and owned(game, player, square):
-                add_type_at(game, square, SET_ADJACENT, shown)
-    own = np.int64(bytes_[PREVIOUS_OWN])
-    if own == NONE:
+        beside_it = common(around(np.int64(bytes_[PREVIOUS]), rules), own)
+        while beside_it[0] | beside_it[1]:
+            add_type_at(game, first_of(beside_it), SET_ADJACENT, shown)
+            beside_it = rest_of(beside_it)
+    last = np.int64(bytes_[PREVIOUS_OWN])
+    if last == NONE:
         return
-    if owned(game, player, own):
-        for way in range(4):
-            square = rules[NEAR + 4 * own + way]
-            if square >= 0 and owned(game, other, square):
-                add_type_at(game, own, SET_ADJACENT, shown_type(game, square))
-    elif owned(game, other, own) and shown_type(game, own) != TYPE_HIDDEN:
-        for way in range(4):
-            square = rules[NEAR + 4 * own + way]
-            if square >= 0 and owned(game, player, square):
-                add_type_at(game, square, SET_ADJACENT, shown_type(game, own))
+    if holds(own[0], own[1], last):
+        if holds(game.words[HIDDEN], game.words[HIDDEN + 1], last):
+            met = common(around(last, rules), enemy)
+            while met[0] | met[1]:
+                add_type_at(game, last, SET_ADJACENT, shown_type(game, first_of(met)))
+                met = rest_of(met)
+    elif holds(enemy[0], enemy[1], last):
+        victor = shown_type(game, last)
+        if victor != TYPE_HIDDEN:
+            beside_it = common(around(last, rules), own)
+            while beside_it[0] | beside_it[1]:
+                add_type_at(game, first_of(beside_it), SET_ADJACENT, victor)
+                beside_it = rest_of(beside_it)
 
 
 @kernel
@@ -99,18 +128,18 @@ def remember_evasion(game, identity, source, target):
     shown = np.int64(game.bytes[SHOWN])
     if shown == NONE or target == previous:
         return
-    for way in range(4):
-        if game.rules[NEAR + 4 * source + way] == previous:
-            add_type(game, identity, SET_EVADED, shown)
+    near = around(source, game.rules)
+    if holds(near[0], near[1], previous):
+        add_type(game, identity, SET_EVADED, shown)
 
 
 @kernel
-def remember_threat(game, other, identity, target):
-    """After a move to an empty square: whose neighbour has the piece become?"""
-    for way in range(4):
-        square = game.rules[NEAR + 4 * target + way]
-        if square >= 0 and owned(game, other, square):
-            add_type(game, identity, SET_THREATENED, shown_type(game, square))
+def remember_threat(game, other, identity, near):
+    """After a move to an empty square: whose neighbour has the piece become? `near` is what lies next to it."""
+    met = common(near, pieces_of(game, other))
+    while met[0] | met[1]:
+        add_type(game, identity, SET_THREATENED, shown_type(game, first_of(met)))
+        met = rest_of(met)
 
 
 @kernel
@@ -150,44 +179,49 @@ def protect(game, protector, protected, aggressor_type):
 @kernel
 def protect_against(game, player, aggressor):
     """All triples with this aggressor."""
-    other = 1 - player
-    rules = game.rules
-    if not owned(game, other, aggressor):
+    own, enemy = pieces_of(game, player), pieces_of(game, 1 - player)
+    if not holds(enemy[0], enemy[1], aggressor):
+        return
+    between = without(around(aggressor, game.rules), enemy)
+    protectors = common(beside(between[0], between[1], game.rules), own)
+    if protectors[0] | protectors[1] == ZERO:
         return
     kind = shown_type(game, aggressor)
-    for way in range(4):
-        protected = rules[NEAR + 4 * aggressor + way]
-        if protected >= 0 and not owned(game, other, protected):
-            for turn in range(4):
-                protector = rules[NEAR + 4 * protected + turn]
-                if protector >= 0 and owned(game, player, protector):
-                    protect(game, protector, protected, kind)
+    while between[0] | between[1]:
+        protected = first_of(between)
+        between = rest_of(between)
+        protectors = common(around(protected, game.rules), own)
+        while protectors[0] | protectors[1]:
+            protect(game, first_of(protectors), protected, kind)
+            protectors = rest_of(protectors)
 
 
 @kernel
 def protect_by(game, player, protector):
     """All triples with this protector."""
-    other = 1 - player
-    rules = game.rules
-    for way in range(4):
-        protected = rules[NEAR + 4 * protector + way]
-        if protected >= 0 and not owned(game, other, protected):
-            for turn in range(4):
-                aggressor = rules[NEAR + 4 * protected + turn]
-                if aggressor >= 0 and owned(game, other, aggressor):
-                    protect(game, protector, protected, shown_type(game, aggressor))
+    enemy = pieces_of(game, 1 - player)
+    between = without(around(protector, game.rules), enemy)
+    aggressors = common(beside(between[0], between[1], game.rules), enemy)
+    if aggressors[0] | aggressors[1] == ZERO:
+        return
+    while between[0] | between[1]:
+        protected = first_of(between)
+        between = rest_of(between)
+        aggressors = common(around(protected, game.rules), enemy)
+        while aggressors[0] | aggressors[1]:
+            protect(game, protector, protected, shown_type(game, first_of(aggressors)))
+            aggressors = rest_of(aggressors)
 
 
 @kernel
 def protect_between(game, player, protected):
     """All triples with this square between protector and aggressor."""
-    other = 1 - player
-    rules = game.rules
-    for way in range(4):
-        aggressor = rules[NEAR + 4 * protected + way]
-        if aggressor >= 0 and owned(game, other, aggressor):
-            kind = shown_type(game, aggressor)
-            for turn in range(4):
-                protector = rules[NEAR + 4 * protected + turn]
-                if protector >= 0 and owned(game, player, protector):
-                    protect(game, protector, protected, kind)
+    near = around(protected, game.rules)
+    aggressors = common(near, pieces_of(game, 1 - player))
+    while aggressors[0] | aggressors[1]:
+        kind = shown_type(game, first_of(aggressors))
+        aggressors = rest_of(aggressors)
+        protectors = common(near, pieces_of(game, player))
+        while protectors[0] | protectors[1]:
+            protect(game, first_of(protectors), protected, kind)
+            protectors = rest_of(protectors)

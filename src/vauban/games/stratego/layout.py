@@ -64,7 +64,8 @@ BATTLELESS_LIMIT, TOTAL_LIMIT, EXCEEDED, EAGER = 6, 7, 8, 9
 HISTORY, SETUP_SQUARES = 10, 11
 PLAYABLE, NOT_FIRST, NOT_LAST = 12, 14, 16
 ARMY = 18
-NEAR = 30
+ROW = 30
+"""By square: its row (a look-up costs less than a division)."""
 CHASE_OFF, CHASE_ATARAXOS, CHASE_ISF = 0, 1, 2
 NO_LIMIT = -1
 

@@ -23,6 +23,7 @@ from vauban.games.stratego.layout import (
     PIECES,
     QUIET,
     RECORDED,
+    ROW,
     SCOUTS,
     SOUTH,
     SQUARES,
@@ -268,7 +269,7 @@ def bar_move(game, player, legal, source, target):
     if game.bytes[last + 1] == source and game.bytes[last] == target:
         return False
     columns = game.rules[COLUMNS]
-    if source // columns == target // columns:
+    if game.rules[ROW + source] == game.rules[ROW + target]:
         step = np.int64(1) if target > source else np.int64(-1)
         direction = EAST if target > source else WEST
     elif (source - target) % columns == 0:

@@ -44,6 +44,7 @@ from vauban.games.stratego.layout import (
     PREVIOUS_OWN,
     QUIET,
     RECORDED,
+    ROW,
     ROWS,
     SCOUTS,
     SETUP_SQUARES,
@@ -159,15 +160,14 @@ def encode(rules, player, source, target):
     if player == 1:
         source = squares - 1 - source
         target = squares - 1 - target
-    columns = rules[COLUMNS]
-    source_row = source // columns
-    target_row = target // columns
+    source_row = rules[ROW + source]
+    target_row = rules[ROW + target]
     if source_row != target_row:
         line = target_row
         if target_row > source_row:
             line -= 1
     else:
-        line = rules[ROWS] - 1 + target - target_row * columns
+        line = rules[ROWS] - 1 + target - target_row * rules[COLUMNS]
         if target > source:
             line -= 1
     return squares * line + source
@@ -180,7 +180,7 @@ def decode(rules, player, action):
     columns = rules[COLUMNS]
     line = action // squares
     source = action - line * squares
-    row = source // columns
+    row = rules[ROW + source]
     if line < rules[ROWS] - 1:
         if line >= row:
             line += 1
@@ -230,12 +230,11 @@ def legal_action(game, index):
 @kernel
 def direction_of(rules, source, target):
     """The direction of a move along a line of the board; −1 if there is no such line."""
-    columns = rules[COLUMNS]
     if source == target:
         return -1
-    if source // columns == target // columns:
+    if rules[ROW + source] == rules[ROW + target]:
         return EAST if target > source else WEST
-    if (source - target) % columns == 0:
+    if (source - target) % rules[COLUMNS] == 0:
         return NORTH if target > source else SOUTH
     return -1
 
@@ -405,7 +404,7 @@ def play_move(game, source, target):
 
     if TRACKS:
         if not fought:
-            remember_threat(game, other, identity, target)
+            remember_threat(game, other, identity, (near_low, near_high))
         remember_protection(game, player, source, target, died, defender_won)
         shown = TYPE_HIDDEN if contains(words, HIDDEN, target) else kind
         bytes_[SHOWN] = NONE if died else shown

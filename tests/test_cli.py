@@ -1,0 +1,106 @@
+"""The command line: what it prints, its JSON, its exit codes, its complaints."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+DATA = Path(__file__).parent / "data"
+
+
+def vauban(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own."""
+    command = [sys.executable, "-c", "from vauban.cli.main import run; run()", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+def result(*arguments: str) -> dict:
+    """The JSON object on the last line of a command that succeeds."""
+    done = vauban(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_variants_are_listed() -> None:
+    table = result("variants")
+    assert table["variants"]["classic"]["setups"] == 1_411_873_643_675_199_617_616_832_128_000_000
+    assert {"kuhn", "leduc"} <= set(table["others"])
+    assert "octa-barrage" in vauban("variants").stdout
+
+
+def test_perft_counts_every_depth() -> None:
+    assert result("perft", "micro-1", "--depth", "6")["nodes"] == [3, 9, 51, 181, 704, 2_382]
+    rules = result("perft", "dance-1", "--depth", "9", "--rules", "two_square=off chase=isf")
+    assert rules["nodes"] == [4, 12, 36, 80, 280, 797, 2_362, 5_492, 17_987]
+    text = "lf1p/4/FLP1 r 0 0 -,- 0:-,0:-"
+    assert result("perft", text, "--depth", "5")["nodes"] == [3, 9, 51, 181, 704]
+    assert "2,382" in vauban("perft", "micro-1", "--depth", "6").stdout
+
+
+def test_rules_replays_files_and_counts_what_agrees() -> None:
+    table = result("rules", str(DATA / "games_uniform_short.json"), str(DATA / "games_uniform_sparse1.json"))
+    assert table == {"cases": 60, "plies": 2842 + 3483, "observations": 28 + 16, "disagree": 0}
+
+
+def test_rules_shows_the_first_disagreement_and_exits_with_1(tmp_path: Path) -> None:
+    source = DATA / "games_uniform_short.json"
+    arrays = dict(np.load(source.with_suffix(".npz")))
+    arrays["legal"][5] += 1
+    (tmp_path / "set.json").write_text(source.read_text())
+    np.savez(tmp_path / "set.npz", **arrays)
+    done = vauban("rules", str(tmp_path / "set.json"), "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout.splitlines()[-1])["disagree"] == 1
+    assert "set.json, game 0, ply 0: legal moves" in done.stderr
+
+
+def test_observation_prints_its_channels() -> None:
+    lines = vauban("observation", "ataraxos").stdout.splitlines()
+    assert len(lines) == 487 and lines[12].split() == ["12", "their_spy_prob"]
+    assert len(result("observation", "deepnash", "--variant", "tiny")["channels"]) == 82
+    assert len(result("observation", "information_state", "--variant", "kuhn")["channels"]) == 11
+
+
+@pytest.mark.parametrize(("what", "unit"), [("sim", "plies"), ("mask", "states"), ("observe", "states")])
+def test_bench_measures(what: str, unit: str) -> None:
+    table = result("bench", what, "--variant", "tiny", "--games", "8", "--threads", "1", "--seconds", "0.2")
+    assert table[f"{unit}_per_second"] > 1000
+    assert (table["games"], table["threads"], table["device"]) == (8, 1, "cpu")
+    assert 0 < table["record_bytes"] <= 4096
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["perft", "tinny-1", "--depth", "2"], "position"),
+        (["perft", "tiny-1", "--depth", "2", "--rules", "chaze=off"], "did you mean 'chase'"),
+        (["perft", "", "--depth", "2"], "START is empty"),
+        (["rules", "nowhere.json"], "nowhere.json"),
+        (["rules", "README.md"], "README.md"),
+        (["observation", "ataraxo"], "did you mean 'ataraxos'"),
+        (["observation", "ataraxos", "--variant", "clasic"], "did you mean 'classic'"),
+        (["bench", "sim", "--variant", "clasic"], "did you mean 'classic'"),
+        (["bench", "observe", "--dtype", "int8"], "bfloat16 or float32"),
+        (["bench", "sim", "--device", "tpu"], "tpu"),
+        (["perft", "tiny-1", "--depth", "0"], "depth"),
+        (["dance"], "dance"),
+    ],
+)
+def test_bad_input_ends_in_a_sentence_and_exit_code_2(arguments: list[str], words: str) -> None:
+    done = vauban(*arguments)
+    assert done.returncode == 2
+    assert words in done.stderr.replace("\n", " ").replace("│", " ")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["play", "variants", "observation", "rules", "perft", "bench"])
+def test_help_teaches(command: str) -> None:
+    text = vauban(command, "--help").stdout
+    assert command in text
+    if command != "variants":
+        assert "Example" in text

@@ -1,0 +1,178 @@
+"""The docs: generated pages are up to date, links lead somewhere, code runs, tables are those of the code."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from vauban.board import Board
+from vauban.games.base import game, names
+from vauban.games.stratego import layout
+from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.switches import DEFAULT_PRESET, PRESETS, SWITCHES
+from vauban.games.stratego.variants import VARIANTS, load_variant
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+
+sys.path.insert(0, str(ROOT / "scripts"))
+import write_docs  # noqa: E402  (the script, not a module of the package)
+
+RUN = ("README.md", "docs/rules.md", "docs/simulator.md")
+SMALLER = {"4096": "64", "range(100)": "range(3)"}
+"""What the README shows is for a larger machine than the one that tests it."""
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """The code blocks of a page in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("name", ["record.md", "observations.md", "cli.md"])
+def test_generated_pages_are_up_to_date(name: str) -> None:
+    found = (DOCS / name).read_text(encoding="utf-8")
+    assert found == write_docs.pages()[name], f"docs/{name} is out of date: run `make docs`"
+
+
+def test_an_observation_without_words_is_noticed() -> None:
+    with pytest.raises(SystemExit, match="channel 1 .'b'. has no words"):
+        write_docs.ranges(["a", "b"], [("a", "the first")], "letters")
+    with pytest.raises(SystemExit, match="channel 0 is not 'b'"):
+        write_docs.ranges(["a", "b"], [("b", "the second")], "letters")
+
+
+@pytest.mark.parametrize("tracks", [True, False])
+@pytest.mark.parametrize("name", ["classic", "duel", "nano"])
+def test_the_table_of_the_record_has_every_part_of_it_once(name: str, tracks: bool) -> None:
+    played = game(name)
+    ends = {"word": 0, "half": 0, "byte": 0}
+    for field in layout.fields(played.board[0] * played.board[1], 256, tracks):
+        assert field.offset == ends[field.unit], f"{field.name} does not follow the field before it"
+        ends[field.unit] += field.length
+    assert tuple(ends.values()) == tuple(played.shape(tracks, 256))
+
+
+# ── Links ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page, as links name them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ +(.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_relative_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{page.name} links to {link}, and there is no such file"
+        if anchor:
+            assert anchor in anchors(target), f"{page.name} links to {link}, and there is no such heading"
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = (DOCS / "README.md").read_text(encoding="utf-8")
+    for page in DOCS.rglob("*.md"):
+        name = page.relative_to(DOCS).as_posix()
+        assert name == "README.md" or f"({name})" in index, f"docs/README.md does not link to {name}"
+
+
+# ── Code and tables ──────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_code_on_the_page_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All blocks of a page, in order, as one program; its TOML blocks lie beside it as files."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for block in blocks(text, "toml"):
+        variant = re.search(r'^name = "(.+)"', block, re.MULTILINE)
+        assert variant, f"{name}: a TOML block without a name"
+        Path(f"{variant[1]}.toml").write_text(block, encoding="utf-8")
+    space: dict[str, object] = {}
+    found = blocks(text, "python")
+    assert found, f"{name} has no code"
+    for number, block in enumerate(found, 1):
+        for large, small in SMALLER.items():
+            block = block.replace(large, small)
+        exec(compile(block, f"{name}, block {number}", "exec"), space)
+
+
+def test_the_variant_in_the_rules_can_be_played(tmp_path: Path) -> None:
+    [block] = blocks((DOCS / "rules.md").read_text(encoding="utf-8"), "toml")
+    path = tmp_path / "skirmish.toml"
+    path.write_text(block, encoding="utf-8")
+    variant = load_variant(path)
+    assert (variant.name, variant.rows, variant.columns, variant.lakes) == ("skirmish", 6, 6, (14, 21))
+    assert (variant.army_text, variant.total_limit, variant.battleless_limit) == ("F1 S1 O2 N1 M1 B1", 300, 100)
+    board = Board.random(str(path), seed=1)
+    board.push(board.legal_moves[0])
+
+
+def cells(page: str) -> dict[str, list[list[str]]]:
+    """The rows of a page's tables, by what stands in their first cell between backticks."""
+    rows: dict[str, list[list[str]]] = {}
+    for line in (DOCS / page).read_text(encoding="utf-8").splitlines():
+        if match := re.match(r"\| `([\w-]+)` \|(.*)\|$", line):
+            rows.setdefault(match[1], []).append([cell.strip() for cell in match[2].split("|")])
+    return rows
+
+
+def test_the_switches_in_the_rules_are_those_of_the_code() -> None:
+    rows = cells("rules.md")
+    defaults = Stratego("classic").rules
+    for switch, values in SWITCHES.items():
+        [[shown, default, _]] = rows[switch]
+        assert shown == ("a number, none" if values is None else ", ".join(values)), switch
+        assert default == ("the variant's" if values is None else str(getattr(defaults, switch))), switch
+
+
+def test_the_presets_in_the_rules_are_those_of_the_code() -> None:
+    rows = cells("rules.md")
+    for preset, switches in PRESETS.items():
+        assert list(switches.values()) in rows[preset], preset
+    assert f"`{DEFAULT_PRESET}` is the default" in (DOCS / "rules.md").read_text(encoding="utf-8")
+
+
+def test_the_variants_in_the_rules_are_those_of_the_code() -> None:
+    rows = cells("rules.md")
+    for name, v in VARIANTS.items():
+        lakes = " ".join(v.square_name(lake) for lake in v.lakes) or "none"
+        limits = [str(limit or "none") for limit in (v.total_limit, v.battleless_limit)]
+        wanted = [f"{v.rows} × {v.columns}", lakes, str(v.setup_rows), v.army_text, *limits]
+        assert wanted in rows[name], name
+    assert set(VARIANTS) == {name for name in names() if isinstance(game(name), Stratego)}
+
+
+# ── What is in the repository ────────────────────────────────────────────────────────────────────
+
+HOMES = "|".join(("work", "home", "root", "Users"))
+SOMEBODYS_PATH = re.compile(rb"(?<![\w.~}-])/(?:" + HOMES.encode() + rb")/[\w.-]*")
+"""An absolute path below somebody's home; pieced together, so that this file does not hold one."""
+
+
+def test_a_path_of_somebodys_machine_is_noticed() -> None:
+    for home in HOMES.split("|"):
+        assert SOMEBODYS_PATH.search(f"see /{home}/anna/notes".encode()), home
+        assert not SOMEBODYS_PATH.search(f"https://example.org/{home}/page, docs/{home}/page".encode()), home
+
+
+def test_no_file_names_a_path_of_somebodys_machine() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    for name in filter(None, listed.stdout.split("\0")):
+        path = ROOT / name
+        found = SOMEBODYS_PATH.search(path.read_bytes()) if path.is_file() else None
+        assert not found, f"{name} holds {found[0].decode()}" if found else ""
