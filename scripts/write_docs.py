@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Sequence
 from enum import Enum
 from pathlib import Path
@@ -402,10 +403,13 @@ def _default(value: Any) -> str:
 
 
 def main() -> None:
-    """Write the pages."""
-    for name, text in pages().items():
-        (DOCS / name).write_text(text, encoding="utf-8")
+    """Write the pages; with --check, only say which of them are out of date."""
+    stale = [(name, text) for name, text in pages().items() if (DOCS / name).read_text(encoding="utf-8") != text]
+    for name, text in stale:
+        if "--check" not in sys.argv:
+            (DOCS / name).write_text(text, encoding="utf-8")
         print(f"docs/{name}")
+    sys.exit(1 if stale and "--check" in sys.argv else 0)
 
 
 if __name__ == "__main__":

@@ -34,10 +34,11 @@ def blocks(text: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["record.md", "observations.md", "cli.md"])
-def test_generated_pages_are_up_to_date(name: str) -> None:
-    found = (DOCS / name).read_text(encoding="utf-8")
-    assert found == write_docs.pages()[name], f"docs/{name} is out of date: run `make docs`"
+def test_generated_pages_are_up_to_date() -> None:
+    # In a process of its own: other tests register games and observations that no page knows.
+    check = [sys.executable, str(ROOT / "scripts" / "write_docs.py"), "--check"]
+    done = subprocess.run(check, capture_output=True, text=True)
+    assert done.returncode == 0, f"out of date, run `make docs`: {done.stdout}{done.stderr}"
 
 
 def test_an_observation_without_words_is_noticed() -> None:
