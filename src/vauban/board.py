@@ -183,8 +183,13 @@ class Look:
         winner = int(self._record.bytes[WINNER])
         return self.game.outcome(int(self._record.bytes[END]), winner, {0: 1.0, 1: -1.0}.get(winner, 0.0))
 
-    def piece_at(self, square: int) -> Piece | None:
-        """The piece on a square; None if there is none."""
+    def piece_at(self, square: int | str) -> Piece | None:
+        """The piece on a square, given by number or by name ("e5"); None if there is none."""
+        square = self.variant.square(square) if isinstance(square, str) else square
+        if not 0 <= square < self.variant.squares:
+            raise ConfigurationError(
+                f"{square} is no square of this board: squares go from 0 to {self.variant.squares - 1}"
+            )
         bytes_ = self._record.bytes
         identity = int(bytes_[layout.BYTES + square])
         if identity == layout.NONE:
@@ -287,6 +292,9 @@ class View(Look):
         self.player = player
         self.history = history
         """The moves made so far, all public."""
+
+    def __repr__(self) -> str:
+        return f"<View of {PLAYERS[self.player]}: {self.text}>"
 
     @property
     def text(self) -> str:
@@ -434,7 +442,10 @@ class Board(Look):
         Raises `InvalidMoveError` (no move at all), `NotYourTurnError`, or `IllegalMoveError` with the reason.
         A text is compared with the board, hidden types included: hand a player's own words on as squares.
         """
-        source, target = self.parse_move(move) if isinstance(move, str) else move
+        try:
+            source, target = self.parse_move(move) if isinstance(move, str) else move
+        except TypeError as error:
+            raise InvalidMoveError(f"{move!r} is no move: give a text, or a pair of squares") from error
         chosen = Move(int(source), int(target))
         if chosen not in self.legal_moves:
             raise self._refusal(chosen)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from vauban.board import Board
+from vauban.errors import ConfigurationError
+from vauban.games.base import nearest
 from vauban.games.kernel import Record
 from vauban.games.stratego.inspect import count_sequences
 from vauban.games.stratego.switches import Rules
@@ -43,6 +45,10 @@ def start_board(start: str, rules: str | Mapping[str, Any] | Rules | None = None
     if start in STARTS:
         variant, red, blue = STARTS[start]
         return Board.from_setups(red, blue, variant, rules)
+    if " " not in start and start not in POSITIONS:
+        raise ConfigurationError(
+            f"there is no start {start!r}: {nearest(start, [*STARTS, *POSITIONS])} (or give a position)"
+        )
     return Board.from_position(POSITIONS.get(start, start), None, rules)
 
 

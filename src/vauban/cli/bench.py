@@ -78,7 +78,7 @@ def bench(
         print_json(result)
     else:
         console.print(
-            f"{variant}, {count} games on {device} ({simulator.threads} threads, "
+            f"{variant}, {count} games on {device} ({simulator.threads} thread{'s' * (simulator.threads > 1)}, "
             f"{simulator.record_bytes} bytes a record): [bold]{rate:,.0f}[/] {unit.replace('_', ' ')}",
             highlight=False,
         )

@@ -19,6 +19,8 @@ def variants(json: Json = False) -> None:
     """List the games and variants, with their boards, armies and limits.
 
     A variant of your own is a TOML file; every command that takes a variant takes its path.
+
+    Example: vauban variants --json
     """
     all_games = [game(name) for name in names()]
     stratego = [each for each in all_games if isinstance(each, Stratego)]

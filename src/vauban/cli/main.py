@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -20,17 +21,27 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
+    rich_markup_mode=None,
 )
 for command in (play, variants, observation, rules, perft, bench):
     app.command()(command)
 
 
-@app.command()
-def version() -> None:
-    """Print the version."""
-    from vauban import __version__
+def _print_version(asked: bool) -> None:
+    if asked:
+        from vauban import __version__
 
-    print(__version__)
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Board games of hidden information: Stratego in all its sizes, and small exact games."""
 
 
 def run() -> None:

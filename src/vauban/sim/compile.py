@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import FunctionType, MappingProxyType
 from typing import Any, cast
+
+from vauban.errors import ConfigurationError
 
 CPU, CUDA = "cpu", "cuda"
 
@@ -80,6 +84,8 @@ def _compile_cpu(function: FunctionType, hooks: Hooks, constants: dict[str, Any]
     from numba import njit
 
     dispatcher = njit(function, nogil=True, error_model="numpy")
+    if not _can_write():
+        return dispatcher
     # The fingerprint knows our own files only: kernels from elsewhere are compiled afresh in every process.
     if all(each.__module__.startswith("vauban.") for each in (function, *hooks.values())):
         dispatcher._cache = _disk_cache(function, hooks, constants)
@@ -90,8 +96,6 @@ def _compile_cpu(function: FunctionType, hooks: Hooks, constants: dict[str, Any]
 def cuda() -> Any:
     """The `numba.cuda` module, or an error that says how to get it."""
     import numpy as np
-
-    from vauban.errors import ConfigurationError
 
     if not hasattr(np, "row_stack"):
         # numba-cuda up to 0.30 imports a name that NumPy 2.5 no longer has.
@@ -126,6 +130,17 @@ def cache_folder() -> Path:
     chosen = os.environ.get("VAUBAN_CACHE")
     base = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "vauban"
     return base / f"kernels-{fingerprint()}"
+
+
+@cache
+def _can_write() -> bool:
+    """Whether compiled kernels can be kept; says so once if they cannot."""
+    try:
+        cache_folder().mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        print(f"compiled kernels are not kept: {error} (VAUBAN_CACHE names another folder)", file=sys.stderr)
+        return False
+    return os.access(cache_folder(), os.W_OK)
 
 
 @cache
@@ -177,26 +192,46 @@ def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any])
     return Cache(function)
 
 
-# ── Progress of a cold compile ───────────────────────────────────────────────────────────────────
-
+# ── The first call of a compiled function ────────────────────────────────────────────────────────
 
 PATIENCE = 0.7
 """Seconds of waiting after which a person is told what for: loading compiled code takes less."""
 
+_announced = False
+
 
 @contextmanager
 def progress(function: Any, what: str) -> Iterator[None]:
-    """Around the first call of a function: say on the terminal that it is being compiled, if that takes long."""
-    if function.overloads or not sys.stderr.isatty():
+    """Around a call: if it is the first, say on the terminal what is being compiled and how long it took.
+
+    Plain lines, so that they do no harm to a progress bar or in a log. A kernel that cannot be
+    compiled raises an error that begins with the place in its source.
+    """
+    if function.overloads:
         yield
         return
-    from rich.console import Console
-
-    status = Console(stderr=True).status(f"compiling the rules of {what} (some seconds; kept in {cache_folder()})")
-    timer = threading.Timer(PATIENCE, status.start)
+    begun = time.perf_counter()
+    timer = threading.Timer(PATIENCE, _announce, [function.__name__, what])
+    timer.daemon = True
     timer.start()
     try:
         yield
+    except Exception as error:
+        if type(error).__module__.startswith("numba"):
+            places = re.findall(r'File "([^"]+)", line (\d+)', str(error))
+            place = f"{places[0][0]}, line {places[0][1]}: " if places else ""
+            raise ConfigurationError(f"{place}a kernel of {what} cannot be compiled:\n{error}") from error
+        raise
     finally:
         timer.cancel()
-        status.stop()
+        seconds = time.perf_counter() - begun
+        if seconds > PATIENCE:
+            print(f"  {function.__name__}: {seconds:.0f} s", file=sys.stderr, flush=True)
+
+
+def _announce(name: str, what: str) -> None:
+    global _announced
+    if not _announced:
+        print("compiling the rules for this machine: once, about half a minute", file=sys.stderr, flush=True)
+        _announced = True
+    print(f"  {name} of {what} …", file=sys.stderr, flush=True)

@@ -18,7 +18,7 @@ nothing; on a GPU it can be captured into a CUDA graph (after one call outside, 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -45,6 +45,7 @@ class Simulator:
         device: str | torch.device = "cpu",
         seed: int | None = None,
         *,
+        rules: str | Mapping[str, Any] | None = None,
         tracks: bool = True,
         restart: bool = True,
         setups: Sequence[torch.Tensor] | torch.Tensor | None = None,
@@ -53,6 +54,7 @@ class Simulator:
     ) -> None:
         """Make `n` games and begin them.
 
+        rules: of the game, if not its default ones (docs/rules.md).
         seed: what all randomness depends on, with the game's number (0 to n − 1; a game that is
             begun anew in a place gets the number of the old one plus n). Drawn and kept in `seed`
             if not given.
@@ -64,7 +66,7 @@ class Simulator:
         history: how many moves a record keeps, at least as many as the rules may look back.
         threads: on the CPU; all cores if not given.
         """
-        self.game = find_game(game)
+        self.game = find_game(game, rules)
         if n < 1:
             raise ConfigurationError(f"a simulator needs at least one game, not {n}")
         needed = self.game.history_needed()
@@ -81,7 +83,10 @@ class Simulator:
         self.tracks = tracks
         self.history = history
         self.restart = restart
-        self.device = torch.device(device)
+        try:
+            self.device = torch.device(device)
+        except RuntimeError as error:
+            raise ConfigurationError(f'device is "cpu" or "cuda", not {device!r}') from error
         self._batch = self._make_batch(threads)
         self.threads = getattr(self._batch, "threads", 1)
 
@@ -243,13 +248,14 @@ class Simulator:
         then. On a GPU this waits for what was launched before; with `check=False` nothing waits,
         games with an illegal action just stay as they are, and `check_step` tells about them later.
         """
-        actions = self._as_actions(actions)
+        given = torch.as_tensor(actions, device=self.device)
+        halves = self._as_actions(given)
         if check:
             self._faults.zero_()
-            self._batch.check_all(self.store, actions, self._faults)
-            self.check_step(actions)
+            self._batch.check_all(self.store, halves, self._faults)
+            self.check_step(given)
         self._batch.step_all(
-            self.store, actions, self.seed, self.results, self._faults, self.restart, self._starts, self._pools, self.n
+            self.store, halves, self.seed, self.results, self._faults, self.restart, self._starts, self._pools, self.n
         )
 
     def check_step(self, actions: torch.Tensor | None = None) -> None:
@@ -416,8 +422,7 @@ class Simulator:
             )
         return out
 
-    def _as_actions(self, actions: Any) -> torch.Tensor:
-        given = torch.as_tensor(actions, device=self.device)
+    def _as_actions(self, given: torch.Tensor) -> torch.Tensor:
         if given.shape != (self.n,) or given.is_floating_point() or given.dtype == torch.bool:
             raise ConfigurationError(
                 f"step takes {self.n} whole numbers, one action for each game, not {given.dtype} {tuple(given.shape)}"
@@ -428,17 +433,12 @@ class Simulator:
         return self._actions.copy_(self._wide.copy_(given).clamp_(-1, self.game.action_count))
 
     def _refuse(self, row: int, action: int | None) -> None:
-        player = int(self.players[row])
-        what = "an action"
-        if action is not None:
-            inside = 0 <= action < self.game.action_count
-            text = (
-                f" ({self.game.action_text(player, action)})"
-                if inside
-                else f": actions go from 0 to {self.game.action_count - 1}"
+        player, ply = int(self.players[row]), int(self.plies[row])
+        if action is not None and not 0 <= action < self.game.action_count:
+            raise IllegalActionError(
+                f"game {row}: there is no action {action}: actions go from 0 to {self.game.action_count - 1}"
             )
-            what = f"action {action}{text}"
-        ply = int(self.plies[row])
+        what = "an action" if action is None else f"action {action} ({self.game.action_text(player, action)})"
         raise IllegalActionError(
             f"game {row}: {what} is not legal for {self.game.players[player]} at ply {ply}; "
             "legal_mask and legal_actions say what is"

@@ -54,6 +54,9 @@ class Snapshot:
     def __len__(self) -> int:
         return len(self.store.words)
 
+    def __repr__(self) -> str:
+        return f"<Snapshot of {len(self)} games of {self.game!r} on {self.store.words.device}>"
+
     def __getitem__(self, rows: int | slice | Sequence[int] | torch.Tensor) -> Snapshot:
         """Some of the games; a single number gives a snapshot of one."""
         chosen = [rows] if isinstance(rows, int) else rows
