@@ -6,6 +6,7 @@ import random
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -272,6 +273,41 @@ def test_a_view_is_shown_and_never_resumed() -> None:
         Board.from_position(text, "tiny")
 
 
+def test_a_battle_begins_a_chase_of_the_federations_text_that_survives_in_the_text() -> None:
+    start = "9f/10/10/10/2~~2~~2/2~~2~~2/8n1/4p1O3/4l5/F3M5 r 0 0 -,- 0:-,0:-"
+    board = play(Board.from_position(start, "classic", "chase=isf"), "e1e2 e3f3 g3i3 i4h4 i3h3 h4i4")
+    again = Board.from_position(board.text, "classic", "chase=isf")
+    assert board.parse_move("h3g3") not in board.legal_moves
+    assert list(again.legal_moves) == list(board.legal_moves)
+
+
+def test_a_limit_that_is_exceeded_comes_before_the_flag_in_a_text_too() -> None:
+    rules = "total_limit=48 limits=exceeded chase=off"
+    board = play(Board.from_position("f3/O3/4/2F1 r 48 3 -,- 0:-,0:-", "tiny", rules), "a3a4")
+    assert board.outcome().end == "total_limit"
+    assert Board.from_position(board.text, "tiny", rules).outcome() == board.outcome()
+
+
+def test_boards_of_one_column_and_with_lakes_near_the_edge_can_be_given_alone() -> None:
+    assert len(Board.from_position("f/o/1/O/F r 0 0 -,- 0:-,0:-").legal_moves) == 2
+    assert Board.from_position("2f1/~3/3~/F1O1 r 0 0 -,- 0:-,0:-").variant.lakes == (7, 8)
+
+
+def test_squares_and_turns_are_checked() -> None:
+    board = Board.random("tiny", 1)
+    assert board.piece_at("a1") == board.piece_at(0)
+    for square in (-1, 16, 300, "e9"):
+        with pytest.raises(ConfigurationError, match="square"):
+            board.piece_at(square)
+    for move in (None, 5, (1,), ("a", "b"), (1.9, 5)):
+        with pytest.raises(InvalidMoveError, match="is no move"):
+            board.push(move)
+    with pytest.raises(NotationError, match="on turn"):
+        Board.from_pieces({0: (0, FLAG), 1: (0, MINER), 15: (1, FLAG)}, "tiny", turn=2)
+    with pytest.raises(ConfigurationError, match="'two_square' and 'chase'"):
+        board.barred_moves("foo")
+
+
 # ── Pictures, observations, records ──────────────────────────────────────────────────────────────
 
 
@@ -283,6 +319,24 @@ def test_pictures_show_every_piece_and_hide_what_is_hidden() -> None:
     assert "a1: red Flag" in titles and "c4: blue Flag" in titles and len(titles) == 8
     hidden = board.view(0).svg()
     assert "blue Flag" not in hidden and "a1: red Flag" in hidden and hidden.count("blue piece") == 4
+
+
+def test_a_view_shows_what_its_player_sees_on_turn_or_not() -> None:
+    board = Board.random("barrage", 3)
+    sim = Simulator("barrage", 1, seed=1)
+    sim.restore(board.snapshot())
+    for player in (0, 1):
+        assert torch.equal(board.view(player).observe(), sim.observe("ataraxos", viewer=player)[0])
+    assert torch.equal(board.observe(layout="squares"), sim.observe("ataraxos", layout="squares")[0])
+
+
+def test_every_board_can_be_observed() -> None:
+    for board in (
+        Board.from_position("f3/1o2/4/O1F1 r 0 0 -,- 0:-,0:-"),
+        Board.random("classic", 1, "isf"),
+        Board.random("classic", 1, "battleless_limit=400"),
+    ):
+        assert board.observe("ataraxos").shape[0] == 355 + board.variant.squares + 32
 
 
 def test_a_board_goes_into_a_simulator_with_its_history() -> None:

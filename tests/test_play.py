@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import random
 import re
 import string
@@ -217,6 +218,35 @@ def test_an_odd_setup_is_allowed_with_a_warning() -> None:
     assert "Your Flag stands in the front row." in screen
 
 
+def test_the_legend_and_the_help_name_the_letters_of_the_setups_text() -> None:
+    _, screen = setup_after(["help"])
+    said = " ".join(screen.split())
+    assert "Army: 1 Spy (S), 2 Scout ×2 (O), 3 Miner (N), 9 General (G), 10 Marshal (M)" in said
+    assert "by letters, as it is printed below the board: S Spy, O Scout, N Miner" in said
+    assert re.search(r"^ {17}\S", screen, re.MULTILINE)  # what is too long goes on below its beginning
+
+
+def test_examples_are_squares_of_this_board_and_this_side() -> None:
+    for variant in VARIANTS.values():
+        for side in (0, 1):
+            lines = ["help", "swap", "ready", "help", "why", "nonsense"]
+            _, screen = sit_down(typing(lines), side=side, variant=variant.name)
+            for one, other in re.findall(r"swap ([a-z]\d+) ([a-z]\d+)", screen):
+                places = [variant.square(name) for name in (one, other)]
+                own = [place if side == 0 else variant.squares - 1 - place for place in places]
+                assert len({*own}) == 2 and max(own) < variant.setup_rows * variant.columns
+            moves = re.findall(r"(?:written|why|such as) ([a-z]\d+[a-z]\d+)", screen)
+            assert len(moves) == 4 and len({*moves}) == 1
+            _, screen = sit_down(typing(["ready", f"why {moves[0]}"]), side=side, variant=variant.name)
+            assert f"{moves[0]} may be played" in screen
+
+
+@pytest.mark.parametrize("lines", [[SETUP], [SETUP, "ready"], ["random", SETUP, "nonsense", "quit"]])
+def test_a_setup_that_was_made_for_nothing_is_handed_back(lines: list[str]) -> None:
+    _, screen = sit_down(typing(lines))
+    assert screen.endswith(f"Goodbye. Your setup is not kept: to have it again, type this at setup>\n  {SETUP}\n")
+
+
 # ── Commands ─────────────────────────────────────────────────────────────────────────────────────
 
 CHASE = """[Variant "classic"]
@@ -324,9 +354,34 @@ def test_battles_are_told_in_words() -> None:
     agent = Puppet(parse_setup("FLJP", VARIANTS["tiny"]), [Move(13, 9), Move(12, 8)])
     _, screen = sit_down(typing(["FLPJ", "ready", "b1b2", "b2b3"]), agent, variant="tiny")
     assert "Your Lieutenant (5) struck b3: a Major (7) — your Lieutenant fell." in screen
-    assert "Lost: 5   Taken: nothing" in screen
+    assert "Lost: Lieutenant   Taken: nothing" in screen
     assert re.search(r"5 Lieutenant 0/1 +1/1", screen)
     assert screen.count("Blue went a4–a3.") == 1
+
+
+def test_a_piece_that_won_as_it_was_struck_shows_both_marks() -> None:
+    # Blue's Lieutenant has gone a4–a3–a2; after its end on a1 the Major there is known.
+    _, screen = sit_down(
+        typing(["JLPF", "ready", "b1b2", "b2b1", "b1b2", "help"]),
+        Puppet(parse_setup("FPJL", VARIANTS["tiny"]), [Move(12, 8), Move(8, 4), Move(4, 0)]),
+        variant="tiny",
+    )
+    assert " 1 [ 7<!" in screen
+    answer = screen.rpartition("red> help")[2]
+    assert "! your opponent knows it" in answer and "( ) blue" in answer
+
+
+def test_the_limits_are_told_in_grammar() -> None:
+    def begun(rules: str) -> str:
+        return sit_down(typing(["ready"]), side=1, variant="tiny", rules=rules)[1]
+
+    assert "Take the Flag. 100 plies in all are a draw.\n" in begun("total_limit=100")
+    assert "Take the Flag. 9 plies without a battle, or 100 in all, are a draw.\n" in begun(
+        "total_limit=100 battleless_limit=9"
+    )
+    assert "Move 1 · 1 ply without a battle · 1 of 100 in all\n" in begun("total_limit=100")
+    assert "Move 1 · 1 of 9 plies without a battle · 1 of 100 in all\n" in begun("total_limit=100 battleless_limit=9")
+    assert "Take the Flag.\n" in begun("total_limit=none battleless_limit=none")
 
 
 def test_undo_takes_back_the_move_and_the_reply_and_the_record_says_so(tmp_path: Path) -> None:
@@ -399,6 +454,20 @@ def test_a_game_without_a_move_is_left_with_a_goodbye(lines: list[str], tmp_path
     assert not (tmp_path / "state").exists()
 
 
+def test_the_command_that_goes_on_is_the_one_that_was_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "my bin" / "vauban"
+    script.parent.mkdir()
+    script.write_text("")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("sys.argv", [str(script), "play"])
+    _, screen = sit_down(typing(["ready"]), side=1)
+    assert f"\n  '{script}' play --load " in screen
+    monkeypatch.setenv("PATH", str(script.parent))
+    _, screen = sit_down(typing(["ready"]), side=1)
+    assert "\n  vauban play --load " in screen
+
+
 def test_a_file_is_written_over_only_when_asked_twice(tmp_path: Path) -> None:
     path = tmp_path / "precious.txt"
     path.write_text("precious")
@@ -450,6 +519,40 @@ def test_the_command_plays_from_standard_input() -> None:
     )
     assert result.exit_code == 0
     assert "Stratego, tiny: you are [red]" in result.output and result.output.endswith("Goodbye.\n")
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("", {"result": "*", "end": "unfinished", "plies": 0, "you": "blue"}),
+        ("ready\n", {"result": "*", "end": "unfinished", "plies": 1, "you": "blue"}),
+        ("ready\nresign\nyes\n", {"result": "1-0", "end": "resigned", "plies": 1, "you": "blue"}),
+    ],
+)
+def test_json_is_the_last_line(lines: str, expected: dict[str, object]) -> None:
+    result = CliRunner().invoke(app, ["--variant", "tiny", "--seed", "1", "--colour", "blue", "--json"], input=lines)
+    assert result.exit_code == 0
+    assert json.loads(result.output.splitlines()[-1]) == expected
+
+
+def test_json_tells_the_end_of_a_whole_game() -> None:
+    person = at_random(3)
+    table = TerminalGame(make_agent("cadet", 7), 0, 7, "tiny", source=person, target=person.screen)
+    table.run()
+    assert table.board is not None
+    outcome = table.board.outcome()
+    assert outcome is not None
+    result = {None: "1/2-1/2", 0: "1-0", 1: "0-1"}[outcome.winner]
+    assert table.summary() == {"result": result, "end": outcome.end, "plies": table.board.plies, "you": "red"}
+
+
+def test_the_commands_help_shows_every_default_and_an_example() -> None:
+    plain = typer.Typer(rich_markup_mode=None)
+    plain.command()(play)
+    said = CliRunner().invoke(plain, ["--help"]).output
+    for default in ("barrage", "strategus", "red", "cadet"):
+        assert f"(default: {default})" in " ".join(said.split())
+    assert re.search(r"^ *Example: vauban play", said, re.MULTILINE)
 
 
 # ── The wall ─────────────────────────────────────────────────────────────────────────────────────

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -10,9 +15,10 @@ from hypothesis import strategies as st
 
 from vauban.board import Board
 from vauban.errors import ConfigurationError, IllegalActionError, RecordError, SetupError
+from vauban.games.stratego import layout
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import parse_setup, setup_text
-from vauban.games.stratego.variants import VARIANTS
+from vauban.games.stratego.variants import VARIANTS, Variant, parse_army
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 
@@ -317,3 +323,147 @@ def test_setup_texts_round_trip() -> None:
         for row in range(4):
             setup = sim._starts[row, : sim.game.setup_size].numpy()
             assert (parse_setup(setup_text(setup, variant), variant) == setup).all()
+
+
+# ── Views, ended games, records from elsewhere ───────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("viewer", [-1, 2, 100_000_000, None, "red", 1.0])
+def test_a_viewer_is_a_player(viewer: object) -> None:
+    sim = Simulator("tiny", 2, seed=1)
+    views, values = sim.views(0), sim.hidden_values(0)
+    for call in (sim.views, sim.hidden_counts, sim.hidden_values, lambda who: sim.determinise(views, who, values)):
+        with pytest.raises(ConfigurationError, match="viewer is 0 or 1"):
+            call(viewer)
+
+
+def test_views_are_observed_and_never_played() -> None:
+    sim = Simulator("barrage", 4, seed=1)
+    seen = sim.observe("ataraxos", viewer=0)
+    sim.restore(sim.views(0))
+    assert torch.equal(sim.observe("ataraxos", viewer=0), seen)
+    for call in (sim.sample, lambda: sim.play_random(3), lambda: sim.step([0, 0, 0, 0])):
+        with pytest.raises(RecordError, match="views cannot be played"):
+            call()
+    with pytest.raises(RecordError, match="a view cannot be played"):
+        Board.from_snapshot(sim.views(0))
+    with pytest.raises(RecordError, match="whose views"):
+        Snapshot.unpack(sim.game, sim.views(0).pack())
+    sim.reset()
+    sim.step(sim.sample())
+
+
+def test_an_assignment_that_leaves_the_player_on_turn_no_move_is_refused_and_changes_nothing() -> None:
+    """Blue is on turn and can move, so his front piece cannot be a Bomb between Bombs and the Flag."""
+    variant = Variant("narrow", 5, 2, (), 2, parse_army("F1 B2 L1"), 100, 50)
+    board = Board.from_setups("FB/LB", "FB/LB", variant)
+    board.push(board.legal_moves[0])
+    sim = Simulator(board.game, 1, seed=1)
+    sim.restore(board.snapshot())
+    before = sim.snapshot().pack()
+    views = sim.views(0)
+    with pytest.raises(RecordError, match="do not fit"):
+        sim.determinise(views, 0, [[11, 11, 4, 10]])
+    assert torch.equal(sim.snapshot().pack(), before)
+    sim.determinise(views, 0, sim.hidden_values(0))
+    assert torch.equal(sim.snapshot().store.bytes, board.snapshot().store.bytes)
+
+
+@pytest.mark.parametrize(
+    "values", ["x", [[1, 2], [3]], None, torch.zeros(2, 4) + 0.7, torch.zeros(2, 4, dtype=torch.cfloat)]
+)
+def test_values_of_the_wrong_kind_change_nothing(values: object) -> None:
+    sim = Simulator("tiny", 2, seed=1)
+    views, before = sim.views(0), sim.snapshot().pack()
+    with pytest.raises((RecordError, TypeError, ValueError, RuntimeError)):
+        sim.determinise(views, 0, values)
+    assert torch.equal(sim.snapshot().pack(), before)
+
+
+def test_a_reset_that_is_refused_changes_nothing() -> None:
+    sim = Simulator("tiny", 2, seed=1)
+    before = sim.snapshot().pack()
+    with pytest.raises(SetupError):
+        sim.reset(starts=np.full((2, 16), 1, np.int8), first_number=77)
+    assert torch.equal(sim.snapshot().pack(), before)
+
+
+def test_a_game_that_is_over_begins_anew_with_the_next_step() -> None:
+    ended = Simulator("nano", 3, seed=3, restart=False)
+    while not ended.over.all():
+        ended.step(ended.sample())
+    sim = Simulator("nano", 3, seed=3)
+    sim.restore(ended.snapshot())
+    assert sim.over.all() and sim.outcome(0) == ended.outcome(0)
+    sim.step(torch.zeros(3, dtype=torch.int16))
+    assert not sim.over.any() and not sim.results.ended.any()
+
+
+def test_results_belong_to_the_games_that_were_restored() -> None:
+    sim = Simulator("nano", 3, seed=3, restart=False)
+    first = sim.snapshot()
+    while not sim.over.all():
+        sim.step(sim.sample())
+    sim.restore(first)
+    assert sim.outcome(0) is None and not sim.results.end.any()
+
+
+def test_pools_of_setups_that_nobody_can_move_are_refused() -> None:
+    setup = np.full(40, 3, np.int8)
+    army = [1] * 1 + [2] * 8 + [3] * 5 + [4] * 4 + [5] * 4 + [6] * 4 + [7] * 3 + [8] * 2 + [9, 10]
+    setup[[30, 31, 34, 35, 38, 39]] = 12
+    setup[0] = 11
+    setup[[i for i in range(40) if i not in (0, 30, 31, 34, 35, 38, 39)]] = army
+    with pytest.raises(SetupError, match="over at once"):
+        Simulator("classic", 2, seed=1, setups=torch.tensor(setup[None]))
+
+
+def test_a_record_that_claims_an_endless_chase_is_refused() -> None:
+    board = Board.from_pieces({0: (0, 10), 44: (0, 9), 55: (1, 2), 99: (1, 10)}, "classic")
+    board.push((44, 45))
+    snapshot = board.snapshot()
+    for word in (1, layout.BATTLELESS, layout.LENGTH, layout.RECORDED, layout.QUIET):
+        snapshot.store.words[0, word] = 2**32
+    with pytest.raises(RecordError, match="row 0"):
+        Snapshot.unpack(board.game, snapshot.pack())
+
+
+def test_snapshots_are_indexed_by_any_whole_number() -> None:
+    snapshot = Simulator("tiny", 4, seed=1).snapshot()
+    for row in (2, np.int64(2), torch.tensor(2)):
+        assert len(snapshot[row]) == 1 and torch.equal(snapshot[row].pack(), snapshot.pack()[2:3])
+    assert snapshot[0:0].pack().shape[0] == 0
+    with pytest.raises(RecordError, match="nothing to join"):
+        Snapshot.join([])
+
+
+def test_copies_of_one_game_throw_dice_of_their_own() -> None:
+    sim = Simulator("classic", 64, seed=1)
+    sim.restore(sim.snapshot()[0])
+    assert len(set(sim.sample().tolist())) > 1
+    sim.determinise(sim.views(0)[0], 0, sim.hidden_values(0))
+    assert len(set(sim.sample().tolist())) > 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"n": 2.5}, {"n": True}, {"seed": 1.5}, {"seed": "a"}, {"threads": 0}, {"threads": -3}, {"device": "foo"}],
+)
+def test_arguments_of_the_wrong_kind_are_refused(arguments: dict) -> None:
+    with pytest.raises(ConfigurationError):
+        Simulator("tiny", **({"n": 2} | arguments))
+
+
+def test_a_damaged_cache_of_kernels_is_as_good_as_none(tmp_path: Path) -> None:
+    code = "from vauban.games.randomness import philox; from vauban.sim.compile import *; import numpy as np; "
+    code += "print(int(compiled(philox, CPU)(*[np.uint64(0)] * 6)[0]))"
+    for damage in (None, b"", b"junk"):
+        for file in tmp_path.rglob("*.nb*"):
+            if damage is not None:
+                file.write_bytes(damage)
+        environment = os.environ | {"VAUBAN_CACHE": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+        assert done.stdout.strip() == str(0x6627E8D5), done.stderr
+    environment = os.environ | {"VAUBAN_CACHE": "/proc/nothing"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.stdout.strip() == str(0x6627E8D5) and "not kept" in done.stderr

@@ -132,6 +132,19 @@ def test_rules_that_cannot_be_are_refused(text: str) -> None:
         parse_rules(text, CLASSIC)
 
 
+def test_limits_have_a_bound() -> None:
+    for text in ("total_limit=99999999999999999999", "battleless_limit=" + "9" * 5000):
+        with pytest.raises(ConfigurationError, match="1,000,000,000"):
+            parse_rules(text, CLASSIC)
+
+
+def test_lakes_may_come_in_any_order() -> None:
+    variant = Variant("mine", 6, 5, (17, 12, 12), 1, parse_army("F1 O1 M1"))
+    assert variant.lakes == (12, 17)
+    board = Board.random(variant, 1)
+    assert Board.from_position(board.text, variant) == board
+
+
 def test_a_variant_is_plain_data() -> None:
     variant = Variant("mine", 4, 4, (), 1, parse_army("F1 O1 M1"))
     assert Board.random(variant, 1).variant is variant

@@ -20,6 +20,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,15 +35,16 @@ from vauban.errors import (
     NotYourTurnError,
     RecordError,
     SetupError,
+    VaubanError,
 )
-from vauban.games.base import END, NOBODY, PLAYER, PLIES, WINNER, Outcome
+from vauban.games.base import END, HISTORY, NOBODY, PLAYER, PLIES, WINNER, Outcome
 from vauban.games.kernel import Record
 from vauban.games.stratego import inspect, layout
 from vauban.games.stratego import rules as kernels
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.hidden import conceal
 from vauban.games.stratego.pieces import FLAG, LETTERS, MOVABLE_TYPES, PLAYERS, SCOUT, TYPES
-from vauban.games.stratego.setups import parse_setup, random_setup, start_from_setups
+from vauban.games.stratego.setups import neighbours, parse_setup, random_setup, start_from_setups
 from vauban.games.stratego.switches import Rules
 from vauban.games.stratego.variants import VARIANTS, Variant
 from vauban.notation.moves import Move, MoveText, move_text, parse_move_text
@@ -53,9 +55,6 @@ if TYPE_CHECKING:
     import torch
 
     from vauban.sim.store import Snapshot
-
-HISTORY = 256
-"""How many moves a record keeps at first; a board's grows when a game needs more."""
 
 Squares = Move | tuple[int, int]
 
@@ -244,15 +243,28 @@ class Look:
         return move_text(MoveText(Move(source, target), self.piece_at(target) is not None, None), self.variant)
 
     def observe(self, name: str = "ataraxos", layout: str = "planes") -> torch.Tensor:
-        """What the player on turn sees, as a tensor (`Simulator.observe`)."""
-        from vauban.sim.simulator import Simulator
+        """What the player on turn sees (of a view: what its player sees), as a tensor (`Simulator.observe`)."""
+        import torch
 
-        simulator = Simulator(self.game, 1, seed=0, restart=False, history=self._history, threads=1)
-        simulator.restore(self.snapshot(self._history))
-        return simulator.observe(name, layout=layout)[0]
+        from vauban.observe import base as observations
+        from vauban.sim.cpu import CpuBatch
+
+        if layout not in ("planes", "squares"):
+            raise ConfigurationError(f"layout is 'planes' or 'squares', not {layout!r}")
+        found = observations.find(self.game, name)
+        rows, columns = self.game.board
+        channels = found.channels(self.game)
+        shape = (channels, rows, columns) if layout == "planes" else (rows * columns, channels)
+        out = torch.empty((1, *shape))
+        batch = CpuBatch(self.game, True, self._history, threads=1)
+        batch.observe_all(self.snapshot(self._history).store, found, self._viewer(), out, layout == "squares")
+        return out[0]
+
+    def _viewer(self) -> int:
+        return self.turn
 
     def snapshot(self, history: int = HISTORY) -> Snapshot:
-        """The game as a record, to put into a `Simulator` (or, of a view, to determinise)."""
+        """The game as a record, to put into a `Simulator`."""
         import torch
 
         from vauban.sim.store import Snapshot, Store
@@ -295,6 +307,13 @@ class View(Look):
 
     def __repr__(self) -> str:
         return f"<View of {PLAYERS[self.player]}: {self.text}>"
+
+    def _viewer(self) -> int:
+        return self.player
+
+    def snapshot(self, history: int = HISTORY) -> Snapshot:
+        """The view as a record, for `Simulator.determinise`."""
+        return replace(super().snapshot(history), viewer=self.player)
 
     @property
     def text(self) -> str:
@@ -394,9 +413,15 @@ class Board(Look):
 
     @classmethod
     def from_snapshot(cls, snapshot: Snapshot, row: int = 0) -> Board:
-        """One game of a simulator's snapshot, to look at and play on; it knows no moves before that."""
+        """One game of a simulator's snapshot, to look at and play on.
+
+        It judges repetitions by all that the record remembers, but has no list of the moves before;
+        so its `text` is the position as it stands, not the complete one.
+        """
         if not isinstance(snapshot.game, Stratego):
             raise ConfigurationError(f"a Board shows Stratego, not {snapshot.game.name!r}")
+        if snapshot.viewer is not None:
+            raise RecordError("a view cannot be played: it can be shown, or determinised by a Simulator")
         if not snapshot.tracks:
             raise ConfigurationError("a Board needs records with what observations need: Simulator(…, tracks=True)")
         words, halves, bytes_ = (part[row].cpu().numpy().copy() for part in snapshot.store)
@@ -427,8 +452,10 @@ class Board(Look):
 
     def barred_moves(self, rule: str) -> list[Move]:
         """The moves that one repetition rule ("two_square" or "chase") bars, whether or not the other does too."""
-        which = {"two_square": inspect.TWO_SQUARE_BARS, "chase": inspect.CHASE_BARS}[rule]
-        return sorted(_list_moves(self._record, which))
+        rules = {"two_square": inspect.TWO_SQUARE_BARS, "chase": inspect.CHASE_BARS}
+        if rule not in rules:
+            raise ConfigurationError(f"the repetition rules are 'two_square' and 'chase', not {rule!r}")
+        return sorted(_list_moves(self._record, rules[rule]))
 
     def parse_move(self, text: str) -> Move:
         """The move behind a text such as "a4a5", "e6xe7" or "e6xe7(M>C)"; refuses what contradicts the board."""
@@ -444,9 +471,11 @@ class Board(Look):
         """
         try:
             source, target = self.parse_move(move) if isinstance(move, str) else move
-        except TypeError as error:
+            chosen = Move(index(source), index(target))
+        except (TypeError, ValueError) as error:
+            if isinstance(error, VaubanError):
+                raise
             raise InvalidMoveError(f"{move!r} is no move: give a text, or a pair of squares") from error
-        chosen = Move(int(source), int(target))
         if chosen not in self.legal_moves:
             raise self._refusal(chosen)
         before, victim = self.piece_at(chosen.source), self.piece_at(chosen.target)
@@ -475,7 +504,7 @@ class Board(Look):
     def why_barred(self, move: Squares) -> Barred | None:
         """Which repetition rule bars a geometric move, and why; None if none does."""
         chosen = Move(*move)
-        piece = self.piece_at(chosen.source)
+        piece, _ = self.piece_at(chosen.source), self.piece_at(chosen.target)
         name = self.variant.square_name
         if chosen in self.barred_moves("two_square"):
             trail = self.position().trails[self.turn][-self.rules.two_square - 1 :]
@@ -678,6 +707,8 @@ def _place(game: Stratego, position: Position) -> Record:
         flags[piece.player] += piece.kind == FLAG
     if max(flags) > 1 or flags == [0, 0]:
         raise SetupError(f"each side has exactly one Flag, not {flags[0]} (red) and {flags[1]} (blue)")
+    if position.turn not in (0, 1):
+        raise NotationError(f"the player on turn is 0 (red) or 1 (blue), not {position.turn!r}")
     record = _begin(game, start)
     words, bytes_ = record.words, record.bytes
     for piece in position.pieces:
@@ -703,12 +734,30 @@ def _place(game: Stratego, position: Position) -> Record:
     bytes_[PLAYER] = position.turn
     bytes_[END] = 0
     bytes_[WINNER] = NOBODY
-    # A side without its Flag has lost it: to the player who has just moved.
-    if flags == [1, 1]:
-        _call(kernels.judge, record, False)
+    _resume_isf(game, record)
+    # A side without its Flag has lost it to the other, who has just moved if this side is on turn.
+    if flags == [1, 1] or flags[position.turn] == 0:
+        _call(kernels.judge, record, flags != [1, 1])
     else:
-        _call(kernels.finish, record, kernels.END_FLAG, flags.index(1))
+        _call(kernels.finish, record, kernels.END_FLAG, position.turn)
     return record
+
+
+def _resume_isf(game: Stratego, record: Record) -> None:
+    """The chase of the federation's text that a battle begins: it follows from the board right after it (§3)."""
+    words, bytes_ = record.words, record.bytes
+    player = 1 - int(bytes_[PLAYER])
+    target = int(bytes_[layout.LAST + 2 * player + 1])
+    if game.rules.chase != "isf" or words[layout.BATTLELESS] != 0 or target == layout.NONE:
+        return
+    look = Look(game, record)
+    survivor = look.piece_at(target)
+    if survivor is None or survivor.player != player:
+        return
+    beside = [square for square in neighbours(target, game.variant) if square in look.pieces(1 - player)]
+    for square in beside:
+        words[layout.THREATENED + 2 * player + (square >> 6)] |= np.uint64(1 << (square & 63))
+    bytes_[layout.CHASING + player] = 1 if beside else 0
 
 
 def _with_history(record: Record, game: Stratego, old: int, new: int) -> Record:
@@ -726,9 +775,9 @@ def _with_history(record: Record, game: Stratego, old: int, new: int) -> Record:
     movers = layout.BYTES + 3 * game.variant.squares
     fresh.bytes[:movers] = record.bytes[:movers]
     fresh.halves[new:] = record.halves[old:]
-    for index in range(max(0, recorded - min(old, new)), recorded):
-        fresh.halves[index % new] = record.halves[index % old]
-        fresh.bytes[movers + index % new] = record.bytes[movers + index % old]
+    for ply in range(max(0, recorded - min(old, new)), recorded):
+        fresh.halves[ply % new] = record.halves[ply % old]
+        fresh.bytes[movers + ply % new] = record.bytes[movers + ply % old]
     return fresh
 
 
@@ -745,4 +794,6 @@ def _variant_of(position: Position) -> Variant:
             return variant
     army = [0] * len(TYPES)
     army[FLAG], army[SCOUT] = 1, 1
-    return Variant("position", position.rows, position.columns, tuple(position.lakes), 1, tuple(army))
+    rows = [lake // position.columns for lake in position.lakes]
+    free = min([position.rows // 2, *(min(row, position.rows - 1 - row) for row in rows)])
+    return Variant("position", position.rows, position.columns, tuple(position.lakes), free, tuple(army))

@@ -55,6 +55,7 @@ def verify(paths: Iterable[Path], tick: Callable[[str], None] = lambda _: None) 
     report = Report()
     for path in paths:
         report.files.append(str(path))
+        cases = report.cases
         try:
             _verify_file(path, report, tick)
         except (OSError, EOFError, UnicodeDecodeError, json.JSONDecodeError, BadZipFile) as error:
@@ -63,6 +64,8 @@ def verify(paths: Iterable[Path], tick: Callable[[str], None] = lambda _: None) 
             raise NotationError(
                 f"{path}: not in a format that `vauban rules` knows ({type(error).__name__}: {error})"
             ) from error
+        if report.cases == cases:
+            raise NotationError(f"{path}: holds no cases and no games")
     return report
 
 

@@ -36,10 +36,10 @@ def bench(
     games: Annotated[int | None, typer.Option(help="How many games at once (cpu 4096, cuda 131072).", min=1)] = None,
     threads: Annotated[int | None, typer.Option(help="Threads on the CPU (all cores).", min=1)] = None,
     tracks: Annotated[bool, typer.Option(help="Keep what observations need, or the rules alone.")] = True,
-    observation: Annotated[str, typer.Option(help="For observe: which one.")] = "ataraxos",
+    observation: Annotated[str | None, typer.Option(help="For observe: which one (the game's first).")] = None,
     dtype: Annotated[str, typer.Option(help="For observe: bfloat16 or float32.")] = "bfloat16",
     layout: Annotated[str, typer.Option(help="For observe: planes or squares.")] = "planes",
-    seconds: Annotated[float, typer.Option(help="How long to measure.", min=0.1)] = 3.0,
+    seconds: Annotated[float, typer.Option(help="How long to measure.", min=0.1, max=3600)] = 3.0,
     json: Json = False,
 ) -> None:
     """Measure the simulator: the median of seven runs, after games have been played on for a while.
@@ -50,6 +50,7 @@ def bench(
 
     from vauban import bench as measure
     from vauban.games.base import game
+    from vauban.observe import base as observations
 
     kinds = {"bfloat16": torch.bfloat16, "float32": torch.float32}
     if dtype not in kinds:
@@ -62,7 +63,8 @@ def bench(
         elif what == What.mask:
             rate, unit = measure.bench_mask(simulator, seconds), "states_per_second"
         else:
-            rate = measure.bench_observe(simulator, seconds, observation, kinds[dtype], layout)
+            seen = observation or observations.names(simulator.game)[0]
+            rate = measure.bench_observe(simulator, seconds, seen, kinds[dtype], layout)
             unit = "states_per_second"
     result = {
         "bench": what.value,

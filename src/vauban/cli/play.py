@@ -11,14 +11,16 @@ import os
 import random
 import re
 import shlex
+import shutil
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import groupby, zip_longest
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 import numpy as np
 import typer
@@ -29,12 +31,13 @@ from vauban.agents import AGENTS, make_agent
 from vauban.agents.base import Agent, Listener, tell
 from vauban.agents.cadet import CadetAgent
 from vauban.board import Board, Look, Piece, Played, View
+from vauban.cli.output import Json, print_json
 from vauban.errors import ConfigurationError, NotationError, VaubanError
 from vauban.games.base import nearest
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import FLAG, LETTERS, MOVABLE_TYPES, PLAYERS, RANKS, SCOUT, TYPES
 from vauban.games.stratego.setups import Row, can_move_first, mirrored, parse_setup, random_setup, setup_text
-from vauban.games.stratego.switches import Rules
+from vauban.games.stratego.switches import DEFAULT_PRESET, Rules
 from vauban.games.stratego.variants import FILES, Variant
 from vauban.notation.moves import Move, looks_like_a_move, parse_move_text
 from vauban.notation.records import FILLED_IN, read_games, setups_of, write_game
@@ -50,8 +53,8 @@ NEAR_A_DRAW = 20
 """So many plies before a limit the person is warned."""
 
 COMMANDS = {
-    "moves": ("moves  or  moves e4", "what may be played, by piece, or with one piece"),
-    "why": ("why e4e5", "whether a move may be played, and why not"),
+    "moves": ("moves  or  moves {square}", "what may be played, by piece, or with one piece"),
+    "why": ("why {move}", "whether a move may be played, and why not"),
     "undo": ("undo", "take your last move back, and the reply to it"),
     "save": ("save FILE", "write the game so far to a file"),
     "resign": ("resign", "give the game up"),
@@ -59,14 +62,16 @@ COMMANDS = {
     "quit": ("quit", "leave; the game is kept, and you are told how to go on"),
 }
 SETUP_COMMANDS = {
-    "swap": ("swap a1 b2", "exchange what stands on two squares"),
+    "swap": ("swap {swap}", "exchange what stands on two squares"),
     "mirror": ("mirror", "exchange left and right"),
-    "suggest": ("suggest", "another setup by the book: the Flag behind, with Bombs around it"),
+    "suggest": ("suggest", "another setup by the book: the Flag behind, Bombs around it"),
     "random": ("random", "any setup at all"),
     "ready": ("ready", "begin"),
     "help": ("help", "this list"),
     "quit": ("quit", "leave"),
 }
+"""By command: how it is typed, with {places} for squares of the board in play, and what it does."""
+MARKS = "' has moved · ! your opponent knows it · ○ < the last move · × both fell"
 ALIASES = {"?": "help", "q": "quit", "exit": "quit"}
 
 ENDS = {
@@ -119,12 +124,14 @@ def _cell(square: int, variant: Variant, person: int, piece: Piece | None, last:
     rank = "?" if piece.kind is None else RANKS[piece.kind]
     left, right = BRACKETS[piece.player]
     mark = " "
-    if arrived:
-        mark = "<"
-    elif piece.revealed:
+    if piece.revealed:
         mark = "!" if piece.player == person else " "
     elif piece.moved:
         mark = "'"
+    if arrived and mark == "!":
+        right = "<"  # there is one column for marks: of two, the first stands in the bracket's place
+    elif arrived:
+        mark = "<"
     style = (JUST_MOVED if arrived else STYLES)[piece.player]
     return Text.assemble((f"{left}{rank:>2}{right}", style), (mark, LOUD if arrived else MARK))
 
@@ -206,11 +213,39 @@ def move_words(played: Played, person: int, variant: Variant) -> str:
 
 
 def list_words(kinds: Iterable[int]) -> str:
-    """Pieces as a short list, e.g. "9 6×2 B"."""
+    """Pieces as a list, e.g. "General, Captain ×2"."""
     counts = Counter(kinds)
-    return " ".join(
-        f"{RANKS[kind]}×{counts[kind]}" if counts[kind] > 1 else RANKS[kind] for kind in sorted(counts, reverse=True)
-    )
+    order = sorted(counts, key=lambda kind: (kind < MOVABLE_TYPES, kind), reverse=True)
+    return ", ".join(f"{TYPES[kind]} ×{counts[kind]}" if counts[kind] > 1 else TYPES[kind] for kind in order)
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """A text in lines of this width; a piece's name stays with its letter and its number."""
+    bound = re.sub(r"(?<=\b[A-Z0-9]) (?=[A-Z])|(?<=\b10) (?=[A-Z])| (?=[×(])", "\u00a0", text)
+    return [line.replace("\u00a0", " ") for line in textwrap.wrap(bound, width)]
+
+
+def limit_words(rules: Rules) -> str:
+    """The limits that make a game a draw, as a sentence; nothing if there are none."""
+    battleless, total = (plies_left(0, limit, rules) for limit in (rules.battleless_limit, rules.total_limit))
+    if battleless is None and total is None:
+        return ""
+    if battleless is None or total is None:
+        most = battleless or total or 0
+        what = "in all" if battleless is None else "without a battle"
+        return f"{most} {_plies(most)} {what} {'is' if most == 1 else 'are'} a draw."
+    return f"{battleless} {_plies(battleless)} without a battle, or {total} in all, are a draw."
+
+
+def counter_words(look: Look) -> str:
+    """How far the game is from its limits."""
+    battleless = plies_left(0, look.rules.battleless_limit, look.rules)
+    total = plies_left(0, look.rules.total_limit, look.rules)
+    if battleless is None:
+        said = f"{look.battleless} {_plies(look.battleless)} without a battle"
+    else:
+        said = f"{look.battleless} of {battleless} {_plies(battleless)} without a battle"
+    return said if total is None else f"{said} · {look.plies} of {total} in all"
 
 
 def plies_left(count: int, limit: int | None, rules: Rules) -> int | None:
@@ -293,6 +328,8 @@ class TerminalGame:
         self._files: set[Path] = set()
         self._newcomer = True
         self._doubt: Path | None = None
+        self._edited: str | None = None
+        """The text of a setup that the person has made, until it is in a game that is kept."""
 
     def run(self) -> int:
         """Play; the exit code: 0, or 130 after Ctrl-C."""
@@ -354,12 +391,41 @@ class TerminalGame:
         manners = (type(self.agent).__doc__ or "").strip().splitlines()
         if manners:
             self.say(f"{_capital(self.agent.name)}: {manners[0][0].lower()}{manners[0][1:]}", QUIET)
-        limit = "" if r.battleless_limit is None else f" {r.battleless_limit} plies without a battle are a draw."
-        self.say(f"Take the Flag.{limit}", QUIET)
+        self.say(f"Take the Flag. {limit_words(r)}".rstrip(), QUIET)
 
-    def _help(self, commands: Mapping[str, tuple[str, str]], first: tuple[str, str]) -> None:
-        for usage, meaning in (first, *commands.values()):
-            self.say(Text.assemble(f"  {usage:<20} ", (meaning, QUIET)))
+    def _help(self, commands: Mapping[str, tuple[str, str]], first: tuple[str, str], **places: str) -> None:
+        """List what can be typed; `places` are squares of this board for the examples."""
+        lines = [(usage.format(**places), meaning) for usage, meaning in (first, *commands.values())]
+        indent = 3 + max(len(usage) for usage, _ in lines)
+        for usage, meaning in lines:
+            said = wrapped(meaning, max(20, self.console.width - indent))
+            self.say(Text.assemble(f"  {usage:<{indent - 3}} ", (said[0], QUIET)))
+            for more in said[1:]:
+                self.say(" " * indent + more, QUIET)
+
+    def _say_wrapped(self, head: str, text: str) -> None:
+        """Print a text that may need several lines, those after the first indented."""
+        indent = len(head) + 1
+        for number, line in enumerate(wrapped(text, max(20, self.console.width - indent))):
+            self.say(f"{'' if number else head:<{indent}}{line}", QUIET)
+
+    def _say_command(self, path: Path) -> None:
+        """Print the command that goes on with a saved game, unbroken, to be copied."""
+        self.console.print(Text(f"  {started_as()} play --load {shlex.quote(str(path))}"), soft_wrap=True)
+
+    def _two_places(self) -> str:
+        """Two squares of the person's setup, for examples."""
+        v = self.game.variant
+        other = min(v.columns + 1 if v.setup_rows > 1 else 1, v.setup_rows * v.columns - 1)
+        places = (0, other) if self.person == 0 else (v.squares - 1, v.squares - 1 - other)
+        return " ".join(map(v.square_name, places))
+
+    def _some_move(self, board: Board) -> tuple[str, str]:
+        """The squares of a move that the person may play now, forward if there is one, for examples."""
+        moves = board.view(self.person).legal_moves
+        step = board.variant.columns * (1 if self.person == 0 else -1)
+        chosen = next((move for move in moves if move.target - move.source == step), moves[0])
+        return board.variant.square_name(chosen.source), board.variant.square_name(chosen.target)
 
     # ── Setup ────────────────────────────────────────────────────────────────────────────────────
 
@@ -390,9 +456,7 @@ class TerminalGame:
                 if command == "quit":
                     raise Leaving
                 if command in ("help", ""):
-                    self._help(
-                        SETUP_COMMANDS, ("a setup's text", "your own, back row first, as it is printed below the board")
-                    )
+                    self._help(SETUP_COMMANDS, ("a setup's text", self._setup_letters()), swap=self._two_places())
                     continue
                 if command == "swap":
                     setup = self._swapped(setup, words[1:])
@@ -403,6 +467,7 @@ class TerminalGame:
                 else:
                     self.say(f"There is no command {words[0]!r} here: {nearest(command, list(SETUP_COMMANDS))}")
                     continue
+                self._edited = setup_text(setup, v)
                 self._show_setup(setup)
             except VaubanError as error:
                 self.say(sentence(error))
@@ -418,23 +483,31 @@ class TerminalGame:
         }
         rows = sorted({square // v.columns for square in squares})
         army = [
-            f"{RANKS[kind]} {TYPES[kind]}{f' ×{count}' if count > 1 else ''}"
+            f"{RANKS[kind]} {TYPES[kind]}{f' ×{count}' if count > 1 else ''} ({LETTERS[kind]})"
             for kind, count in enumerate(v.army)
             if count
         ]
         self.say()
         for line in draw(v, self.person, pieces, rows=rows):
             self.say(line)
-        self.say(f"Army: {', '.join(army)}", QUIET)
+        self._say_wrapped("Army:", ", ".join(army))
         self.say(f"As text: {setup_text(setup, v)}", QUIET)
         for warning in setup_warnings(setup, v):
             self.say(warning, LOUD)
-        self.say("swap a1 b2 · mirror · suggest · random · ready · help, or a setup's text", QUIET)
+        hint = f"swap {self._two_places()} · mirror · suggest · random · ready · help, or a setup's text"
+        self.say(hint, QUIET)
+
+    def _setup_letters(self) -> str:
+        """What a setup's text is made of."""
+        letters = ", ".join(
+            f"{LETTERS[kind]} {TYPES[kind]}" for kind, count in enumerate(self.game.variant.army) if count
+        )
+        return f"your own, back row first, by letters, as it is printed below the board: {letters}; . is empty"
 
     def _swapped(self, setup: Row, names: list[str]) -> Row:
         v = self.game.variant
         if len(names) != 2:
-            raise ConfigurationError("swap needs two squares, e.g. swap a1 b2")
+            raise ConfigurationError(f"swap needs two squares, e.g. swap {self._two_places()}")
         places = []
         for name in names:
             square = v.square(name.lower())
@@ -469,18 +542,16 @@ class TerminalGame:
 
     def _show(self, board: Board) -> None:
         look = self._look(board)
-        limit = look.rules.battleless_limit
-        counter = f"{look.battleless}{'' if limit is None else f' of {limit}'} plies without a battle"
         self.say()
-        self.say(Text.assemble((f"Move {look.plies // 2 + 1}", "bold"), (f" · {counter}", QUIET)))
+        self.say(Text.assemble((f"Move {look.plies // 2 + 1}", "bold"), (f" · {counter_words(look)}", QUIET)))
         self._draw(look, board.history)
         self._report(board)
         for warning in warnings(look):
             self.say(warning, LOUD)
         if self._newcomer:
             self._newcomer = False
-            self.say("A move is written a4a5. help lists what else you can type.", QUIET)
-            self.say("' has moved · ! your opponent knows it · ○ < the last move · × both fell", QUIET)
+            self.say(f"A move is written {''.join(self._some_move(board))}. help lists what else you can type.", QUIET)
+            self.say(MARKS, QUIET)
 
     def _report(self, board: Board) -> None:
         """Say what has happened since the person was asked last."""
@@ -494,7 +565,13 @@ class TerminalGame:
             self.say(line)
         lost, took = look.captured(self.person), look.captured(1 - self.person)
         if lost or took:
-            self.say(f"Lost: {list_words(lost) or 'nothing'}   Taken: {list_words(took) or 'nothing'}", QUIET)
+            both = [("Lost:", list_words(lost) or "nothing"), ("Taken:", list_words(took) or "nothing")]
+            together = "   ".join(f"{head} {text}" for head, text in both)
+            if len(together) <= self.console.width:
+                self.say(together, QUIET)
+            else:
+                for head, text in both:
+                    self._say_wrapped(head, text)
 
     def _obey(self, board: Board, line: str) -> None:
         words = line.split()
@@ -504,28 +581,39 @@ class TerminalGame:
         if command in COMMANDS:
             orders: dict[str, Callable[[list[str]], object]] = {
                 "moves": lambda rest: self._moves(board, rest),
-                "why": lambda rest: self._why(board, self._read_move(rest)),
+                "why": lambda rest: self._why(board, self._read_move(board, rest)),
                 "undo": lambda _: self._undo(board),
                 "save": lambda _: self._save(board, line.partition(" ")[2].strip()),
                 "resign": lambda _: self._resign(),
-                "help": lambda _: self._help(COMMANDS, ("a4a5  or  a4 a5", "a move, from square to square")),
+                "help": lambda _: self._explain(board),
                 "quit": lambda _: self._quit(),
             }
             orders[command](words[1:])
             return
         if not looks_like_a_move(_joined(words)):
-            self.say(f"{line!r} is neither a move (such as a4a5) nor a command: {nearest(command, list(COMMANDS))}")
+            example = "".join(self._some_move(board))
+            self.say(
+                f"{line!r} is neither a move (such as {example}) nor a command: {nearest(command, list(COMMANDS))}"
+            )
             return
-        move = self._read_move(words)
+        move = self._read_move(board, words)
         if move not in board.legal_moves:
             self._why(board, move)
             return
         tell(self.agent, board.push(move))
 
-    def _read_move(self, words: list[str]) -> Move:
+    def _explain(self, board: Board) -> None:
+        """What can be typed, and what the marks on the board mean."""
+        source, target = self._some_move(board)
+        first = (f"{source}{target}  or  {source} {target}", "a move, from square to square")
+        self._help(COMMANDS, first, square=source, move=source + target)
+        self.say("On the board: [ ] red · ( ) blue · ~~~~ a lake", QUIET)
+        self.say(MARKS, QUIET)
+
+    def _read_move(self, board: Board, words: list[str]) -> Move:
         """The move that was typed; what it says of a battle is not compared with the board, which would tell."""
         if not words:
-            raise ConfigurationError("why needs a move, e.g. why e4e5")
+            raise ConfigurationError(f"why needs a move, e.g. why {''.join(self._some_move(board))}")
         return parse_move_text(_joined(words), self.game.variant).move
 
     def _moves(self, board: Board, words: list[str]) -> None:
@@ -636,6 +724,10 @@ class TerminalGame:
     def _leave(self) -> None:
         """Keep a game that has begun, and say how to go on with it."""
         board = self.board
+        if (board is None or not board.history) and self._edited is not None and not self.resigned:
+            self.say("Goodbye. Your setup is not kept: to have it again, type this at setup>")
+            self.console.print(Text(f"  {self._edited}"), soft_wrap=True)
+            return
         if board is None or board.is_over or self.resigned or not board.history:
             self.say("Goodbye.")
             return
@@ -647,7 +739,18 @@ class TerminalGame:
             self.say(f"Goodbye. This game could not be kept: {error}.")
             return
         self.say("Goodbye. Go on with this game by")
-        self.console.print(Text(f"  vauban play --load {shlex.quote(str(path))}"), soft_wrap=True)
+        self._say_command(path)
+
+    def summary(self) -> dict[str, Any]:
+        """The game for a program; one that was left has the result "*"."""
+        outcome = None if self.board is None else self.board.outcome()
+        result, end = "*", "unfinished"
+        if self.resigned:
+            result, end = ("0-1", "1-0")[self.person], "resigned"
+        elif outcome is not None:
+            result, end = "1/2-1/2" if outcome.winner is None else ("1-0", "0-1")[outcome.winner], outcome.end
+        plies = 0 if self.board is None else self.board.plies
+        return {"result": result, "end": end, "plies": plies, "you": PLAYERS[self.person]}
 
     def record(self) -> str:
         """The game so far as a text, with what is needed to go on."""
@@ -686,11 +789,12 @@ class TerminalGame:
             return False
         path.write_text(self.record(), encoding="utf-8")
         self._files.add(path.absolute())
+        self._edited = None
         if board.is_over or self.resigned:
             self.say(f"Saved as {path}.")
         else:
             self.say(f"Saved as {path}: both armies are in it, so do not look. Go on with it by")
-            self.console.print(Text(f"  vauban play --load {shlex.quote(str(path))}"), soft_wrap=True)
+            self._say_command(path)
         return True
 
 
@@ -708,6 +812,15 @@ def _warm_up() -> None:
 def _joined(words: list[str]) -> str:
     """A typed move without spaces, hyphens and what it says about a battle's result."""
     return "".join(words).lower().replace("-", "").partition("(")[0]
+
+
+def started_as() -> str:
+    """The command `vauban` as this person has to type it: by its name if the shell finds it, else as it was given."""
+    given = sys.argv[0] if sys.argv else ""
+    found = shutil.which("vauban")
+    if Path(given).stem != "vauban" or (found is not None and Path(found).resolve() == Path(given).resolve()):
+        return "vauban"
+    return shlex.quote(given)
 
 
 def default_shelf() -> Path:
@@ -775,15 +888,23 @@ def _fresh_seed() -> int:
 
 def play(
     variant: Annotated[
-        str | None, typer.Option(help="classic, barrage, duel, … or a .toml file [default: barrage]")
+        str | None, typer.Option(help="classic, barrage, duel, … or a .toml file (default: barrage)")
     ] = None,
     rules: Annotated[
-        str | None, typer.Option(help='A preset, switches, or both: "isf", "two_square=5 chase=off".')
+        str | None,
+        typer.Option(help=f'A preset, switches, or both: "isf", "two_square=5 chase=off" (default: {DEFAULT_PRESET})'),
     ] = None,
-    colour: Annotated[str | None, typer.Option(help="Yours: red (moves first), blue or random [default: red]")] = None,
-    opponent: Annotated[str | None, typer.Option(help=f"{' or '.join(AGENTS)} [default: {CadetAgent.name}]")] = None,
-    seed: Annotated[int | None, typer.Option(help="Makes the opponent, and its setup, the same again.")] = None,
-    load: Annotated[Path | None, typer.Option(help="A saved game to go on with.")] = None,
+    colour: Annotated[str | None, typer.Option(help="Yours: red (moves first), blue or random (default: red)")] = None,
+    opponent: Annotated[str | None, typer.Option(help=f"{' or '.join(AGENTS)} (default: {CadetAgent.name})")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="Makes the opponent, and its setup, the same again (default: another in every game)"),
+    ] = None,
+    load: Annotated[
+        Path | None,
+        typer.Option(help="A saved game to go on with, by its own variant, rules and seed (default: a new game)"),
+    ] = None,
+    json: Json = False,
 ) -> None:
     """Play a game of Stratego in this terminal.
 
@@ -806,5 +927,7 @@ def play(
         agent = make_agent(opponent or CadetAgent.name, seed)
         table = TerminalGame(agent, _side(colour or "red"), seed, variant or "barrage", rules)
     code = table.run()
+    if json:
+        print_json(table.summary())
     if code:
         raise typer.Exit(code)

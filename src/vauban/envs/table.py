@@ -16,12 +16,12 @@ import torch
 
 from vauban.board import Board
 from vauban.errors import ConfigurationError, IllegalActionError, IllegalMoveError, SetupError
-from vauban.games.base import Game, Outcome, nearest
+from vauban.games.base import HISTORY, Game, Outcome, nearest
 from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import parse_setup, setup_text
 from vauban.observe import base as observations
-from vauban.sim.simulator import HISTORY, Simulator
+from vauban.sim.simulator import Simulator
 
 BOUND = 256.0
 """Every number of an observation lies between this and its negative: shares within 1, chips below 256."""
@@ -78,11 +78,6 @@ class Table:
         self.actions = []
         self.sim.reset(setups, first_number=self.number)
         self.sim.legal_mask(self._mask)
-        if self.over:
-            raise SetupError(
-                "no game could be begun from the pool of setups: each one drawn was over at once; "
-                "give setups in which a piece can move"
-            )
 
     def play(self, action: Any) -> None:
         """Play the action of the player on turn; an illegal one is refused with the reason, and nothing changes."""

@@ -30,6 +30,9 @@ CHANCE = 2
 DRAW, NOBODY = 2, 255
 """In the byte `WINNER`: a draw; nobody yet."""
 
+HISTORY = 256
+"""How many moves a record keeps, unless more are asked for."""
+
 PlainKernel = Callable[..., Any]
 
 
@@ -153,6 +156,10 @@ class Game(ABC):
         self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], history: int
     ) -> None:
         """Refuse rows that cannot be records of this game, so that no kernel is led astray by them."""
+
+    def are_views(self, bytes_: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Which records have something erased from them."""
+        return np.zeros(len(bytes_), bool)
 
     def outcome(self, end: int, winner: int, utility: float) -> Outcome | None:
         """The outcome behind a record's bytes; None while the game goes on."""

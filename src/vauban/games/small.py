@@ -36,6 +36,9 @@ class SmallGame(Game):
     def shape(self, tracks: bool, history: int) -> Shape:
         return Shape(PLIES + 1, 0, self.record_bytes)
 
+    def are_views(self, bytes_: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        return np.asarray((bytes_ == UNKNOWN).any(1))
+
     def __repr__(self) -> str:
         return f"game({self.name!r})"
 

@@ -57,13 +57,19 @@ def begin_all(first, last, words, halves, bytes_, rules, starts, first_pool, sec
 
 
 @kernel
-def begin_from(first, last, words, halves, bytes_, rules, starts, seed, results):
+def begin_from(first, last, words, halves, bytes_, rules, starts, seed):
     """Begin every game from its given start; some may be over at once."""
     for row in range(first, last):
         game = Record(words[row], halves[row], bytes_[row], rules)
         begin(game, starts[row])
         settle_chance(game, seed)
-        note_result(game, results, row)
+
+
+@kernel
+def note_all(first, last, words, halves, bytes_, rules, results):
+    """Write down what came of the games that are over."""
+    for row in range(first, last):
+        note_result(Record(words[row], halves[row], bytes_[row], rules), results, row)
 
 
 @kernel
@@ -90,7 +96,7 @@ def step_all(first, last, words, halves, bytes_, rules, actions, seed, results, 
         game = Record(words[row], halves[row], bytes_[row], rules)
         if not step_game(game, np.int64(actions[row]), seed, results, row):
             faults[row] = 1
-        elif results.ended[row] and restarts:
+        elif restarts and bytes_[row, END] != 0:
             words[row, NUMBER] += stride
             begin_random(game, starts[row], first_pool, second_pool, seed)
 
@@ -98,13 +104,14 @@ def step_all(first, last, words, halves, bytes_, rules, actions, seed, results, 
 @kernel
 def play_random(first, last, words, halves, bytes_, rules, plies, seed, results,
                 starts, first_pool, second_pool, stride, counts):  # fmt: skip
-    """Play every game on at random, for so many plies; `counts` sums up how games ended."""
+    """Play every game on at random, for so many plies; `counts` is how many of them ended in each row."""
     for row in range(first, last):
         game = Record(words[row], halves[row], bytes_[row], rules)
         for _ in range(plies):
             results.ended[row] = 0
             if game.bytes[END] == 0:
-                advance(game, sample_action(game, seed), seed, results, row)
+                action = sample_action(game, seed)
+                advance(game, action, seed, results, row)
                 counts[row] += results.ended[row]
             if game.bytes[END] != 0:
                 words[row, NUMBER] += stride

@@ -39,13 +39,19 @@ def begin_all(words, halves, bytes_, rules, starts, first_pool, second_pool, see
         begin_random(game, starts[row], first_pool, second_pool, seed)
 
 
-def begin_from(words, halves, bytes_, rules, starts, seed, ended, end, winner, plies, utility):
+def begin_from(words, halves, bytes_, rules, starts, seed):
     row = cuda.grid(1)
     if row < words.shape[0]:
         game = Record(words[row], halves[row], bytes_[row], rules)
         begin(game, starts[row])
         settle_chance(game, seed)
-        note_result(game, ResultArrays(ended, end, winner, plies, utility), row)
+
+
+def note_all(words, halves, bytes_, rules, ended, end, winner, plies, utility):
+    row = cuda.grid(1)
+    if row < words.shape[0]:
+        results = ResultArrays(ended, end, winner, plies, utility)
+        note_result(Record(words[row], halves[row], bytes_[row], rules), results, row)
 
 
 def sample_all(words, halves, bytes_, rules, seed, actions):
@@ -62,7 +68,7 @@ def step_all(words, halves, bytes_, rules, actions, seed, ended, end, winner, pl
         results = ResultArrays(ended, end, winner, plies, utility)
         if not step_game(game, np.int64(actions[row]), seed, results, row):
             faults[row] = 1
-        elif ended[row] and restarts:
+        elif restarts and bytes_[row, END] != 0:
             words[row, NUMBER] += stride
             begin_random(game, starts[row], first_pool, second_pool, seed)
 

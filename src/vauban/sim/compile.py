@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FunctionType, MappingProxyType
@@ -188,6 +188,19 @@ def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any])
 
     class Cache(FunctionCache):  # type: ignore[misc]
         _impl_class = Impl
+
+        def load_overload(self, *arguments: Any) -> Any:
+            # A file that is damaged, or vanishes, is as good as none: forget it, and compile.
+            try:
+                return super().load_overload(*arguments)
+            except Exception:
+                with suppress(OSError):
+                    self.flush()
+                return None
+
+        def save_overload(self, *arguments: Any) -> None:
+            with suppress(OSError):
+                super().save_overload(*arguments)
 
     return Cache(function)
 

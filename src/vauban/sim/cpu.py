@@ -47,8 +47,11 @@ class CpuBatch:
         first, second = (_array(pool) for pool in pools)
         self._run(batch_cpu.begin_all, store, _array(starts), first, second, np.uint64(seed))
 
-    def begin_from(self, store: Store, starts: torch.Tensor, seed: int, results: Results) -> None:
-        self._run(batch_cpu.begin_from, store, _array(starts), np.uint64(seed), _results(results))
+    def begin_from(self, store: Store, starts: torch.Tensor, seed: int) -> None:
+        self._run(batch_cpu.begin_from, store, _array(starts), np.uint64(seed))
+
+    def note_all(self, store: Store, results: Results) -> None:
+        self._run(batch_cpu.note_all, store, _results(results))
 
     def sample_all(self, store: Store, seed: int, actions: torch.Tensor) -> None:
         self._run(batch_cpu.sample_all, store, np.uint64(seed), _array(actions))

@@ -82,8 +82,11 @@ class CudaBatch:
     def begin_all(self, store: Store, starts: torch.Tensor, pools: Pools, seed: int) -> None:
         self._run("begin_all", store, starts, *pools, np.uint64(seed))
 
-    def begin_from(self, store: Store, starts: torch.Tensor, seed: int, results: Results) -> None:
-        self._run("begin_from", store, starts, np.uint64(seed), *results)
+    def begin_from(self, store: Store, starts: torch.Tensor, seed: int) -> None:
+        self._run("begin_from", store, starts, np.uint64(seed))
+
+    def note_all(self, store: Store, results: Results) -> None:
+        self._run("note_all", store, *results)
 
     def sample_all(self, store: Store, seed: int, actions: torch.Tensor) -> None:
         self._run("sample_all", store, np.uint64(seed), self._view(actions, "<i2"))

@@ -19,19 +19,18 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 
-from vauban.errors import ConfigurationError, IllegalActionError, RecordError
-from vauban.games.base import END, NUMBER, PLAYER, PLIES, Game, Outcome
+from vauban.errors import ConfigurationError, IllegalActionError, RecordError, SetupError
+from vauban.games.base import END, HISTORY, NUMBER, PLAYER, PLIES, Game, Outcome
 from vauban.games.base import game as find_game
 from vauban.observe import base as observations
 from vauban.sim.cpu import CpuBatch
 from vauban.sim.store import Pools, Results, Snapshot, Store
 
-HISTORY = 256
-"""How many moves a record keeps, unless more are asked for."""
 LAYOUTS = ("planes", "squares")
 
 
@@ -67,22 +66,25 @@ class Simulator:
         threads: on the CPU; all cores if not given.
         """
         self.game = find_game(game, rules)
-        if n < 1:
-            raise ConfigurationError(f"a simulator needs at least one game, not {n}")
+        if type(n) is not int or n < 1:
+            raise ConfigurationError(f"a simulator needs at least one game, and a whole number of them, not {n!r}")
+        if threads is not None and (type(threads) is not int or threads < 1):
+            raise ConfigurationError(f"threads is a whole number from 1, not {threads!r}")
         needed = self.game.history_needed()
         if needed is None or needed > history:
             looked = "without a bound" if needed is None else f"up to {needed} plies back"
             raise ConfigurationError(
-                f"the rules of {self.game!r} look {looked}, and these records keep {history} moves: give a "
-                f"battleless_limit below {history}" + ("" if needed is None else f", or history={needed}")
+                f"the rules of {self.game!r} look {looked}, and these records keep {history} moves: "
+                + (f"give a battleless_limit below {history}" if needed is None else f"give history={needed}")
             )
         self.seed = secrets.randbits(63) if seed is None else seed
-        if not 0 <= self.seed < 2**64:
-            raise ConfigurationError(f"a seed is a number from 0 to 2**64 - 1, not {seed}")
+        if type(self.seed) is not int or not 0 <= self.seed < 2**64:
+            raise ConfigurationError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
         self.n = n
         self.tracks = tracks
         self.history = history
         self.restart = restart
+        self._viewer: int | None = None
         try:
             self.device = torch.device(device)
         except RuntimeError as error:
@@ -134,15 +136,12 @@ class Simulator:
         """
         if sum(given is not None for given in (setups, starts, records)) > 1:
             raise ConfigurationError("reset takes setups, or starts, or records, not several of them")
-        for column in self.results:
-            column.zero_()
-        self._faults.zero_()
         if records is not None:
             self.restore(records)
             return
-        self._renumber(first_number)
+        given = None
         if setups is not None:
-            self._starts.copy_(self._starts_of(setups))
+            given = self._starts_of(setups)
         elif starts is not None:
             given = torch.as_tensor(starts)
             if given.shape != (self.n, self.game.start_size):
@@ -150,11 +149,16 @@ class Simulator:
                     f"starts must be {self.n} rows of {self.game.start_size}, not {tuple(given.shape)}"
                 )
             self.game.check_starts(given.cpu().numpy())
-            self._starts.copy_(given)
-        else:
+        self._viewer = None
+        self._renumber(first_number)
+        if given is None:
             self._batch.begin_all(self.store, self._starts, self._pools, self.seed)
-            return
-        self._batch.begin_from(self.store, self._starts, self.seed, self.results)
+            if self.over.any():
+                raise SetupError("every pair of setups that was drawn would be over at once: nobody could move")
+        else:
+            self._starts.copy_(given)
+            self._batch.begin_from(self.store, self._starts, self.seed)
+        self._note_results()
 
     # ── What is the case ─────────────────────────────────────────────────────────────────────────
 
@@ -179,7 +183,7 @@ class Simulator:
         return self.store.words[:, NUMBER]
 
     def outcome(self, row: int) -> Outcome | None:
-        """How the last game that ended in this row came out; None if none has."""
+        """How the last game that ended in this row came out; None if none has since the last reset."""
         end = int(self.results.end[row])
         return self.game.outcome(end, int(self.results.winner[row]), float(self.results.utility[row]))
 
@@ -217,8 +221,8 @@ class Simulator:
             raise ConfigurationError(f"the observation {name!r} needs a simulator with tracks=True")
         if layout not in LAYOUTS:
             raise ConfigurationError(f"layout is {' or '.join(map(repr, LAYOUTS))}, not {layout!r}")
-        if viewer not in (None, 0, 1):
-            raise ConfigurationError(f"viewer is 0, 1 or None (who is on turn), not {viewer!r}")
+        if viewer is not None:
+            _check_viewer(viewer)
         shape = self.observation_shape(name, layout)
         dtype = dtype if out is None else out.dtype
         if dtype not in (torch.float32, torch.bfloat16):
@@ -237,6 +241,7 @@ class Simulator:
 
     def sample(self, out: torch.Tensor | None = None) -> torch.Tensor:
         """A legal action in each game, all equally likely (int16; −1 where the game is over)."""
+        self._refuse_views()
         out = self._output(out, (self.n,), torch.int16)
         self._batch.sample_all(self.store, self.seed, out)
         return out
@@ -248,6 +253,7 @@ class Simulator:
         then. On a GPU this waits for what was launched before; with `check=False` nothing waits,
         games with an illegal action just stay as they are, and `check_step` tells about them later.
         """
+        self._refuse_views()
         given = torch.as_tensor(actions, device=self.device)
         halves = self._as_actions(given)
         if check:
@@ -267,6 +273,9 @@ class Simulator:
 
     def play_random(self, plies: int) -> torch.Tensor:
         """Play every game on at random for so many plies, restarting those that end; how many ended in each row."""
+        self._refuse_views()
+        if plies < 0:
+            raise ConfigurationError(f"plies cannot be negative: {plies}")
         counts = self._empty((self.n,), torch.int32)
         self._batch.play_random(self.store, plies, self.seed, self.results, self._starts, self._pools, self.n, counts)
         return counts
@@ -280,7 +289,8 @@ class Simulator:
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot: of n games, or of one, which all games then continue.
 
-        Copies of one game are numbered from 0, so that each throws dice of its own.
+        Copies of one game are numbered from 0, so that each throws dice of its own. Views can be
+        restored to be observed, not to be played: `determinise` makes games of them.
         """
         snapshot.check_fits(self.game, self.tracks, self.history)
         if len(snapshot) not in (1, self.n):
@@ -289,8 +299,10 @@ class Simulator:
             mine.copy_(other.expand_as(mine))
         if len(snapshot) < self.n:
             self._renumber()
-        if self.game.has_chance:
+        self._viewer = snapshot.viewer
+        if self.game.has_chance and self._viewer is None:
             self._batch.settle_all(self.store, self.seed)
+        self._note_results()
 
     def replay(self, snapshot: Snapshot, actions: torch.Tensor) -> Iterator[int]:
         """Go through a rollout again: for each row of `actions`, yield its number before it is played.
@@ -303,27 +315,27 @@ class Simulator:
         last action the games are where the rollout left them.
         """
         self.restore(snapshot)
-        self.results.ended.zero_()
         for index, row in enumerate(actions):
             yield index
             self.step(row, check=False)
 
     def views(self, viewer: int) -> Snapshot:
         """The games as one player may know them: everything hidden from him is erased."""
-        if viewer not in (0, 1):
-            raise ConfigurationError(f"viewer is 0 or 1, not {viewer!r}")
+        _check_viewer(viewer)
         snapshot = self.snapshot()
         self._batch.conceal_all(snapshot.store, viewer)
-        return snapshot
+        return replace(snapshot, viewer=viewer)
 
     def hidden_counts(self, viewer: int, out: torch.Tensor | None = None) -> torch.Tensor:
         """How many things are hidden from the viewer in each game (int32)."""
+        _check_viewer(viewer)
         out = self._output(out, (self.n,), torch.int32)
         self._batch.count_hidden(self.store, viewer, out)
         return out
 
     def hidden_values(self, viewer: int, out: torch.Tensor | None = None) -> torch.Tensor:
         """What is truly hidden from the viewer, as `determinise` takes it (int8, n × `game.hidden_size`, −1 behind)."""
+        _check_viewer(viewer)
         out = self._output(out, (self.n, self.game.hidden_size), torch.int8)
         self._batch.tell_hidden(self.store, viewer, out)
         return out
@@ -337,14 +349,19 @@ class Simulator:
         Games are numbered from 0, since a view has no number: each throws dice of its own.
         An assignment that does not fit the view raises an error that names the game, and changes nothing.
         """
+        _check_viewer(viewer)
+        given = torch.as_tensor(values, device=self.device)
+        if given.is_floating_point() or given.is_complex():
+            raise RecordError(f"values are whole numbers, not {given.dtype}")
         before = self.snapshot()
         self.restore(views)
         try:
-            self._assign(viewer, torch.as_tensor(values, device=self.device))
-            self._renumber()
+            self._assign(viewer, given)
         except RecordError:
             self.restore(before)
             raise
+        self._viewer = None
+        self._renumber()
 
     def _assign(self, viewer: int, values: torch.Tensor) -> None:
         needed = int(self.hidden_counts(viewer).max())
@@ -364,6 +381,17 @@ class Simulator:
             )
 
     # ── Inside ───────────────────────────────────────────────────────────────────────────────────
+
+    def _note_results(self) -> None:
+        """Let the results be those of the games as they stand: of the ones that are over."""
+        for column in self.results:
+            column.zero_()
+        self._faults.zero_()
+        self._batch.note_all(self.store, self.results)
+
+    def _refuse_views(self) -> None:
+        if self._viewer is not None:
+            raise RecordError("views cannot be played, since hidden types are missing: determinise them first")
 
     def _renumber(self, first: int = 0) -> None:
         torch.arange(first, first + self.n, out=self._wide)
@@ -418,7 +446,7 @@ class Simulator:
         if tuple(out.shape) != shape or out.dtype != dtype or not same_place or not out.is_contiguous():
             raise ConfigurationError(
                 f"out must be a contiguous tensor of {dtype} {shape} on {self.device}, "
-                f"not {out.dtype} {tuple(out.shape)} on {out.device}"
+                f"not {out.dtype} {tuple(out.shape)} on {out.device}{'' if out.is_contiguous() else ', not contiguous'}"
             )
         return out
 
@@ -443,3 +471,8 @@ class Simulator:
             f"game {row}: {what} is not legal for {self.game.players[player]} at ply {ply}; "
             "legal_mask and legal_actions say what is"
         )
+
+
+def _check_viewer(viewer: int) -> None:
+    if type(viewer) is not int or viewer not in (0, 1):
+        raise ConfigurationError(f"viewer is 0 or 1, not {viewer!r}")

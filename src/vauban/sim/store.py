@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from operator import index
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from vauban.errors import RecordError
-from vauban.games.base import Game
+from vauban.games.base import HISTORY, Game
 
 Pools = tuple[torch.Tensor, torch.Tensor]
 """The setups that the first player's, and the second's, are drawn from."""
@@ -39,7 +41,7 @@ class Results(NamedTuple):
     """What it was worth to the first player."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Snapshot:
     """Copies of records, complete with the history that the rules need: to restore, to search from, to send.
 
@@ -50,6 +52,8 @@ class Snapshot:
     tracks: bool
     history: int
     store: Store
+    viewer: int | None = None
+    """Whose views these are, if hidden things have been erased from them."""
 
     def __len__(self) -> int:
         return len(self.store.words)
@@ -59,7 +63,10 @@ class Snapshot:
 
     def __getitem__(self, rows: int | slice | Sequence[int] | torch.Tensor) -> Snapshot:
         """Some of the games; a single number gives a snapshot of one."""
-        chosen = [rows] if isinstance(rows, int) else rows
+        chosen = rows
+        if not isinstance(rows, slice):
+            with suppress(TypeError):
+                chosen = [index(rows)]  # type: ignore[arg-type]
         return self._with(Store(*(part[chosen] for part in self.store)))
 
     def repeat(self, times: int) -> Snapshot:
@@ -73,6 +80,8 @@ class Snapshot:
     @staticmethod
     def join(snapshots: Sequence[Snapshot]) -> Snapshot:
         """All games of several snapshots of the same kind."""
+        if not snapshots:
+            raise RecordError("there is nothing to join")
         first = snapshots[0]
         for other in snapshots[1:]:
             other.check_fits(first.game, first.tracks, first.history)
@@ -82,12 +91,14 @@ class Snapshot:
 
     def pack(self) -> torch.Tensor:
         """The records as bytes, one row for each game."""
-        rows = [part.contiguous().view(torch.uint8).reshape(len(self), -1) for part in self.store]
+        rows = [part.contiguous().view(torch.uint8) for part in self.store]
         return torch.cat(rows, 1)
 
     @staticmethod
-    def unpack(game: Game, rows: torch.Tensor, tracks: bool = True, history: int = 256) -> Snapshot:
-        """The inverse of `pack`; refuses rows that are no records of this game."""
+    def unpack(
+        game: Game, rows: torch.Tensor, tracks: bool = True, history: int = HISTORY, viewer: int | None = None
+    ) -> Snapshot:
+        """The inverse of `pack`; refuses rows that are no records of this game. `viewer`: whose views they are."""
         shape = game.shape(tracks, history)
         if rows.dtype != torch.uint8 or rows.dim() != 2 or rows.shape[1] != shape.size:
             raise RecordError(
@@ -101,9 +112,11 @@ class Snapshot:
             part.view(torch.uint8).copy_(rows[:, first : first + count * dtype.itemsize])
             parts.append(part)
             first += count * dtype.itemsize
-        snapshot = Snapshot(game, tracks, history, Store(*parts))
+        snapshot = Snapshot(game, tracks, history, Store(*parts), viewer)
         words, halves, bytes_ = (part.cpu().numpy() for part in snapshot.store)
         game.check_records(words, halves, bytes_, history)
+        if viewer is None and game.are_views(bytes_).any():
+            raise RecordError("hidden things have been erased from these records: say whose views they are (viewer=…)")
         return snapshot
 
     def check_fits(self, game: Game, tracks: bool, history: int) -> None:
@@ -116,4 +129,4 @@ class Snapshot:
             )
 
     def _with(self, store: Store) -> Snapshot:
-        return Snapshot(self.game, self.tracks, self.history, store)
+        return Snapshot(self.game, self.tracks, self.history, store, self.viewer)

@@ -120,11 +120,16 @@ class Stratego(Game):
     def check_records(
         self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], history: int
     ) -> None:
-        fine = records.are_sound(self.variant, words.view(np.uint64), halves.view(np.uint16), bytes_, history)
+        parts = words.view(np.uint64), halves.view(np.uint16), bytes_
+        fine = records.are_sound(self.variant, *parts, history, self.rules.chase != "off")
         if not fine.all():
             raise RecordError(
                 f"row {int(fine.argmin())} is no record of {self.name!r}: it was made by another game, or damaged"
             )
+
+    def are_views(self, bytes_: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        kinds = bytes_[:, layout.BYTES + self.variant.squares : layout.BYTES + 2 * self.variant.squares]
+        return np.asarray(((kinds & 15 == layout.UNKNOWN) & (kinds != layout.NONE)).any(1))
 
     def decode(self, player: int, action: int) -> tuple[int, int]:
         """The squares (source, target) of an action; the inverse of `encode`."""

@@ -103,6 +103,26 @@ def assign(game, viewer, types):
     if not fits:
         return False
 
+    swap_types(game, viewer, low, high, types)
+    # The viewer's own moves depend on what is hidden only where boards are compared by type (§1.6).
+    if bytes_[END] == 0 and (bytes_[PLAYER] == other or game.rules[COMPARE_TYPES]):
+        fits = find_moves(game)
+    # The types that stood there are in `types` now. A game that goes on has a move; if this one has
+    # none, the truth must be another.
+    if not fits:
+        swap_types(game, viewer, low, high, types)
+        find_moves(game)
+        return False
+    hidden_values(game, viewer, types)
+    return True
+
+
+@kernel
+def swap_types(game, viewer, low, high, types):
+    """Exchange the types of the hidden pieces, on these squares, with those in a list."""
+    words, bytes_ = game.words, game.bytes
+    squares = game.rules[SQUARES]
+    other = 1 - viewer
     index = 0
     for step in range(squares):
         square = step if viewer == 0 else squares - 1 - step
@@ -110,13 +130,10 @@ def assign(game, viewer, types):
             identity = np.int64(bytes_[BYTES + square])
             old = kind_of(game, identity)
             kind = np.int64(types[index])
+            types[index] = old
             index += 1
             if (old < MOVABLE_TYPES) != (kind < MOVABLE_TYPES):
                 flip(words, MOVABLE + 2 * other, square)
             if (old == SCOUT) != (kind == SCOUT):
                 flip(words, SCOUTS + 2 * other, square)
             bytes_[BYTES + squares + identity] = kind + OWNER_BIT * other
-    # The viewer's own moves depend on what is hidden only where boards are compared by type (§1.6).
-    if bytes_[END] == 0 and (bytes_[PLAYER] == other or game.rules[COMPARE_TYPES]):
-        find_moves(game)
-    return True

@@ -6,9 +6,10 @@ from vauban.games.base import END, PLAYER
 from vauban.games.kernel import ZERO, Record, kernel, lowest
 from vauban.games.stratego.layout import LEGAL
 from vauban.games.stratego.repetition import bar_chase, bar_two_square
-from vauban.games.stratego.rules import legal_count, legal_move, origin, play_move, reach
+from vauban.games.stratego.rules import legal_count, legal_move, play_move, reach
+from vauban.games.stratego.squares import origin
 
-LEGAL_MOVES, GEOMETRIC_MOVES, TWO_SQUARE_BARS, CHASE_BARS = 0, 1, 2, 3
+LEGAL_MOVES, TWO_SQUARE_BARS, CHASE_BARS = 0, 1, 2
 
 
 @kernel
@@ -31,14 +32,13 @@ def write_moves(game, moves):
 def list_moves(game, which, moves):
     """List one kind of moves of the player on turn, and return how many there are.
 
-    Legal ones; geometric ones (§1.2); of these, the ones barred by the two-square rule, or by the
-    chase rule. A game that is over has none. The record is left as it was.
+    Legal ones; or those of the geometric ones (§1.2) that the two-square rule bars, or the chase
+    rule. A game that is over has none. The record is left as it was.
     """
     words = game.words
     if which == LEGAL_MOVES or game.bytes[END] != 0:
         return write_moves(game, moves)
     player = np.int64(game.bytes[PLAYER])
-    count = 0
     # The rules work on the record's own sets of legal moves: these are put back below. `moves` has
     # room for them behind the list, which never fills more than the rows before the last eight.
     kept = moves.shape[0] - 8
@@ -49,14 +49,13 @@ def list_moves(game, which, moves):
         words[LEGAL + 2 * direction] = low
         words[LEGAL + 2 * direction + 1] = high
     if which == TWO_SQUARE_BARS:
-        bar_two_square(game, player, LEGAL)
-    elif which == CHASE_BARS:
-        bar_chase(game, player, LEGAL)
-    if which != GEOMETRIC_MOVES:
-        for direction in range(4):
-            low, high = reach(game, player, direction)
-            words[LEGAL + 2 * direction] ^= low
-            words[LEGAL + 2 * direction + 1] ^= high
+        bar_two_square(game, player)
+    else:
+        bar_chase(game, player)
+    for direction in range(4):
+        low, high = reach(game, player, direction)
+        words[LEGAL + 2 * direction] ^= low
+        words[LEGAL + 2 * direction + 1] ^= high
     count = write_moves(game, moves)
     for word in range(8):
         words[LEGAL + word] = np.uint64(moves[kept + word, 0])

@@ -19,8 +19,12 @@ def are_sound(
     halves: npt.NDArray[np.uint16],
     bytes_: npt.NDArray[np.uint8],
     history: int,
+    chases: bool,
 ) -> Rows:
-    """Which rows hold a record of this variant: pieces, squares and counters that belong together."""
+    """Which rows hold a record of this variant: pieces, squares and counters that belong together.
+
+    `chases`: whether the rules look back through the history, which must then hold all that is quiet.
+    """
     squares = variant.squares
     identity = bytes_[:, layout.BYTES : layout.BYTES + squares].astype(np.int64)
     kinds = bytes_[:, layout.BYTES + squares : layout.BYTES + 2 * squares].astype(np.int64)
@@ -71,7 +75,22 @@ def are_sound(
     counters = words[:, [1, *range(layout.BATTLELESS, layout.WORDS)]]
     fine &= (counters < np.uint64(2**40)).all(1)
     fine &= words[:, layout.QUIET] <= words[:, layout.RECORDED]
-    fine &= (words[:, layout.QUIET] <= np.uint64(history)) | (words[:, layout.QUIET] <= words[:, layout.BATTLELESS])
+    if chases:
+        fine &= words[:, layout.QUIET] <= np.uint64(history)
+
+    # Somebody can move, or the game is over; in a view the other player's moves are erased.
+    some_legal = (words[:, layout.LEGAL : layout.LEGAL + 8] != 0).any(1)
+    view = (kind_here == layout.UNKNOWN).any(1)
+    over = bytes_[:, END] != 0
+    fine &= np.where(over, ~some_legal, some_legal | view)
+    hidden = _members(words, layout.HIDDEN, squares)
+    moved = _members(words, layout.MOVED, squares)
+    for player, mine in enumerate((here & ~blue_here, blue_here)):
+        counts = bytes_[:, layout.HIDDEN_COUNT + 12 * player : layout.HIDDEN_COUNT + 12 * player + 12].astype(np.int64)
+        fine &= bytes_[:, layout.UNMOVED + player] == (mine & hidden & ~moved).sum(1)
+        fine &= counts.sum(1) == (mine & hidden).sum(1)
+        for each in range(len(TYPES)):
+            fine &= view | (counts[:, each] == (mine & hidden & (kind_here == each)).sum(1))
     return np.asarray(fine)
 
 

@@ -17,13 +17,13 @@ from vauban.games.stratego.layout import (
     EVADERS,
     HISTORY,
     LAST,
+    LEGAL,
     LENGTH,
     NONE,
     NORTH,
     PIECES,
     QUIET,
     RECORDED,
-    ROW,
     SCOUTS,
     SOUTH,
     SQUARES,
@@ -33,7 +33,7 @@ from vauban.games.stratego.layout import (
     TWO_SQUARE,
     WEST,
 )
-from vauban.games.stratego.squares import around, beside, shifted
+from vauban.games.stratego.squares import around, beside, direction_of, origin, shifted
 
 # ── Two squares ──────────────────────────────────────────────────────────────────────────────────
 
@@ -63,8 +63,8 @@ def clear_trail(game, player, square):
 
 
 @kernel
-def bar_two_square(game, player, legal):
-    """Take out of the sets at `legal` the moves that cross a border once too often; True if any was there.
+def bar_two_square(game, player):
+    """Take out of the legal moves those that cross a border once too often; True if any was there.
 
     All moves of the trail lie on one line when they share a border, and along a line the numbers
     of the squares order them: so the borders that every move crossed are those between two numbers.
@@ -97,14 +97,14 @@ def bar_two_square(game, player, legal):
     else:
         direction = EAST if horizontal else NORTH
         first = lower + step
-    return bar_ray(game, legal, here, step, direction, first)
+    return bar_ray(game, here, step, direction, first)
 
 
 @kernel
-def bar_ray(game, legal, here, step, direction, first):
+def bar_ray(game, here, step, direction, first):
     """Take out the moves of the piece on `here` that go at least as far as `first`; True if any was there."""
     words = game.words
-    row = legal + 2 * direction
+    row = LEGAL + 2 * direction
     scout = is_scout(game, here)
     barred = False
     reached = False
@@ -200,8 +200,8 @@ def end_chase(game, player):
 
 
 @kernel
-def bar_chase(game, player, legal):
-    """Take out of the sets at `legal` the moves by which a chaser repeats a position; True if any was there.
+def bar_chase(game, player):
+    """Take out of the legal moves those by which a chaser repeats a position; True if any was there.
 
     Goes back through the history and keeps the set of pieces (by identity) that stood elsewhere
     then. Where just one of the player's pieces stood elsewhere, moving it there repeats that board.
@@ -223,8 +223,9 @@ def bar_chase(game, player, legal):
         other = 1 - player
         target_low, target_high = beside(words[PIECES + 2 * other], words[PIECES + 2 * other + 1], rules)
         window = min(length - 1, quiet)
+    window = min(window, rules[HISTORY])
     if rules[COMPARE_TYPES] and rules[CHASE] == CHASE_ATARAXOS:
-        return bar_same_types(game, player, legal, window, target_low, target_high)
+        return bar_same_types(game, player, window, target_low, target_high)
 
     squares = rules[SQUARES]
     away_low, away_high = ZERO, ZERO
@@ -245,7 +246,7 @@ def bar_chase(game, player, legal):
             if holds(words[PIECES + 2 * player], words[PIECES + 2 * player + 1], source):
                 target = square_then(game, piece, back)
                 if holds(target_low, target_high, target):
-                    barred |= bar_move(game, player, legal, source, target)
+                    barred |= bar_move(game, player, source, target)
     return barred
 
 
@@ -262,37 +263,27 @@ def square_then(game, identity, back):
 
 
 @kernel
-def bar_move(game, player, legal, source, target):
+def bar_move(game, player, source, target):
     """Take one move out of the legal ones, unless it steps straight back or is no move at all; True if it was there."""
     words = game.words
     last = LAST + 2 * player
     if game.bytes[last + 1] == source and game.bytes[last] == target:
         return False
-    columns = game.rules[COLUMNS]
-    if game.rules[ROW + source] == game.rules[ROW + target]:
-        step = np.int64(1) if target > source else np.int64(-1)
-        direction = EAST if target > source else WEST
-    elif (source - target) % columns == 0:
-        step = columns if target > source else -columns
-        direction = NORTH if target > source else SOUTH
-    else:
+    direction = direction_of(game.rules, source, target)
+    if direction < 0:
         return False
-    if not holds(words[legal + 2 * direction], words[legal + 2 * direction + 1], target):
+    if not holds(words[LEGAL + 2 * direction], words[LEGAL + 2 * direction + 1], target):
         return False
-    low, high = words[PIECES] | words[PIECES + 2], words[PIECES + 1] | words[PIECES + 3]
-    square = target - step
-    while not holds(low, high, square):
-        square -= step
-    if square != source:
+    if origin(game, direction, target) != source:
         return False
     bit_low, bit_high = single(target)
-    words[legal + 2 * direction] &= ~bit_low
-    words[legal + 2 * direction + 1] &= ~bit_high
+    words[LEGAL + 2 * direction] &= ~bit_low
+    words[LEGAL + 2 * direction + 1] &= ~bit_high
     return True
 
 
 @kernel
-def bar_same_types(game, player, legal, window, target_low, target_high):
+def bar_same_types(game, player, window, target_low, target_high):
     """`bar_chase` where boards are equal if owners and types agree on every square (`chase_compare = type`)."""
     words = game.words
     rules = game.rules
@@ -325,7 +316,7 @@ def bar_same_types(game, player, legal, window, target_low, target_high):
         gone_high = own_high & ~words[PIECES + 2 * player + 1]
         target = lowest(gone_low) if gone_low else 64 + lowest(gone_high)
         if holds(target_low, target_high, target) and same_types(game, back, source, target):
-            barred |= bar_move(game, player, legal, source, target)
+            barred |= bar_move(game, player, source, target)
     return barred
 
 

@@ -7,7 +7,7 @@ first piece met when going back.
 
 import numpy as np
 
-from vauban.games.base import END, PLAYER, PLIES, WINNER
+from vauban.games.base import DRAW, END, PLAYER, PLIES, WINNER
 from vauban.games.kernel import ONE, ZERO, holds, kernel, popcount, select
 from vauban.games.randomness import START, below
 from vauban.games.stratego.history import (
@@ -26,7 +26,6 @@ from vauban.games.stratego.layout import (
     COLUMNS,
     DEAD,
     EAGER,
-    EAST,
     EXCEEDED,
     HIDDEN,
     HIDDEN_COUNT,
@@ -37,7 +36,6 @@ from vauban.games.stratego.layout import (
     MOVED,
     NO_LIMIT,
     NONE,
-    NORTH,
     OWNER_BIT,
     PIECES,
     PREVIOUS,
@@ -49,13 +47,11 @@ from vauban.games.stratego.layout import (
     SCOUTS,
     SETUP_SQUARES,
     SHOWN,
-    SOUTH,
     SQUARES,
     TOTAL_LIMIT,
     TRAIL,
     TYPE_HIDDEN,
     UNMOVED,
-    WEST,
 )
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, MOVABLE_TYPES, SCOUT, SPY
 from vauban.games.stratego.repetition import (
@@ -66,10 +62,9 @@ from vauban.games.stratego.repetition import (
     update_chase,
     update_isf,
 )
-from vauban.games.stratego.squares import around, shifted
+from vauban.games.stratego.squares import around, direction_of, origin, shifted
 
 END_FLAG, END_NO_MOVES, END_BOTH_IMMOBILE, END_TOTAL, END_BATTLELESS = 1, 2, 3, 4, 5
-DRAW = 2
 ATTACKER_DIES, DEFENDER_DIES, BOTH_DIE = 1, 2, 3
 TRACKS = True
 """Whether the sets of types that observations need are kept; set when the rules are compiled."""
@@ -124,33 +119,14 @@ def find_moves(game):
         any_move |= low | high
     if any_move == ZERO:
         return False
-    barred = bar_two_square(game, player, LEGAL)
-    barred |= bar_chase(game, player, LEGAL)
+    barred = bar_two_square(game, player)
+    barred |= bar_chase(game, player)
     if not barred:
         return True
     any_move = ZERO
     for word in range(LEGAL, LEGAL + 8):
         any_move |= words[word]
     return any_move != ZERO
-
-
-@kernel
-def origin(game, direction, target):
-    """The square a move came from that goes in this direction to `target`: the first piece met on the way back."""
-    words = game.words
-    rules = game.rules
-    step = rules[COLUMNS]
-    if direction == SOUTH:
-        step = -step
-    elif direction == WEST:
-        step = np.int64(-1)
-    elif direction == EAST:
-        step = np.int64(1)
-    low, high = words[PIECES] | words[PIECES + 2], words[PIECES + 1] | words[PIECES + 3]
-    square = target - step
-    while not holds(low, high, square):
-        square -= step
-    return square
 
 
 @kernel
@@ -225,18 +201,6 @@ def legal_action(game, index):
     """The action number of the legal move with this index."""
     source, target = legal_move(game, index)
     return encode(game.rules, np.int64(game.bytes[PLAYER]), source, target)
-
-
-@kernel
-def direction_of(rules, source, target):
-    """The direction of a move along a line of the board; −1 if there is no such line."""
-    if source == target:
-        return -1
-    if rules[ROW + source] == rules[ROW + target]:
-        return EAST if target > source else WEST
-    if (source - target) % rules[COLUMNS] == 0:
-        return NORTH if target > source else SOUTH
-    return -1
 
 
 @kernel

@@ -128,13 +128,14 @@ def can_move_first(setup: npt.ArrayLike, variant: Variant) -> bool:
     for square in taken:
         if codes[square] - 1 >= MOVABLE_TYPES:
             continue
-        for beside in _beside(square, variant):
+        for beside in neighbours(square, variant):
             if beside not in taken and beside not in variant.lakes:
                 return True
     return False
 
 
-def _beside(square: int, variant: Variant) -> Iterable[int]:
+def neighbours(square: int, variant: Variant) -> Iterable[int]:
+    """The squares next to a square, lakes included."""
     row, column = divmod(square, variant.columns)
     if row + 1 < variant.rows:
         yield square + variant.columns

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from vauban.games.kernel import ONE, ZERO, kernel, single
-from vauban.games.stratego.layout import COLUMNS, NORTH, NOT_FIRST, NOT_LAST, PLAYABLE, SOUTH, WEST
+from vauban.games.kernel import ONE, ZERO, holds, kernel, single
+from vauban.games.stratego.layout import COLUMNS, EAST, NORTH, NOT_FIRST, NOT_LAST, PIECES, PLAYABLE, ROW, SOUTH, WEST
 
 WIDTH = np.uint64(64)
 LAST_BIT = np.uint64(63)
@@ -49,3 +49,34 @@ def around(square, rules):
     """The squares next to one square."""
     low, high = single(square)
     return beside(low, high, rules)
+
+
+@kernel
+def direction_of(rules, source, target):
+    """The direction of a move along a line of the board; −1 if there is no such line."""
+    if source == target:
+        return -1
+    if rules[ROW + source] == rules[ROW + target]:
+        return EAST if target > source else WEST
+    if (source - target) % rules[COLUMNS] == 0:
+        return NORTH if target > source else SOUTH
+    return -1
+
+
+@kernel
+def origin(game, direction, target):
+    """The square a move came from that goes in this direction to `target`: the first piece met on the way back."""
+    words = game.words
+    rules = game.rules
+    step = rules[COLUMNS]
+    if direction == SOUTH:
+        step = -step
+    elif direction == WEST:
+        step = np.int64(-1)
+    elif direction == EAST:
+        step = np.int64(1)
+    low, high = words[PIECES] | words[PIECES + 2], words[PIECES + 1] | words[PIECES + 3]
+    square = target - step
+    while not holds(low, high, square):
+        square -= step
+    return square

@@ -12,7 +12,7 @@ from typing import Any
 
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
-from vauban.games.stratego.variants import Variant
+from vauban.games.stratego.variants import LARGEST_LIMIT, Variant
 
 SWITCHES: dict[str, tuple[str, ...] | None] = {
     "two_square": ("3", "5", "off"),
@@ -61,10 +61,10 @@ class Rules:
         for name, values in SWITCHES.items():
             value = getattr(self, name)
             if values is None:
-                if value is not None and (type(value) is not int or value < 1):
-                    raise ConfigurationError(f"{name} must be a whole number from 1, or none, not {value!r}")
+                if value is not None and (type(value) is not int or not 1 <= value <= LARGEST_LIMIT):
+                    raise ConfigurationError(f"{name} must be a whole number from 1 to {LARGEST_LIMIT:,}, or none")
             elif name == "two_square":
-                if value not in (0, 3, 5):
+                if type(value) is not int or value not in (0, 3, 5):
                     raise ConfigurationError(f"two_square must be 3, 5 or off, not {value!r}")
             elif value not in values:
                 raise ConfigurationError(f"{name} must be {' or '.join(values)}, not {value!r}")
@@ -125,7 +125,7 @@ def _switch(rules: Rules, name: str, value: Any) -> Rules:
         if name.endswith("_limit"):
             if value != "none" and not (value.isascii() and value.isdigit()):
                 raise ConfigurationError(f"{name} must be a number or none, not {value!r}")
-            value = None if value == "none" else int(value)
+            value = None if value == "none" else int(value[:20])
         elif name == "two_square":
             if value not in ("3", "5", "off"):
                 raise ConfigurationError(f"two_square must be 3, 5 or off, not {value!r}")

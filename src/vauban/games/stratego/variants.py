@@ -28,6 +28,8 @@ from vauban.games.base import nearest
 from vauban.games.kernel import MAX_SQUARES
 from vauban.games.stratego.pieces import FLAG, LETTERS, MOVABLE_TYPES, TYPES
 
+LARGEST_LIMIT = 10**9
+
 FILES = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -50,6 +52,11 @@ class Variant:
     """So many plies without a battle are a draw."""
 
     def __post_init__(self) -> None:
+        for name in ("rows", "columns", "setup_rows"):
+            if type(getattr(self, name)) is not int:
+                self._refuse(f"{name} must be a whole number, not {getattr(self, name)!r}")
+        object.__setattr__(self, "lakes", tuple(sorted(set(self.lakes))))
+        object.__setattr__(self, "army", tuple(self.army))
         if not 1 <= self.columns <= len(FILES) or not self.rows >= 2 or self.squares > MAX_SQUARES:
             self._refuse(
                 f"a board has 1 to {len(FILES)} columns, at least 2 rows and at most {MAX_SQUARES} squares, "
@@ -79,8 +86,8 @@ class Variant:
             self._refuse(f"{self.pieces} pieces do not fit on {self.setup_rows * self.columns} setup squares")
         for name in ("total_limit", "battleless_limit"):
             limit = getattr(self, name)
-            if limit is not None and limit < 1:
-                self._refuse(f"{name} must be 1 or more, or none, not {limit}")
+            if limit is not None and (type(limit) is not int or not 1 <= limit <= LARGEST_LIMIT):
+                self._refuse(f"{name} must be 1 or more and at most {LARGEST_LIMIT:,}, or none")
 
     def _refuse(self, why: str) -> None:
         raise ConfigurationError(f"variant {self.name!r}: {why}")
