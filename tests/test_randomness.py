@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 
 from vauban.games.randomness import below, philox
@@ -38,3 +43,24 @@ def test_draws_are_even_and_depend_on_everything_they_are_asked() -> None:
             draw(10**9, np.uint64(key[0]), np.uint64(key[1]), np.int64(key[2]), np.int64(key[3]), np.int64(key[4]))
         )
     assert len(seen) == 6
+
+
+def test_kept_code_of_different_games_and_settings_is_never_mixed_up(tmp_path: Path) -> None:
+    """Kernels of all kinds, kept by one process, are loaded together by another, in the opposite order."""
+    code = """
+import sys
+from vauban.sim.simulator import Simulator
+games = [("tiny", True), ("tiny", False), ("kuhn", True), ("leduc", True), ("rps-x", True)]
+for name, tracks in games[:: int(sys.argv[1])]:
+    sim = Simulator(name, 50, seed=4, tracks=tracks, threads=1)
+    for _ in range(12):
+        sim.step(sim.sample())
+    print(name, tracks, sim.store.bytes.long().sum().item(), sim.results.utility.sum().item())
+"""
+    outputs = []
+    for order in ("1", "-1", "1"):
+        environment = os.environ | {"VAUBAN_CACHE": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-c", code, order], capture_output=True, text=True, env=environment)
+        assert done.returncode == 0, done.stderr[-2000:]
+        outputs.append(sorted(done.stdout.splitlines()))
+    assert outputs[0] == outputs[1] == outputs[2] and len(outputs[0]) == 5

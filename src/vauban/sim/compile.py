@@ -35,15 +35,21 @@ def compiled(function: Callable[..., Any], target: str, hooks: Hooks = NO_HOOKS,
 
     Constants replace module-level names of the same spelling in the kernel and in all that it
     calls, before compilation: branches on them cost nothing. (So a constant's name must be one that
-    no kernel uses for anything else.) Hooks are put in where the kernel, or
-    one that it calls, uses a function marked with `@hook`.
+    no kernel uses for anything else.) Hooks are put in where the kernel, or one that it calls, uses
+    a function marked with `@hook`.
     """
+    return _compiled_once(function, target, hooks, constants, outermost=True)
+
+
+def _compiled_once(
+    function: Callable[..., Any], target: str, hooks: Hooks, constants: dict[str, Any], outermost: bool
+) -> Any:
     hooks = hooks if _uses_hooks(function) else NO_HOOKS
-    key = (function, target, tuple(sorted(hooks.items())), tuple(sorted(constants.items())))
+    key = (function, target, tuple(sorted(hooks.items())), tuple(sorted(constants.items())), outermost)
     if key not in _compiled:
         plain = bound(function, target, hooks, **constants)
         if target == CPU:
-            _compiled[key] = _compile_cpu(plain, hooks, constants)
+            _compiled[key] = _compile_cpu(plain, hooks, constants, outermost)
         else:
             _compiled[key] = cuda().jit(plain, device=True)
     return _compiled[key]
@@ -60,11 +66,13 @@ def bound(function: Callable[..., Any], target: str, hooks: Hooks = NO_HOOKS, **
         elif getattr(value, "__primitive__", False):
             names[name] = primitives(target)[name]
         elif getattr(value, "__hook__", False):
-            names[name] = compiled(hooks[name], target, **constants)
+            names[name] = _compiled_once(hooks[name], target, NO_HOOKS, constants, outermost=False)
         elif getattr(value, "__kernel__", False):
-            names[name] = compiled(cast(FunctionType, value), target, hooks, **constants)
+            names[name] = _compiled_once(cast(FunctionType, value), target, hooks, constants, outermost=False)
     copy = FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__)
-    copy.__qualname__ = plain.__qualname__
+    # Compiled code is linked by qualified name. Code that was kept comes with the names of another
+    # process, so one function bound in two ways must have two names, or one is taken for the other.
+    copy.__qualname__ = f"{plain.__qualname__}_{_digest(hooks, constants)}"
     copy.__module__ = plain.__module__
     return copy
 
@@ -80,14 +88,14 @@ def _uses_hooks(function: Callable[..., Any]) -> bool:
     )
 
 
-def _compile_cpu(function: FunctionType, hooks: Hooks, constants: dict[str, Any]) -> Any:
+def _compile_cpu(function: FunctionType, hooks: Hooks, constants: dict[str, Any], outermost: bool) -> Any:
     from numba import njit
 
     dispatcher = njit(function, nogil=True, error_model="numpy")
-    if not _can_write():
-        return dispatcher
-    # The fingerprint knows our own files only: kernels from elsewhere are compiled afresh in every process.
-    if all(each.__module__.startswith("vauban.") for each in (function, *hooks.values())):
+    # What is kept holds all that it calls. The fingerprint knows our own files only: kernels from
+    # elsewhere are compiled afresh in every process.
+    ours = all(each.__module__.startswith("vauban.") for each in (function, *hooks.values()))
+    if outermost and ours and _can_write():
         dispatcher._cache = _disk_cache(function, hooks, constants)
     return dispatcher
 
@@ -156,16 +164,19 @@ def fingerprint() -> str:
     return digest.hexdigest()[:16]
 
 
+def _digest(hooks: Hooks, constants: dict[str, Any]) -> str:
+    """A short name for what a function was bound to."""
+    settings = [f"{name}={value}" for name, value in sorted(constants.items())]
+    settings += [f"{name}={hook.__module__}.{hook.__qualname__}" for name, hook in sorted(hooks.items())]
+    return hashlib.sha256(",".join(settings).encode()).hexdigest()[:12]
+
+
 def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any]) -> Any:
     """numba's cache of compiled functions, kept in our folder and named by our fingerprint."""
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
-    settings = ",".join(
-        [f"{name}={value}" for name, value in sorted(constants.items())]
-        + [f"{name}={hook.__module__}.{hook.__qualname__}" for name, hook in sorted(hooks.items())]
-    )
     name = f"{function.__module__}.{function.__name__}"
-    digest = hashlib.sha256(f"{name} {settings}".encode()).hexdigest()[:12]
+    digest = _digest(hooks, constants)
 
     class Locator(_CacheLocator):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -223,6 +234,27 @@ def progress(function: Any, what: str) -> Iterator[None]:
     if function.overloads:
         yield
         return
+    with _alone(function.__name__):
+        yield from _announcing(function, what)
+
+
+@contextmanager
+def _alone(name: str) -> Iterator[None]:
+    """Let one process at a time compile a function: the next finds it kept, and files are not written twice."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system
+        yield
+        return
+    if not _can_write():
+        yield
+        return
+    with (cache_folder() / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _announcing(function: Any, what: str) -> Iterator[None]:
     begun = time.perf_counter()
     timer = threading.Timer(PATIENCE, _announce, [function.__name__, what])
     timer.daemon = True
