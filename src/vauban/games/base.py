@@ -82,7 +82,7 @@ class Kernels:
     conceal: PlainKernel
     """(game, viewer): erase from the record all that is hidden from the viewer; what is left is his view."""
     assign: PlainKernel
-    """(game, viewer, values) → False, and nothing changed, if the hidden things cannot be so; else make them so."""
+    """(game, viewer, values) → make the hidden things so; False if they cannot be: the record is then of no use."""
 
 
 @dataclass(frozen=True)

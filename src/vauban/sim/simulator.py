@@ -169,7 +169,7 @@ class Simulator:
 
     @property
     def over(self) -> torch.Tensor:
-        """Which games are over (bool; with `restart` none ever is)."""
+        """Which games are over (bool; with `restart`, none after a step)."""
         return self.store.bytes[:, END] != 0
 
     @property

@@ -72,9 +72,10 @@ def conceal(game, viewer):
 
 @kernel
 def assign(game, viewer, types):
-    """Give the hidden pieces of the other player these types; False, and nothing changed, if that cannot be.
+    """Give the hidden pieces of the other player these types; False if that cannot be.
 
-    The types must be just those that are hidden, and a piece that has moved is no Flag and no Bomb.
+    The types must be just those that are hidden, a piece that has moved is no Flag and no Bomb, and
+    a player on turn has a move.
     """
     words, bytes_ = game.words, game.bytes
     squares = game.rules[SQUARES]
@@ -103,26 +104,6 @@ def assign(game, viewer, types):
     if not fits:
         return False
 
-    swap_types(game, viewer, low, high, types)
-    # The viewer's own moves depend on what is hidden only where boards are compared by type (§1.6).
-    if bytes_[END] == 0 and (bytes_[PLAYER] == other or game.rules[COMPARE_TYPES]):
-        fits = find_moves(game)
-    # The types that stood there are in `types` now. A game that goes on has a move; if this one has
-    # none, the truth must be another.
-    if not fits:
-        swap_types(game, viewer, low, high, types)
-        find_moves(game)
-        return False
-    hidden_values(game, viewer, types)
-    return True
-
-
-@kernel
-def swap_types(game, viewer, low, high, types):
-    """Exchange the types of the hidden pieces, on these squares, with those in a list."""
-    words, bytes_ = game.words, game.bytes
-    squares = game.rules[SQUARES]
-    other = 1 - viewer
     index = 0
     for step in range(squares):
         square = step if viewer == 0 else squares - 1 - step
@@ -130,10 +111,14 @@ def swap_types(game, viewer, low, high, types):
             identity = np.int64(bytes_[BYTES + square])
             old = kind_of(game, identity)
             kind = np.int64(types[index])
-            types[index] = old
             index += 1
             if (old < MOVABLE_TYPES) != (kind < MOVABLE_TYPES):
                 flip(words, MOVABLE + 2 * other, square)
             if (old == SCOUT) != (kind == SCOUT):
                 flip(words, SCOUTS + 2 * other, square)
             bytes_[BYTES + squares + identity] = kind + OWNER_BIT * other
+    # The viewer's own moves depend on what is hidden only where boards are compared by type (§1.6).
+    # A game that goes on has a move: where these types leave none, the truth must be another.
+    if bytes_[END] == 0 and (bytes_[PLAYER] == other or game.rules[COMPARE_TYPES]):
+        return find_moves(game)
+    return True

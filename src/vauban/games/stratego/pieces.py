@@ -19,7 +19,6 @@ MOVABLE_TYPES = 10
 RANKS = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "F", "B")
 """What is printed on a piece."""
 
-RED, BLUE = 0, 1
 PLAYERS = ("red", "blue")
 
 
