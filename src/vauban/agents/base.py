@@ -9,31 +9,52 @@
         def choose_move(self, view):
             return view.legal_moves[0]
 
-An agent is handed a `View`, never the `Board`: it cannot see what its player may not know.
+An agent is handed a `View`, never the `Board`: it cannot see what its player may not know. One that
+wants more implements more: `told` (`Listener`), `choose_actions` (`BatchAgent`), `probabilities`.
 """
 
 from __future__ import annotations
 
 import random
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
 
 from vauban.board import Played, View
 from vauban.games.stratego.setups import Row
 from vauban.games.stratego.variants import Variant
 from vauban.notation.moves import Move
 
+if TYPE_CHECKING:
+    from vauban.sim.store import Snapshot
+
+RESIGNS = -1
+"""In place of an action: the agent gives the game up."""
+
 
 class Agent(Protocol):
     """Whatever chooses."""
 
     name: str
-    """What it is called in the pool, in records and on screens."""
+    """What it is called in the pool, in records and on screens: the text that makes it again."""
 
     def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
         """Its setup for a game, in its own view (`vauban.games.stratego.setups`); chance comes from `rng`."""
 
-    def choose_move(self, view: View) -> Move:
-        """One of `view.legal_moves`; asked only when its player is on turn."""
+    def choose_move(self, view: View) -> Move | None:
+        """One of `view.legal_moves`, or None to resign; asked only when its player is on turn."""
+
+
+@runtime_checkable
+class BatchAgent(Protocol):
+    """An agent that can also answer for many games at once."""
+
+    def choose_actions(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        """For each view a legal action of its player, who is on turn, or `RESIGNS`.
+
+        A game's seed stands in for the agent's own: with it, `choose_move` gives the same answer.
+        """
 
 
 @runtime_checkable
@@ -48,6 +69,20 @@ def tell(agent: Agent, played: Played) -> None:
     """Tell an agent of a move, if it listens."""
     if isinstance(agent, Listener):
         agent.told(played)
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """An agent that holds something, such as a process, to be let go when its game is over."""
+
+    def close(self) -> None:
+        """The game is over."""
+
+
+def close(agent: Any) -> None:
+    """Let an agent go."""
+    if isinstance(agent, Closing):
+        agent.close()
 
 
 def chance(seed: int, view: View) -> random.Random:

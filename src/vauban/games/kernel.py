@@ -75,6 +75,12 @@ def float_bits(number):
     raise NotImplementedError
 
 
+@primitive
+def clock():
+    """Seconds on a clock that never goes back; on the CPU only, for what may think as long as it was given."""
+    raise NotImplementedError
+
+
 @kernel
 def single(square):
     """The set that holds one square."""

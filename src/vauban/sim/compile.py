@@ -127,7 +127,8 @@ def primitives(target: str) -> dict[str, Any]:
         from vauban.sim import primitives_cpu as source
     else:
         from vauban.sim import primitives_cuda as source  # type: ignore[no-redef]
-    return {name: getattr(source, name) for name in ("popcount", "lowest", "add_code", "float_bits")}
+    names = ("popcount", "lowest", "add_code", "float_bits", "clock")
+    return {name: getattr(source, name) for name in names if hasattr(source, name)}
 
 
 # ── The cache on disk ────────────────────────────────────────────────────────────────────────────
@@ -152,8 +153,8 @@ def _can_write() -> bool:
 
 
 @cache
-def fingerprint() -> str:
-    """A name for the present state of every file that kernels are written in."""
+def fingerprint(folders: frozenset[Path] = frozenset()) -> str:
+    """A name for the present state of every file that the rules, and kernels in these folders, are written in."""
     import numba
 
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
@@ -161,7 +162,27 @@ def fingerprint() -> str:
     for folder in ("games", "observe", "sim"):
         for file in sorted((package / folder).rglob("*.py")):
             digest.update(file.read_bytes())
+    for place in sorted(folders):
+        for file in sorted(place.glob("*.py")):
+            digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _folders(function: FunctionType, hooks: Hooks) -> frozenset[Path]:
+    """Where a kernel, and all that it calls, are written."""
+    found: set[Path] = set()
+    seen: set[str] = set()
+    waiting = [function, *(cast(FunctionType, each) for each in hooks.values())]
+    while waiting:
+        plain = waiting.pop()
+        plain = getattr(plain, "py_func", plain)
+        if plain.__qualname__ + plain.__module__ in seen:
+            continue
+        seen.add(plain.__qualname__ + plain.__module__)
+        found.add(Path(plain.__code__.co_filename).parent)
+        used: list[Any] = [plain.__globals__.get(name) for name in plain.__code__.co_names]
+        waiting += [each for each in used if hasattr(each, "__kernel__") or hasattr(each, "py_func")]
+    return frozenset(found)
 
 
 def _digest(hooks: Hooks, constants: dict[str, Any]) -> str:
@@ -177,6 +198,7 @@ def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any])
 
     name = f"{function.__module__}.{function.__name__}"
     digest = _digest(hooks, constants)
+    stamp = fingerprint(_folders(function, hooks))
 
     class Locator(_CacheLocator):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -186,7 +208,7 @@ def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any])
             return str(cache_folder())
 
         def get_source_stamp(self) -> str:
-            return fingerprint()
+            return stamp
 
         def get_disambiguator(self) -> str:
             return digest

@@ -1,7 +1,9 @@
 """Primitives of kernels on the CPU."""
 
+import time
 from typing import Any
 
+import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
@@ -37,3 +39,14 @@ def float_bits(context: Any, number: Any) -> Any:
         return builder.bitcast(arguments[0], ir.IntType(32))
 
     return types.uint32(types.float32), generate
+
+
+_read_clock = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uintp))
+_MONOTONIC = time.CLOCK_MONOTONIC
+
+
+@njit(nogil=True)
+def clock():
+    instant = np.zeros(2, np.int64)
+    _read_clock(_MONOTONIC, instant.ctypes.data)
+    return instant[0] + 1e-9 * instant[1]
