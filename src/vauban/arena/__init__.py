@@ -1,0 +1,1 @@
+"""Matches and tournaments between agents, and what their results are worth."""

@@ -1,0 +1,439 @@
+"""The report of one match or of a whole tournament: as data (`report_json`) and on a terminal (`report_text`).
+
+The data is the report; the terminal's tables and the page of `vauban.arena.report_html` only show it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from vauban.arena import betting
+from vauban.arena.ratings import Ratings, rate
+from vauban.arena.results import GameResult, ResultsError, Tally, in_order, match_agents, outcomes, tally
+from vauban.arena.sprt import Hypotheses, run_sprt
+from vauban.arena.statistics import is_balanced, los, los_exact, sign_test, summary
+
+Report = dict[str, Any]
+
+MOST_BINS = 30
+LARGEST_LOG = 300
+"""Decimal logarithms beyond this are not written as numbers."""
+
+
+# ── Data ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def report_json(
+    matches: Iterable[Sequence[GameResult]],
+    anchor: tuple[str, float] | None = None,
+    hypotheses: Hypotheses | None = None,
+) -> Report:
+    """Everything that is known of some matches, ready for JSON.
+
+    Each match is the results of its games; matches of the same two agents are taken together. An
+    `anchor` (agent, rating) sets one rating; `hypotheses` adds the state of a sequential test to
+    every match. An agent that played against itself appears a second time, as "NAME #2".
+    """
+    played = _together(matches)
+    if not played:
+        raise ResultsError("there is no match to report on: at least one game has to be finished")
+    names = list(dict.fromkeys(name for pair in played for name in pair))
+    wins, draws = np.zeros((len(names), len(names)), int), np.zeros((len(names), len(names)), int)
+    for (first, second), results in played.items():
+        one, other = names.index(first), names.index(second)
+        counted = tally(results)
+        wins[one, other], wins[other, one] = counted.wins, counted.losses
+        draws[one, other] = draws[other, one] = counted.draws
+    tables = rate(names, wins, draws, anchor)
+    # The strongest first, everywhere: then the tables read from the top, and cycles stand out in the matrix.
+    agents = [table.agents[i] for table in tables for i in np.argsort(-table.ratings, kind="stable")]
+    order = [names.index(name) for name in agents]
+    wins, draws = wins[np.ix_(order, order)], draws[np.ix_(order, order)]
+    games = wins + wins.T + draws
+    rows = [_match(pair, results, hypotheses) for pair, results in played.items()]
+    everything = [result for results in played.values() for result in results]
+    red = Counter(result.winner for result in everything)
+    return {
+        "agents": agents,
+        "games": len(everything),
+        "seconds": sum(result.seconds for result in everything),
+        "red_score": Tally(red[0], red[None], red[1]).score,
+        "matches": rows,
+        "wins": wins.tolist(),
+        "draws": draws.tolist(),
+        "scores": _where(games, lambda i, j: (wins[i, j] + draws[i, j] / 2) / games[i, j]),
+        "los": _where(games, lambda i, j: los(int(wins[i, j]), int(wins[j, i]))),
+        "ratings": [_table(table, agents, wins, draws) for table in tables],
+        "cycles": _cycles(rows),
+        "ends": _ends(everything),
+        "plies": _plies(everything),
+        "notes": _notes(everything),
+    }
+
+
+def _together(matches: Iterable[Sequence[GameResult]]) -> dict[tuple[str, str], list[GameResult]]:
+    """The games of every two agents as one match, by the first and the second agent."""
+    played: dict[tuple[str, str], list[GameResult]] = {}
+    for match in matches:
+        if not match:
+            continue
+        results = in_order(match)
+        first, second = match_agents(results)
+        if first == second:
+            second = f"{first} #2"
+            sides = ((first, second), (second, first))
+            results = [replace(result, agents=sides[result.number % 2]) for result in results]
+        swapped = (second, first) in played
+        known = played.setdefault((second, first) if swapped else (first, second), [])
+        start = 2 * (known[-1].pair + 1) if known else 0
+        # In a match the other way round the games of a pair change places, so that the first is red in even games.
+        known += in_order(replace(result, number=start + (result.number ^ swapped)) for result in results)
+    return played
+
+
+def _where(games: NDArray[np.int64], value: Callable[[int, int], float]) -> list[list[float | None]]:
+    size = range(len(games))
+    return [[float(value(i, j)) if games[i, j] else None for j in size] for i in size]
+
+
+def _match(pair: tuple[str, str], results: list[GameResult], hypotheses: Hypotheses | None) -> Report:
+    counted = tally(results)
+    row: Report = {"agents": list(pair), **summary(results)}
+    row["verdict"] = _verdict(row)
+    row["los_exact"] = los_exact(counted.wins, counted.losses)
+    row["sign_test_one_sided"], row["sign_test_two_sided"] = sign_test(counted.wins, counted.losses)
+    logs = [betting.log10_wealth_ratio(outcomes(results, agent)) for agent in (0, 1)]
+    row["log10_wealth_ratios"] = logs
+    row["wealth_ratios"] = [10**log if abs(log) < LARGEST_LOG else None for log in logs]
+    row["ends"] = _ends(results)
+    row["plies"] = _plies(results)
+    if hypotheses:
+        row["sprt"] = run_sprt(results, hypotheses).state()
+    return row
+
+
+def _verdict(row: Report) -> str:
+    low, high = row["score_low"], row["score_high"]
+    if low is None or low <= 0.5 <= high:
+        return "not settled" + ("" if low is None else ": the 95 % interval contains 0 Elo (score)")
+    return f"{row['agents'][0 if low > 0.5 else 1]} is stronger: the 95 % interval excludes 0 Elo (score)"
+
+
+def _table(table: Ratings, agents: list[str], wins: NDArray[np.int64], draws: NDArray[np.int64]) -> Report:
+    rows = []
+    for index in np.argsort(-table.ratings, kind="stable"):
+        at = agents.index(table.agents[index])
+        low, high = table.interval(int(index))
+        own = Tally(int(wins[at].sum()), int(draws[at].sum()), int(wins[:, at].sum()))
+        rows.append(
+            {
+                "agent": table.agents[index],
+                "rating": float(table.ratings[index]),
+                "error": float(table.errors[index]),
+                "low": low,
+                "high": high,
+                "games": own.games,
+                "score": own.score,
+            }
+        )
+    return {
+        "model": "Davidson",
+        "anchor": table.anchor,
+        "prior": table.prior,
+        "nu": table.nu,
+        "log_likelihood": table.log_likelihood,
+        "agents": rows,
+    }
+
+
+def _cycles(rows: list[Report]) -> list[list[str]]:
+    """Three agents each of whom surely beats the next: what no rating can show."""
+    beats = set()
+    for row in rows:
+        first, second = row["agents"]
+        if row["score_low"] is not None and not row["score_low"] <= 0.5 <= row["score_high"]:
+            beats.add((first, second) if row["score_low"] > 0.5 else (second, first))
+    names = sorted({name for pair in beats for name in pair})
+    return [
+        [a, b, c]
+        for a, *others in combinations(names, 3)
+        for b, c in (others, others[::-1])
+        if {(a, b), (b, c), (c, a)} <= beats
+    ]
+
+
+def _ends(results: Iterable[GameResult]) -> dict[str, int]:
+    """How many games ended in which way, the commonest first."""
+    return dict(Counter(result.end for result in results).most_common())
+
+
+def _plies(results: Sequence[GameResult]) -> Report:
+    plies = np.array([result.plies for result in results])
+    least, tenth, median, ninety, most = (float(value) for value in np.percentile(plies, (0, 10, 50, 90, 100)))
+    width = next(
+        width for power in range(9) for width in (10**power, 2 * 10**power, 5 * 10**power)
+        if plies.max() // width - plies.min() // width < MOST_BINS
+    )  # fmt: skip
+    start = int(plies.min()) // width * width
+    counts = np.bincount((plies - start) // width)
+    return {
+        "mean": float(plies.mean()),
+        "median": median,
+        "least": int(least),
+        "most": int(most),
+        "tenth": tenth,
+        "ninetieth": ninety,
+        "histogram": {"start": start, "width": width, "counts": counts.tolist()},
+    }
+
+
+def _notes(results: Iterable[GameResult]) -> list[Report]:
+    """What was noted of games, the commonest first; `agent` is who lost them."""
+    found = Counter(
+        (None if result.winner is None else result.agents[1 - result.winner], result.end, result.note)
+        for result in results
+        if result.note
+    )
+    return [{"agent": a, "end": end, "note": note, "games": n} for (a, end, note), n in found.most_common()]
+
+
+# ── Words ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def elo_text(row: Report) -> tuple[str, str]:
+    """The Elo (score) of a match and its interval, with what JSON cannot say: infinite, or none."""
+    if row["elo"] is None:
+        point = "+inf" if row["elo_low"] is not None else "-inf"
+    else:
+        point = f"{row['elo']:+.1f}"
+    if row["score_low"] is None:
+        return point, "no interval"
+    low = "-inf" if row["elo_low"] is None else f"{row['elo_low']:+.1f}"
+    high = "+inf" if row["elo_high"] is None else f"{row['elo_high']:+.1f}"
+    return point, f"{low} … {high}"
+
+
+def tally_text(row: Report) -> str:
+    return f"{row['wins']}–{row['draws']}–{row['losses']}"
+
+
+def chance_text(value: float) -> str:
+    """A probability, so that it never reads as certain."""
+    return "<0.0001" if value < 0.0001 else ">0.9999" if value > 0.9999 else f"{value:.4f}"
+
+
+def p_value_text(value: float) -> str:
+    if value < 1e-300:
+        return "<1e-300"
+    return f"{value:.4f}" if value >= 0.001 else _power_text(math.log10(value))
+
+
+def wealth_text(row: Report, agent: int) -> str:
+    """The wealth ratio of who bets on the first or the second agent."""
+    log = row["log10_wealth_ratios"][agent]
+    if -3 < log < 5:
+        return f"{10**log:.1f}" if log > 1 else f"{10**log:.3f}"
+    return _power_text(log)
+
+
+def _power_text(log: float) -> str:
+    """A number by its decimal logarithm, however large or small: 2.1e-7."""
+    return f"{10 ** (log % 1):.1f}e{math.floor(log):+d}"
+
+
+def not_lost_text(row: Report) -> str:
+    """Clopper–Pearson's interval of the share of games that the first agent won or drew."""
+    return f"{100 * row['not_lost_low']:.1f} … {row['not_lost_high']:.1%}"
+
+
+def is_lopsided(row: Report) -> bool:
+    """Whether the interval of a match covers less than it says, because it is lopsided or short."""
+    return not is_balanced(Tally(row["wins"], row["draws"], row["losses"]))
+
+
+def sprt_text(test: Report) -> str:
+    """What a sequential test says so far."""
+    said = {"H0": "H0 accepted", "H1": "H1 accepted", None: "goes on"}[test["decision"]]
+    return f"{said}, LLR {test['llr']:.2f} in ({test['lower']:.2f}, {test['upper']:.2f})"
+
+
+def scale_text(table: Report) -> str:
+    """On what a table of ratings stands."""
+    ratings = {row["agent"]: row["rating"] for row in table["agents"]}
+    zero = f"{table['anchor']} set to {ratings[table['anchor']]:g}" if table["anchor"] else "mean 0"
+    prior = "with a prior of one virtual draw for every two who met" if table["prior"] else "no prior"
+    return f"{zero}, draw parameter ν = {table['nu']:.3f}, {prior}"
+
+
+SCALES = (
+    "Elo (score) is read off the score of one match; a rating (Davidson) is fitted to all games and models draws. "
+    "Where there are draws, differences of ratings are larger. Neither is the rating of any website."
+)
+LOPSIDED = "† lopsided or short: the interval covers less than 95 %; see the exact one of the share not lost."
+NOT_LOST = "not lost: the 95 % interval of the share of games that the first won or drew, by Clopper–Pearson."
+WEALTH = "KT wealth: the wealth ratio of a bettor on the first, and of one on the second agent."
+
+
+# ── Terminal ─────────────────────────────────────────────────────────────────────────────────────────
+
+MATRIX_COLUMNS = 6
+"""How many columns of a matrix fit beside the names."""
+
+
+def report_text(report: Report) -> Group:
+    """The report as tables for the terminal, readable at 100 columns: give it to a rich console's `print`."""
+    matches: list[Report] = report["matches"]
+    parts = [*_scores(matches), *_evidence(matches)]
+    if any("sprt" in row for row in matches):
+        parts += _sprt(matches)
+    for number, table in enumerate(report["ratings"], 1):
+        if len(report["ratings"]) > 1:
+            parts.append(Text(f"Group {number}, not comparable with the others:"))
+        parts += _ratings(table)
+    parts += _matrices(report)
+    parts += [Text("Cycle: " + " beats ".join([*cycle, cycle[0]]) + ".\n") for cycle in report["cycles"]]
+    parts += [*_ending(report), *_lengths(report)]
+    for note in report["notes"]:
+        loser = f" of {note['agent']}" if note["agent"] else ""
+        parts.append(Text(f"{note['games']} × {note['end']}{loser}: {note['note']}"))
+    parts.append(Text(SCALES, style="dim"))
+    return Group(*parts)
+
+
+def _titled(title: str, names: Sequence[str], numbers: Sequence[str]) -> tuple[Table, list[RenderableType]]:
+    """A table whose first columns are names, which give way if it grows too wide, and whose others are numbers."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for heading in names:
+        table.add_column(heading, overflow="fold")
+    for heading in numbers:
+        table.add_column(heading, justify="right", no_wrap=True)
+    # The title stands outside, since a table folds its title to its own width.
+    return table, [Text(title, style="italic"), table]
+
+
+def _names(row: Report) -> list[Text]:
+    return [Text(name, style="bold") for name in row["agents"]]
+
+
+def _scores(matches: list[Report]) -> list[RenderableType]:
+    table, parts = _titled("Matches", ["first", "second"], ["won–drawn–lost", "score", "Elo (score)", "95 %"])
+    said = []
+    for row in matches:
+        mark = "†" if is_lopsided(row) else " "
+        point, interval = elo_text(row)
+        table.add_row(*_names(row), tally_text(row), f"{row['score']:.1%}", point, interval + mark)
+        who = f"{row['agents'][0]} – {row['agents'][1]}: " if len(matches) > 1 else ""
+        if len(matches) == 1:
+            said.append(Text(f"{row['verdict']}."))
+        if row["note"]:
+            said.append(Text(f"{who}{row['note']}."))
+    if any(map(is_lopsided, matches)):
+        said.append(Text(LOPSIDED, style="dim"))
+    return [*parts, *said, Text()] if said else parts
+
+
+def _evidence(matches: list[Report]) -> list[RenderableType]:
+    columns = ["LOS", "sign test p", "KT wealth", "", "not lost, 95 %"]
+    table, parts = _titled("Who is stronger", ["first", "second"], columns)
+    for row in matches:
+        sign = p_value_text(row["sign_test_two_sided"])
+        wealth = wealth_text(row, 0), wealth_text(row, 1)
+        table.add_row(*_names(row), chance_text(row["los"]), sign, *wealth, not_lost_text(row))
+    return [*parts, Text(f"{WEALTH}\n{NOT_LOST}\n", style="dim")]
+
+
+def _sprt(matches: list[Report]) -> list[RenderableType]:
+    first = matches[0]["sprt"]
+    title = (
+        f"SPRT ({first['model']}): H0 {first['elo0']:g}, H1 {first['elo1']:g} Elo (score), "
+        f"α = {first['alpha']:g}, β = {first['beta']:g}"
+    )
+    table, parts = _titled(title, ["first", "second"], ["pairs", "state"])
+    for row in matches:
+        table.add_row(*_names(row), str(sum(row["sprt"]["counts"])), sprt_text(row["sprt"]))
+    return parts
+
+
+def _ratings(ratings: Report) -> list[RenderableType]:
+    table, parts = _titled(
+        f"Rating (Davidson): {scale_text(ratings)}", ["agent"], ["rating (Davidson)", "95 %", "games", "score"]
+    )
+    for row in ratings["agents"]:
+        interval = "set" if row["agent"] == ratings["anchor"] else f"{row['low']:+.1f} … {row['high']:+.1f}"
+        figures = f"{row['rating']:+.1f}", interval, str(row["games"]), f"{row['score']:.1%}"
+        table.add_row(Text(row["agent"], style="bold"), *figures)
+    return parts
+
+
+def _matrices(report: Report) -> list[RenderableType]:
+    """Wins–draws–losses and the likelihood of superiority, for every group in which more than two have met."""
+    wins, draws, superior = report["wins"], report["draws"], report["los"]
+    parts: list[RenderableType] = []
+    for group in report["ratings"]:
+        rows = [report["agents"].index(row["agent"]) for row in group["agents"]]
+        if len(rows) > 2:
+            parts += _matrix(
+                report,
+                rows,
+                "Won–drawn–lost, row against column",
+                lambda i, j: f"{wins[i][j]}–{draws[i][j]}–{wins[j][i]}",
+            )
+            parts += _matrix(
+                report, rows, "Likelihood that the row is superior", lambda i, j: chance_text(superior[i][j])
+            )
+    return parts
+
+
+def _matrix(report: Report, rows: list[int], title: str, cell: Callable[[int, int], str]) -> list[RenderableType]:
+    """The columns are named by the numbers of the rows, and stand in as many tables as the width asks for."""
+    parts: list[RenderableType] = []
+    for start in range(0, len(rows), MATRIX_COLUMNS):
+        columns = rows[start : start + MATRIX_COLUMNS]
+        table, block = _titled(title, ["agent"], [str(column + 1) for column in columns])
+        for i in rows:
+            cells = [Text("·", style="dim") if report["scores"][i][j] is None else Text(cell(i, j)) for j in columns]
+            table.add_row(Text(f"{i + 1} {report['agents'][i]}"), *cells)
+        parts += block
+    return parts
+
+
+def _ending(report: Report) -> list[RenderableType]:
+    headings = [end.replace("_", "\n") for end in report["ends"]]
+    table, parts = _titled("How games ended", ["first", "second"], headings)
+    for row in report["matches"]:
+        table.add_row(*_names(row), *(str(row["ends"].get(end, 0)) for end in report["ends"]))
+    table.add_section()
+    table.add_row("in all", "", *(str(count) for count in report["ends"].values()))
+    table.add_row("", "", *(f"{count / report['games']:.1%}" for count in report["ends"].values()))
+    return parts
+
+
+def _lengths(report: Report) -> list[RenderableType]:
+    table, parts = _titled(
+        "Plies and seconds of a game", ["first", "second"], ["mean", "median", "10 % … 90 %", "least … most", "seconds"]
+    )
+    rows = [(_names(row), row["plies"], row["seconds"] / row["games"]) for row in report["matches"]]
+    if len(rows) > 1:
+        rows.append(([Text("in all"), Text()], report["plies"], report["seconds"] / report["games"]))
+    for names, plies, seconds in rows:
+        table.add_row(
+            *names,
+            f"{plies['mean']:.1f}",
+            f"{plies['median']:.0f}",
+            f"{plies['tenth']:.0f} … {plies['ninetieth']:.0f}",
+            f"{plies['least']} … {plies['most']}",
+            f"{seconds:.3g}",
+        )
+    return parts

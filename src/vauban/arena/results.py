@@ -1,0 +1,122 @@
+"""What a match leaves behind: its games' results, counted from one agent's point of view.
+
+A match is played between a first and a second agent. The first plays red in the games with even
+numbers, blue in the others, so who is who follows from the number alone: an agent can play against
+itself. Games 2k and 2k+1 are a pair: the same two setups, sides swapped.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from vauban.errors import VaubanError
+
+
+class ResultsError(VaubanError, ValueError):
+    """Results from which a figure cannot be computed, or that do not belong to one match."""
+
+
+@dataclass(frozen=True)
+class GameResult:
+    """How one game of a match went."""
+
+    number: int
+    """The game's number within its match, from 0; its pair is `number // 2`."""
+    agents: tuple[str, str]
+    """The texts of the agents: who played red, who played blue."""
+    winner: int | None
+    """0 red, 1 blue, None a draw."""
+    end: str
+    """How it ended, e.g. "flag", "no_moves", "total_limit", "forfeit"."""
+    plies: int
+    seconds: float
+    """How long it took."""
+    note: str = ""
+    """What else there is to say, e.g. why a game was forfeited."""
+
+    @property
+    def pair(self) -> int:
+        """The number of the pair that it belongs to."""
+        return self.number // 2
+
+    def outcome(self, agent: int = 0) -> int:
+        """1 won, 0 drawn, −1 lost, for the first (0) or the second (1) agent of the match."""
+        if self.winner is None:
+            return 0
+        return 1 if self.winner == (self.number + agent) % 2 else -1
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Wins, draws and losses of one agent."""
+
+    wins: int
+    draws: int
+    losses: int
+
+    @property
+    def games(self) -> int:
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float:
+        """The mean result: a win counts 1, a draw ½."""
+        if self.games == 0:
+            raise ResultsError("there is no score of no games: at least one has to be finished")
+        return (self.wins + self.draws / 2) / self.games
+
+    def __str__(self) -> str:
+        return f"{self.wins}–{self.draws}–{self.losses}"
+
+
+PairCounts = tuple[int, int, int, int, int]
+"""How many pairs brought an agent 0, ½, 1, 1½ and 2 points."""
+
+
+def in_order(results: Iterable[GameResult]) -> list[GameResult]:
+    """The games of one match by number, however they were finished; a number that comes twice is an error."""
+    ordered = sorted(results, key=lambda result: result.number)
+    for one, next_one in pairwise(ordered):
+        if one.number == next_one.number:
+            raise ResultsError(f"game {one.number} is there twice: these are results of more than one match")
+    return ordered
+
+
+def match_agents(results: Sequence[GameResult]) -> tuple[str, str]:
+    """The first and the second agent of a match, after checking that all games are of these two."""
+    if not results:
+        raise ResultsError("a match without a finished game does not say who played")
+    red, blue = results[0].agents
+    first, second = (red, blue) if results[0].number % 2 == 0 else (blue, red)
+    for result in results:
+        expected = (first, second) if result.number % 2 == 0 else (second, first)
+        if result.agents != expected:
+            raise ResultsError(
+                f"game {result.number} was played by {result.agents}, expected {expected}: in a match the same two "
+                "agents play all games, and the first is red in those with even numbers"
+            )
+    return first, second
+
+
+def outcomes(results: Iterable[GameResult], agent: int = 0) -> list[int]:
+    """1, 0 or −1 for each game that was won, drawn or lost, in the order of their numbers."""
+    return [result.outcome(agent) for result in in_order(results)]
+
+
+def tally(results: Iterable[GameResult], agent: int = 0) -> Tally:
+    """The wins, draws and losses of the first (0) or the second (1) agent of a match."""
+    counts = Counter(outcomes(results, agent))
+    return Tally(counts[1], counts[0], counts[-1])
+
+
+def pair_counts(results: Iterable[GameResult], agent: int = 0) -> PairCounts:
+    """How many complete pairs brought the agent 0, ½, 1, 1½ and 2 points; games without their twin are left out."""
+    counts = [0] * 5
+    ordered = in_order(results)
+    for one, twin in pairwise(ordered):
+        if one.pair == twin.pair:
+            counts[2 + one.outcome(agent) + twin.outcome(agent)] += 1
+    return (counts[0], counts[1], counts[2], counts[3], counts[4])
