@@ -1,0 +1,174 @@
+"""`vauban bot` and `vauban bot-check`: the line protocol of the UCC competition, for other managers and other bots."""
+
+from __future__ import annotations
+
+import random
+import sys
+from typing import Annotated, TextIO
+
+import typer
+
+from vauban.agents import make_agent
+from vauban.agents.base import Agent, close, tell
+from vauban.cli.output import Json, console, print_json, progress_bar
+from vauban.errors import ConfigurationError, VaubanError
+from vauban.notation import ucc
+
+
+class _Quit(Exception):  # noqa: N818 – nothing went wrong
+    """The manager has said QUIT, or has gone."""
+
+
+class Speaker:
+    """An agent of ours in somebody else's game: reads what the manager writes, and answers."""
+
+    def __init__(self, agent: Agent, seed: int, source: TextIO, target: TextIO) -> None:
+        self.agent = agent
+        self.seed = seed
+        self._source, self._target = source, target
+        self._told = 0
+
+    def run(self) -> None:
+        """Play one game, to its end."""
+        from vauban.agents.external_seen import SeenGame
+
+        try:
+            player, _ = ucc.parse_setup_line(self._read())
+            setup = self.agent.choose_setup(ucc.CLASSIC, player, random.Random(f"{self.seed} setup"))
+            self._say(*ucc.setup_rows(setup, player))
+            self._game = SeenGame(player, setup)
+            _warm_up()
+            while True:
+                event = self._read()
+                self._follow(event, [self._read() for _ in range(ucc.CLASSIC.rows)])
+                self._answer()
+        except _Quit:
+            pass
+        finally:
+            close(self.agent)
+
+    def _follow(self, event: str, rows: list[str]) -> None:
+        """Bring our game to where the manager's is; the board that is shown is always right."""
+        try:
+            if event.strip() != ucc.START:
+                self._game.saw(ucc.parse_event(event))
+            if self._game.agrees(rows):
+                return
+            why = "the board is another than ours"
+        except VaubanError as error:
+            why = str(error)
+        print(f"after {event!r}: {why}. Going on from the board that is shown", file=sys.stderr)
+        self._game.look_again(rows)
+        self._told = 0
+
+    def _answer(self) -> None:
+        view = self._game.view()
+        for played in view.history[self._told :]:
+            tell(self.agent, played)
+        self._told = len(view.history)
+        move = self.agent.choose_move(view) if len(view.legal_moves) else None
+        if move is None:
+            self._say(ucc.SURRENDER)
+            while True:  # who ends at once may be taken for one that crashed
+                self._read()
+        self._say(ucc.move_words(move))
+        echo = ucc.parse_event(self._read())
+        if echo.outcome in ("OK", *ucc.OUTCOMES.values()):
+            self._game.saw(echo)
+
+    def _read(self) -> str:
+        line = self._source.readline()
+        if not line or line.split()[:1] == [ucc.QUIT]:
+            raise _Quit
+        return line.rstrip("\r\n")
+
+    def _say(self, *lines: str) -> None:
+        for line in lines:
+            self._target.write(f"{line}\n")
+            self._target.flush()
+
+
+def _warm_up() -> None:
+    """Have the rules compiled, or fetched from where they are kept, while others set up."""
+    from vauban.board import Board
+
+    board = Board.random(ucc.CLASSIC, 0, ucc.UCC_RULES)
+    board.push(board.legal_moves[0])
+    len(board.view(1).legal_moves)
+
+
+def bot(
+    agent: Annotated[str, typer.Argument(help="The agent, e.g. cadet.")],
+    seed: Annotated[
+        int | None,
+        typer.Option(envvar="VAUBAN_SEED", help="Makes it play the same again (default: another in every game)"),
+    ] = None,
+    time: Annotated[float | None, typer.Option(help="Seconds a move, short for AGENT:time=SECONDS")] = None,
+) -> None:
+    """Play one game in somebody else's manager, on standard input and output.
+
+    The line protocol is that of the UCC programming competition of 2012 (docs/external-bots.md).
+    The rules are compiled once for a machine, which takes longer than a manager waits: run
+    `vauban bot-check "vauban bot cadet"` first.
+
+    Example: vauban bot cadet --seed 7
+    """
+    seed = random.SystemRandom().randrange(2**31) if seed is None else seed
+    text = agent if time is None else f"{agent}{',' if ':' in agent else ':'}time={time:g}"
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="replace")
+    Speaker(make_agent(text, seed), seed, sys.stdin, sys.stdout).run()
+
+
+def bot_check(
+    command: Annotated[str, typer.Argument(help="The bot's command, in quotes; no shell is asked.")],
+    games: Annotated[int, typer.Option(help="Whole games against a random mover, in colours by turns.", min=1)] = 2,
+    seconds: Annotated[float, typer.Option(help="What it has for an answer.", min=0.01)] = 2.0,
+    plies: Annotated[int, typer.Option(help="A whole game is broken off after so many plies.", min=2)] = 400,
+    memory: Annotated[int, typer.Option(help="MiB for each of its processes, 0 for no limit.", min=0)] = 1024,
+    cwd: Annotated[str | None, typer.Option(help="The folder to start it in (default: this one)")] = None,
+    seed: Annotated[int, typer.Option(help="For our side of the games.")] = 0,
+    json: Json = False,
+) -> None:
+    """Check that a bot speaks the line protocol, and say in plain words what it does wrong.
+
+    It plays whole games and special situations in both colours. Exit code 1 if it does something
+    by which it would lose games; warnings do not count.
+
+    Example: vauban bot-check "python3 -u mybot.py" --games 4
+    """
+    from dataclasses import asdict
+
+    from vauban.agents.external_check import check
+
+    if cwd == "":
+        raise ConfigurationError("--cwd is empty: name a folder, or leave it out")
+    _warm_up()
+    with progress_bar("checking") as move:
+        report = check(
+            command, games=games, seconds=seconds, plies=plies, memory=memory, cwd=cwd, seed=seed,
+            tell=lambda situation: move(0, situation),
+        )  # fmt: skip
+    if json:
+        print_json({**asdict(report), "ok": report.ok})
+    else:
+        for trial in report.trials:
+            console.print(
+                f"{trial.colour:<5}{trial.situation}: {trial.result}, {trial.plies} plies, "
+                f"slowest answer {trial.slowest:.2f} s",
+                highlight=False, markup=False, soft_wrap=True,
+            )  # fmt: skip
+        for finding in report.findings:
+            console.print(f"\n{finding.level.upper()} {finding.situation}", style="bold red", highlight=False)
+            console.print(f"  {finding.sentence}", highlight=False, markup=False, soft_wrap=True)
+            for line in finding.transcript:
+                console.print(f"    {line}", highlight=False, markup=False, soft_wrap=True)
+            if finding.stderr.strip():
+                last = finding.stderr.strip().splitlines()[-8:]
+                console.print("  On standard error, at the end:", highlight=False)
+                for line in last:
+                    console.print(f"    {line}", highlight=False, markup=False, soft_wrap=True)
+        verdict = "All is well." if report.ok else "It would lose games by this."
+        console.print(f"\n{verdict}", style="bold green" if report.ok else "bold red", highlight=False)
+    if not report.ok:
+        raise typer.Exit(1)

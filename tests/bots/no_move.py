@@ -1,0 +1,6 @@
+"""Says NO_MOVE, as some bots of 2012 do when they see no move."""
+
+import good
+
+good.set_up()
+good.play(lambda turn, _: "NO_MOVE")
