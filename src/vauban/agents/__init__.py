@@ -1,21 +1,60 @@
-"""Agents: the protocol (`base`) and the pool of those that can be played against by name."""
+"""Agents: the protocol (`base`) and the pool of those that can be played with by name.
+
+make_agent("charger")
+make_agent("mcts:sims=200,setups=human", seed=7)
+make_agent("bot:python3 my_bot.py")
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from vauban.agents.base import Agent
 from vauban.agents.cadet import CadetAgent
+from vauban.agents.compiled import Bot, CompiledAgent
+from vauban.agents.external import PREFIX, ExternalAgent
+from vauban.agents.mcts.bots import BOTS as SEARCHING
+from vauban.agents.options import make_options, split_text
+from vauban.agents.random import Options as RandomOptions
 from vauban.agents.random import RandomAgent
+from vauban.agents.scripted import BOTS as SCRIPTED
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
 
-AGENTS: dict[str, Callable[[int], Agent]] = {agent.name: agent for agent in (CadetAgent, RandomAgent)}
-"""By name: what makes an agent from a seed. The first line of its documentation says who it is."""
+Maker = Callable[[dict[str, str], int], Agent]
 
 
-def make_agent(name: str, seed: int = 0) -> Agent:
-    """The agent of this name."""
+def _compiled(bot: Bot) -> Maker:
+    def make(settings: dict[str, str], seed: int) -> Agent:
+        return CompiledAgent(bot, make_options(bot.options, bot.name, settings), seed)
+
+    return make
+
+
+def _plain(kind: Callable[[int], Any], name: str) -> Maker:
+    def make(settings: dict[str, str], seed: int) -> Agent:
+        if settings:
+            raise ConfigurationError(f"agent {name!r} has no options, and {next(iter(settings))!r} was given")
+        agent: Agent = kind(seed)
+        return agent
+
+    return make
+
+
+AGENTS: dict[str, Maker] = {
+    "random": lambda settings, seed: RandomAgent(seed, make_options(RandomOptions, "random", settings)),
+    "cadet": _plain(CadetAgent, "cadet"),
+    **{bot.name: _compiled(bot) for bot in (*SCRIPTED, *SEARCHING)},
+}
+"""By name: what makes an agent from settings and a seed. The weakest come first."""
+
+
+def make_agent(text: str, seed: int = 0) -> Agent:
+    """The agent that a text names: NAME, NAME:OPTION=VALUE,OPTION=VALUE, or bot:COMMAND for a program."""
+    if text.startswith(PREFIX):
+        return ExternalAgent(text.removeprefix(PREFIX), seed)
+    name, settings = split_text(text)
     if name not in AGENTS:
         raise ConfigurationError(f"there is no agent {name!r}: {nearest(name, list(AGENTS))}")
-    return AGENTS[name](seed)
+    return AGENTS[name](settings, seed)

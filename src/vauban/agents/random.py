@@ -1,27 +1,58 @@
-"""`RandomAgent`: every setup and every legal move with the same chance."""
+"""`random`: every setup and every legal move with the same chance."""
 
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from vauban.agents.base import chance
-from vauban.board import View
+import numpy as np
+import numpy.typing as npt
+
+from vauban.agents.compiled import Bot, CompiledAgent
+from vauban.agents.options import option
+from vauban.games.base import PLAYER, PLIES
+from vauban.games.kernel import Record, kernel
+from vauban.games.randomness import MOVE, below
+from vauban.games.stratego.rules import legal_action, legal_count
 from vauban.games.stratego.setups import Row, random_setup
 from vauban.games.stratego.variants import Variant
-from vauban.notation.moves import Move
+from vauban.sim.compile import CPU, compiled
+
+if TYPE_CHECKING:
+    from vauban.sim.store import Snapshot
 
 
-class RandomAgent:
+@dataclass(frozen=True)
+class Options:
     """Plays any legal move. Anyone can beat it."""
 
-    name = "random"
+    setups: str = option("own", "how it sets up: own (any setup with the same chance), human, list:FILE, …")
 
-    def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
 
-    def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
-        return random_setup(variant, rng)
+@kernel
+def choose(game, seed, options, prior):
+    """Any legal action."""
+    player, ply = np.uint64(game.bytes[PLAYER]), np.int64(game.words[PLIES])
+    return legal_action(game, below(legal_count(game), seed, player, ply, MOVE, 0))
 
-    def choose_move(self, view: View) -> Move:
-        move: Move = chance(self.seed, view).choice(view.legal_moves)
-        return move
+
+def _setup(variant: Variant, player: int, rng: random.Random) -> Row:
+    return random_setup(variant, rng)
+
+
+BOT = Bot("random", choose, Options, _setup)
+
+
+class RandomAgent(CompiledAgent):
+    """Plays any legal move. Anyone can beat it."""
+
+    def __init__(self, seed: int = 0, options: Options | None = None) -> None:
+        super().__init__(BOT, options or Options(), seed)
+
+    def probabilities(self, view: Snapshot) -> npt.NDArray[np.float64]:
+        """The same chance for every legal action, in any game (`vauban.solve`)."""
+        words, halves, bytes_ = (part[0].numpy() for part in view.store)
+        record = Record(words.view(np.uint64), halves.view(np.uint16), bytes_, view.game.parameters(view.history))
+        count = int(compiled(view.game.kernels.legal_count, CPU)(record))
+        return np.full(count, 1 / count)

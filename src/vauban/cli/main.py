@@ -7,11 +7,15 @@ from typing import Annotated
 
 import typer
 
+from vauban.cli.arena import agents, match, tournament
 from vauban.cli.bench import bench
+from vauban.cli.bots import bot, bot_check
 from vauban.cli.games import observation, variants
 from vauban.cli.output import complain
 from vauban.cli.play import play
+from vauban.cli.replay import replay
 from vauban.cli.rules import perft, rules
+from vauban.cli.solve import exploitability
 from vauban.errors import VaubanError
 
 app = typer.Typer(
@@ -23,7 +27,9 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
-for command in (play, variants, observation, rules, perft, bench):
+for command in (
+    play, replay, match, tournament, agents, bot, bot_check, exploitability, variants, observation, rules, perft, bench,
+):  # fmt: skip
     app.command()(command)
 
 

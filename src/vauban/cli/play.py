@@ -320,7 +320,8 @@ class TerminalGame:
         self.headers = dict(headers or {})
         self.comments = dict(comments or {})
         self.undone = _number(self.headers.get("TakenBack")) or 0
-        self.resigned = False
+        self.resigner: int | None = None
+        """Who gave the game up."""
         self._reported = 0 if board is None else max(0, len(board.history) - 2)
         self.source = source or sys.stdin
         self.console = Console(file=target or sys.stdout, markup=False, emoji=False, highlight=False)
@@ -524,9 +525,13 @@ class TerminalGame:
     def _play(self, board: Board) -> None:
         if board.turn == self.person:
             self._show(board)
-        while not board.is_over and not self.resigned:
+        while not board.is_over and self.resigner is None:
             if board.turn != self.person:
-                played = board.push(self.agent.choose_move(board.view(board.turn)))
+                move = self.agent.choose_move(board.view(board.turn))
+                if move is None:
+                    self.resigner = board.turn
+                    continue
+                played = board.push(move)
                 tell(self.agent, played)
                 if not board.is_over:
                     self._show(board)
@@ -687,7 +692,7 @@ class TerminalGame:
 
     def _resign(self) -> None:
         if self.ask("Give the game up? yes or no> ").lower() in ("y", "yes"):
-            self.resigned = True
+            self.resigner = self.person
         else:
             self.say("The game goes on.")
 
@@ -700,7 +705,10 @@ class TerminalGame:
         """Say who won and how, open both sides, offer to save."""
         self._report(board)
         outcome = board.outcome()
-        winner, end = (1 - self.person, "resigned") if outcome is None else (outcome.winner, outcome.end)
+        if outcome is not None:
+            winner, end = outcome.winner, outcome.end
+        else:
+            winner, end = int(self.resigner == 0), "resigned"
         place = 2 if winner is None else 0 if winner == self.person else 1
         self.say()
         self.say(f"{('You win', 'You lose', 'A draw')[place]}: {ENDS[end][place]}.", "bold")
@@ -724,11 +732,11 @@ class TerminalGame:
     def _leave(self) -> None:
         """Keep a game that has begun, and say how to go on with it."""
         board = self.board
-        if (board is None or not board.history) and self._edited is not None and not self.resigned:
+        if (board is None or not board.history) and self._edited is not None and self.resigner is None:
             self.say("Goodbye. Your setup is not kept: to have it again, type this at setup>")
             self.console.print(Text(f"  {self._edited}"), soft_wrap=True)
             return
-        if board is None or board.is_over or self.resigned or not board.history:
+        if board is None or board.is_over or self.resigner is not None or not board.history:
             self.say("Goodbye.")
             return
         path = self.shelf / f"{datetime.now():%Y-%m-%d-%H%M%S}-{board.variant.name}.txt"
@@ -745,8 +753,8 @@ class TerminalGame:
         """The game for a program; one that was left has the result "*"."""
         outcome = None if self.board is None else self.board.outcome()
         result, end = "*", "unfinished"
-        if self.resigned:
-            result, end = ("0-1", "1-0")[self.person], "resigned"
+        if self.resigner is not None:
+            result, end = ("0-1", "1-0")[self.resigner], "resigned"
         elif outcome is not None:
             result, end = "1/2-1/2" if outcome.winner is None else ("1-0", "0-1")[outcome.winner], outcome.end
         plies = 0 if self.board is None else self.board.plies
@@ -767,8 +775,8 @@ class TerminalGame:
         }
         if self.undone:
             own["TakenBack"] = str(self.undone)
-        if self.resigned:
-            own |= {"Result": ("0-1", "1-0")[self.person], "End": "resigned"}
+        if self.resigner is not None:
+            own |= {"Result": ("0-1", "1-0")[self.resigner], "End": "resigned"}
         kept = {name: value for name, value in self.headers.items() if name not in FILLED_IN}
         return write_game(self.board, kept | own, self.comments)
 
@@ -790,7 +798,7 @@ class TerminalGame:
         path.write_text(self.record(), encoding="utf-8")
         self._files.add(path.absolute())
         self._edited = None
-        if board.is_over or self.resigned:
+        if board.is_over or self.resigner is not None:
             self.say(f"Saved as {path}.")
         else:
             self.say(f"Saved as {path}: both armies are in it, so do not look. Go on with it by")

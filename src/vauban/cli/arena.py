@@ -1,0 +1,391 @@
+"""`vauban match`, `vauban tournament` and `vauban agents`: who plays how well."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+import time as clock
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass, replace
+from inspect import cleandoc
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from vauban.cli.output import Json, console, errors, print_json, progress_bar
+from vauban.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from vauban.arena.executors import Executor
+    from vauban.arena.results import GameResult
+    from vauban.arena.sprt import Hypotheses
+    from vauban.arena.tournament import Tournament
+
+INTERRUPTED = 130
+
+Workers = Annotated[
+    int | None, typer.Option(help="Processes on this machine (default: one for each core).", min=1, show_default=False)
+]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        help="Play on a Ray cluster: its address, auto for the one of this machine, local for a new one here."
+    ),
+]
+Variant = Annotated[str | None, typer.Option(help="classic, barrage, duel, … or a .toml file (default: classic).")]
+Rules = Annotated[str | None, typer.Option(help='A preset, switches, or both: "isf", "two_square=5 chase=off".')]
+Setups = Annotated[
+    str | None,
+    typer.Option(help="Where setups come from: human, uniform, list:FILE, … or own: agents choose (default: human)."),
+]
+Seed = Annotated[
+    int | None, typer.Option(help="Makes every game the same again (default: another every time, and printed).")
+]
+Time = Annotated[float | None, typer.Option(help="Seconds allowed for a move; who needs more loses the game.")]
+Html = Annotated[Path | None, typer.Option(help="Write the report as a page.")]
+
+
+# ── vauban match ─────────────────────────────────────────────────────────────────────────────────
+
+
+def match(
+    agents: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="A B", help="Two agents, e.g. cadet or fox:setups=human (vauban agents)."),
+    ] = None,
+    bot: Annotated[
+        list[str] | None,
+        typer.Option(help="The command of a program that plays in place of A or B (docs/external-bots.md)."),
+    ] = None,
+    games: Annotated[int, typer.Option(help="How many games; with --sprt, how many at most.", min=1)] = 100,
+    variant: Variant = None,
+    rules: Rules = None,
+    setups: Setups = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    ray: Ray = None,
+    sprt: Annotated[
+        str | None,
+        typer.Option(metavar="ELO0,ELO1", help="Stop as soon as it is clear whether A is better by ELO1 or by ELO0."),
+    ] = None,
+    alpha: Annotated[float | None, typer.Option(help="How often --sprt may wrongly find ELO1 (default: 0.05).")] = None,
+    beta: Annotated[float | None, typer.Option(help="How often --sprt may wrongly find ELO0 (default: 0.05).")] = None,
+    time: Time = None,
+    save: Annotated[Path | None, typer.Option(help="Write all games to a file (vauban replay shows them).")] = None,
+    html: Html = None,
+    json: Json = False,
+) -> None:
+    """Let two agents play a match, and say how much better one of them is.
+
+    Games are played in pairs: the same two setups, then the agents change sides. Score and Elo are
+    A's. Exit code 1 if --sprt accepts ELO0.
+
+    Example: vauban match cadet random --games 200 --variant barrage --seed 7
+
+    Example: vauban match cadet --bot "python3 mybot.py" --time 2 --save games.txt
+
+    Example: vauban match fox charger --sprt 0,20 --games 10000 --json
+    """
+    from vauban.arena.match import Match, records
+    from vauban.arena.report import report_json, report_text
+    from vauban.arena.schedule import play_match
+    from vauban.arena.sprt import Sprt
+    from vauban.arena.statistics import summary
+
+    pair = [*(agents or []), *(f"bot:{command}" for command in bot or [])]
+    if len(pair) != 2:
+        raise ConfigurationError(f"a match is played by two agents, and these are {len(pair)}: {_listed(pair)}")
+    hypotheses = _hypotheses(sprt, alpha, beta)
+    seed = _fresh_seed() if seed is None else seed
+    for file in (save, html):
+        _check_writable(file)
+    played = Match(pair[0], pair[1], games, variant or "classic", rules, seed, setups=setups or "human", time=time)
+    test = Sprt(hypotheses) if hypotheses else None
+    done: list[Any] = []
+    interrupted = False
+    begun = clock.perf_counter()
+    with _executor(workers, ray, games) as executor, progress_bar(" – ".join(played.names), games) as move:
+
+        def watch(so_far: list[Any]) -> None:
+            done[:] = so_far
+            move(len(done), _running_score(played.names, [game.result for game in done]))
+
+        try:
+            done = play_match(played, executor, test, watch)
+        except KeyboardInterrupt:
+            interrupted = True
+    wall = clock.perf_counter() - begun
+    if not done:
+        errors.print("interrupted before a game was done")
+        raise typer.Exit(INTERRUPTED)
+    results = [game.result for game in done]
+    report = report_json([results], hypotheses=hypotheses)
+    if save is not None:
+        _write_games(save, records(played, done), len(done))
+    _write_page(html, report, f"{played.names[0]} – {played.names[1]}")
+    if json:
+        told = {
+            "agents": list(played.names), "variant": played.variant.name, "rules": played.game.rules.text,
+            "setups": played.setups, "seed": seed, **summary(results), "ends": report["ends"],
+            "notes": report["notes"], "verdict": report["matches"][0]["verdict"], "wall_seconds": round(wall, 3),
+            "workers": executor.workers, "interrupted": interrupted,
+        }  # fmt: skip
+        print_json(told | ({"sprt": test.state()} if test is not None else {}))
+    else:
+        console.print(report_text(report))
+        _say(
+            f"{played.variant.name}, setups {played.setups}, seed {seed}: {len(results)} games in {wall:.1f} s, "
+            f"{executor.workers} {'worker' if executor.workers == 1 else 'workers'}."
+        )
+        if interrupted:
+            _say(f"Interrupted after {len(results)} of {games} games.")
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if test is not None and test.decision == "H0":
+        raise typer.Exit(1)
+
+
+def _hypotheses(text: str | None, alpha: float | None, beta: float | None) -> Hypotheses | None:
+    from vauban.arena.sprt import Hypotheses
+
+    if text is None:
+        if alpha is not None or beta is not None:
+            raise ConfigurationError("--alpha and --beta belong to a test: give its hypotheses too, e.g. --sprt 0,20")
+        return None
+    try:
+        elo0, elo1 = map(float, text.split(","))
+    except ValueError:
+        raise ConfigurationError(f"--sprt {text!r}: give two Elo differences, e.g. --sprt 0,20") from None
+    given = {name: value for name, value in (("alpha", alpha), ("beta", beta)) if value is not None}
+    return Hypotheses(elo0, elo1, **given)
+
+
+def _running_score(names: tuple[str, str], results: list[GameResult]) -> str:
+    from vauban.arena.results import tally
+
+    return f"{names[0]} {tally(results)} {names[1]}"
+
+
+# ── vauban tournament ────────────────────────────────────────────────────────────────────────────
+
+
+def tournament(
+    file: Annotated[Path, typer.Argument(metavar="FILE.db", help="Where the tournament is kept, or goes on.")],
+    agents: Annotated[
+        list[str] | None, typer.Argument(metavar="AGENT…", help="Who takes part (vauban agents).")
+    ] = None,
+    gauntlet: Annotated[
+        str | None, typer.Option(metavar="AGENT", help="Only this agent plays against each of the others.")
+    ] = None,
+    games: Annotated[int | None, typer.Option(help="Between every two who meet (default: 100).", min=1)] = None,
+    variant: Variant = None,
+    rules: Rules = None,
+    setups: Setups = None,
+    seed: Seed = None,
+    time: Time = None,
+    workers: Workers = None,
+    ray: Ray = None,
+    save: Annotated[Path | None, typer.Option(help="Write all games to a file (vauban replay shows them).")] = None,
+    html: Html = None,
+    json: Json = False,
+) -> None:
+    """Let every agent play every other, or one all others, and rate them.
+
+    All games are kept in FILE.db. A tournament that was interrupted, or killed, goes on when the file
+    is named again, with nothing else or with the same settings; it ends with the same table.
+
+    Example: vauban tournament ladder.db cadet random fox hunter --games 200 --variant barrage
+
+    Example: vauban tournament ladder.db
+
+    Example: vauban tournament new.db fox hunter --gauntlet cadet --ray auto --html new.html
+    """
+    from vauban.arena.report import report_json, report_text
+
+    for path in (save, html):
+        _check_writable(path)
+    taking_part = tuple(agents or ())
+    if gauntlet is not None and taking_part and gauntlet not in taking_part:
+        taking_part = (gauntlet, *taking_part)
+    options = {
+        "agents": taking_part or None, "gauntlet": gauntlet, "games": games, "variant": variant, "rules": rules,
+        "setups": setups, "seed": seed, "time": time,
+    }  # fmt: skip
+    given = {name: value for name, value in options.items() if value is not None}
+    with _opened(file, given) as played:
+        interrupted = False
+        with _executor(workers, ray, played.games) as executor, progress_bar(file.name, played.games) as move:
+            try:
+                played.play(executor, move)
+            except KeyboardInterrupt:
+                interrupted = True
+        results = played.results()
+        if interrupted:
+            _say_how_to_go_on(file, played)
+        if not results:
+            raise typer.Exit(INTERRUPTED)
+        report = report_json(results)
+        if save is not None:
+            _write_games(save, played.records(), played.played)
+        _write_page(html, report, file.stem)
+        if json:
+            table = played.settings.table()
+            told = {"file": str(file), "played": played.played, "missing": played.games - played.played}
+            print_json(told | {"settings": table, **report})
+        else:
+            console.print(report_text(report))
+            _say(f"{played.played} of {played.games} games, in {file}; seed {played.settings.seed}.")
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _opened(file: Path, given: dict[str, Any]) -> Tournament:
+    """The tournament of a file, after a comparison with the settings that were given; or a new one."""
+    from vauban.arena.tournament import Settings, Tournament
+
+    if file.exists() and file.stat().st_size:
+        found = Tournament.open(file)
+        try:
+            found.check(replace(found.settings, **given))
+        except BaseException:
+            found.close()
+            raise
+        return found
+    if "agents" not in given:
+        raise ConfigurationError(f"there is no tournament {file} yet: name the agents that are to play")
+    return Tournament.open(file, Settings(**{"seed": _fresh_seed(), **given}))
+
+
+def _say_how_to_go_on(file: Path, played: Tournament) -> None:
+    from vauban.cli.play import started_as
+
+    errors.print(f"Interrupted after {played.played} of {played.games} games. Go on with")
+    errors.print(Text(f"  {started_as()} tournament {shlex.quote(str(file))}"), soft_wrap=True)
+
+
+# ── vauban agents ────────────────────────────────────────────────────────────────────────────────
+
+
+def agents(
+    name: Annotated[str | None, typer.Argument(help="An agent, for its full description and its options.")] = None,
+    json: Json = False,
+) -> None:
+    """List the agents, or describe one.
+
+    An agent with options is written NAME:OPTION=VALUE,OPTION=VALUE wherever an agent is asked for; a
+    program of your own is written bot:COMMAND.
+
+    Example: vauban agents fox
+    """
+    from vauban.agents import AGENTS
+
+    if name is not None:
+        described = _description(name.partition(":")[0])
+        if json:
+            print_json(described)
+            return
+        console.print(Text(described["name"], "bold"))
+        for paragraph in described["description"].split("\n\n"):
+            console.print(Text(" ".join(paragraph.split()) + "\n"))
+        options = Table.grid(padding=(0, 2))
+        for each in described["options"]:
+            options.add_row(Text(f"  {each['name']}={_written(each['default'])}"), Text(each["help"], "dim"))
+        if described["options"]:
+            console.print(options)
+        return
+    described_all = [_description(each) for each in AGENTS]
+    if json:
+        print_json({"agents": described_all})
+        return
+    table = Table.grid(padding=(0, 2))
+    for each in described_all:
+        table.add_row(Text(each["name"], "bold"), each["description"].partition("\n")[0])
+    table.add_row(Text("bot:COMMAND", "bold"), "A program of your own, in any language (docs/external-bots.md).")
+    console.print(table)
+
+
+def _description(name: str) -> dict[str, Any]:
+    """An agent in words, and its options: each with its default and what it means."""
+    from vauban.agents import make_agent
+    from vauban.agents.base import close
+
+    agent = make_agent(name)
+    options = getattr(agent, "options", None)
+    known = fields(options) if is_dataclass(options) else ()
+    documented = type(options) if known else type(agent)
+    close(agent)
+    return {
+        "name": name,
+        "description": cleandoc(documented.__doc__ or ""),
+        "options": [
+            {"name": each.name, "default": each.default, "help": each.metadata.get("help", "")} for each in known
+        ],
+    }
+
+
+def _written(value: Any) -> str:
+    """A default as it would be typed."""
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+# ── What they share ──────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def _executor(workers: int | None, ray: str | None, games: int) -> Iterator[Executor]:
+    """Where games are played, as the options say."""
+    from vauban.arena.executors import Here, Processes, RayExecutor, cores
+
+    if ray is not None:
+        cluster = RayExecutor(None if ray == "local" else ray, workers)
+        try:
+            yield cluster
+        finally:
+            cluster.close()
+        return
+    count = min(workers or cores(), max(1, games // 2))
+    yield Here() if count == 1 else Processes(count)
+
+
+def _write_games(path: Path, texts: Iterable[str], count: int) -> None:
+    """Write records, an empty line between them; each game has to be gone through once more for its battles."""
+    with path.open("w", encoding="utf-8") as file, progress_bar(f"writing {path.name}", count) as move:
+        for number, text in enumerate(texts, 1):
+            file.write(text if number == 1 else f"\n{text}")
+            move(number)
+
+
+def _write_page(path: Path | None, report: dict[str, Any], title: str) -> None:
+    if path is not None:
+        from vauban.arena.report_html import report_html
+
+        path.write_text(report_html(report, title), encoding="utf-8")
+
+
+def _check_writable(path: Path | None) -> None:
+    """Refuse a file that cannot be written before hours are spent on what was to be in it."""
+    if path is None:
+        return
+    there = path.exists()
+    try:
+        path.open("a").close()
+        if not there:
+            path.unlink()
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _fresh_seed() -> int:
+    return secrets.randbelow(2**31)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names) if names else "name two, e.g. vauban match cadet random"
+
+
+def _say(line: str) -> None:
+    console.print(Text(line, "dim"), soft_wrap=True)
