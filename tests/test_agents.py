@@ -8,6 +8,8 @@ import pytest
 
 from vauban.agents import AGENTS, make_agent
 from vauban.agents.base import Agent, tell
+from vauban.arena.match import FORFEIT, RESIGNED, Match
+from vauban.arena.play import play_games
 from vauban.board import Board, Played, View
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.stratego.pieces import BOMB, FLAG
@@ -154,3 +156,27 @@ def test_an_agent_answers_alike_whatever_the_hidden_pieces_are(name: str, varian
             compared += 1
         board.push((agent, other)[board.turn].choose_move(board.view(board.turn)))
     assert compared >= 5
+
+
+# ── Every agent, every variant ───────────────────────────────────────────────────────────────────
+
+
+def check_many_games(name: str, variant: str, games: int) -> None:
+    """Nobody fails, is late or answers illegally; resigning is an agent's right."""
+    match = Match(name, "random", games, variant, seed=11)
+    for game in play_games(match, range(games)):
+        result = game.result
+        assert result.end != FORFEIT or result.note.startswith(RESIGNED), f"game {result.number}: {result.note}"
+
+
+@pytest.mark.parametrize("name", POOL)
+@pytest.mark.parametrize("variant", ["barrage", "medium", "tiny", "nano"])
+def test_an_agent_plays_by_the_rules_to_the_end(name: str, variant: str) -> None:
+    check_many_games(name, variant, 6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", POOL)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_an_agent_plays_a_thousand_games_by_the_rules(name: str, variant: str) -> None:
+    check_many_games(name, variant, 1000)

@@ -27,7 +27,7 @@ class Options:
     resample: int = option(1, "simulations before another position is sampled; 0: one position a move")
     rollouts: int = option(1, "games played on from a new position")
     ahead: int = option(5, "moves in each of them")
-    explore: float = option(0.5, "how much it tries moves it has seen little of")
+    explore: float = option(1.0, "how much it tries moves it has seen little of")
     puct: bool = option(True, "choose by PUCT, with the prior; 0: by UCT")
     prior: int = option(search.OWN_PRIOR, "which prior and evaluation: 2 ours, 1 the thesis', 0 none")
     finished: float = option(1.0, "weight of finished games in the mean of the rollouts")
