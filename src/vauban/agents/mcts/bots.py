@@ -24,7 +24,7 @@ class Options:
     setups: str = option("own", "how it sets up: own (as people do), uniform, list:FILE, …")
     sims: int = option(0, "simulations a move; 0: as many as the time allows")
     time: float = option(0.55, "seconds a move, at most; 0: no limit")
-    resample: int = option(1, "simulations before another position is sampled; 0: one position a move")
+    resample: int = option(4, "simulations before another position is sampled; 0: one position a move")
     rollouts: int = option(1, "games played on from a new position")
     ahead: int = option(5, "moves in each of them")
     explore: float = option(1.0, "how much it tries moves it has seen little of")
