@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from vauban.agents.alphabeta import BOT as ALPHABETA
 from vauban.agents.base import Agent
 from vauban.agents.cadet import CadetAgent
 from vauban.agents.compiled import Bot, CompiledAgent
@@ -45,7 +46,7 @@ def _plain(kind: Callable[[int], Any], name: str) -> Maker:
 AGENTS: dict[str, Maker] = {
     "random": lambda settings, seed: RandomAgent(seed, make_options(RandomOptions, "random", settings)),
     "cadet": _plain(CadetAgent, "cadet"),
-    **{bot.name: _compiled(bot) for bot in (*SCRIPTED, *SEARCHING)},
+    **{bot.name: _compiled(bot) for bot in (*SCRIPTED, ALPHABETA, *SEARCHING)},
 }
 """By name: what makes an agent from settings and a seed. The weakest come first."""
 
