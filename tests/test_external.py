@@ -91,7 +91,8 @@ def _nothing_stays_behind() -> Iterator[None]:
     yield
     left = descendants() - before
     assert not left, f"processes left behind: {left}"
-    assert open_files() == descriptors, "files left open"
+    # Other tests' processes may end meanwhile, so there can be fewer.
+    assert open_files() <= descriptors, "files left open"
 
 
 # ── Bots that play ───────────────────────────────────────────────────────────────────────────────
@@ -304,11 +305,12 @@ def test_a_bot_does_not_outlive_us_even_if_we_are_killed(tmp_path: Path) -> None
 
 
 def test_an_agent_that_is_forgotten_takes_its_process_with_it() -> None:
+    before = descendants()
     agent = bot("good")
     agent.choose_setup(CLASSIC, 0, random.Random(1))
-    assert descendants()
+    assert descendants() - before
     del agent
-    _until(lambda: not descendants())
+    _until(lambda: not descendants() - before)
 
 
 def _command(pid: int) -> bytes:

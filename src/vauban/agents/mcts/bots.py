@@ -11,7 +11,7 @@ from vauban.agents.options import option
 
 @dataclass(frozen=True)
 class Options:
-    """Searches a tree over many sampled positions; the strongest of the pool.
+    """Searches one tree over many sampled positions; stronger the longer it may think.
 
     Monte-Carlo tree search after the agent of the Louvain thesis (2023), with its parts rebuilt and two things beyond
     it. It samples complete positions that fit what it has seen (how people set up, what has moved, which types are
