@@ -7,9 +7,10 @@ types that fights showed. So worlds in which a fight ends differently part ways 
 value of a move is its average over worlds.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from vauban.agents.base import RESIGNS
 from vauban.agents.belief import sample, sample_thesis
 from vauban.agents.mcts.evaluate import evaluate, neighbours
 from vauban.agents.mcts.instinct import WORTH, evaluate_worth, warm_prior, weigh_by_worth
@@ -18,7 +19,7 @@ from vauban.agents.mcts.memory import MIX_1, key_of, make_memory, mixed, recall,
 from vauban.agents.mcts.prior import list_moves, make_moves, make_paths, prune, weigh_moves
 from vauban.games.base import END, PLAYER, PLIES, WINNER
 from vauban.games.kernel import ZERO, Record, clock, kernel
-from vauban.games.randomness import draw
+from vauban.games.randomness import MOVE, draw
 from vauban.games.stratego.hidden import assign
 from vauban.games.stratego.layout import HIDDEN_COUNT, SQUARES
 from vauban.games.stratego.rules import encode, play_move
@@ -28,12 +29,16 @@ SIMS, TIME, RESAMPLE, ROLLOUTS, AHEAD, EXPLORE, PUCT, PRIOR, FINISHED, SWAPS = r
 NO_PRIOR, THESIS_PRIOR, OWN_PRIOR = 0, 1, 2
 MOST_SIMS = 20_000
 """No move gets more simulations than this, however much time it has."""
-EDGES = 32
+EDGES = 40
 """Room for so many edges a simulation."""
 MOST_MOVES = 512
 MOST_DEPTH = 256
+PATIENCE = 4
+"""Simulations between two looks at the clock."""
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
+ROOT = MIX
+"""The key of the root."""
 
 
 @kernel
@@ -64,9 +69,9 @@ def choose(game, seed, options, prior):
     rules = game.rules
     squares = rules[SQUARES]
     state = np.empty(1, np.uint64)
-    state[0] = (draw(seed, np.uint64(viewer), np.int64(game.words[PLIES]), 0, 0) << np.uint64(32)) | draw(
-        seed, np.uint64(viewer), np.int64(game.words[PLIES]), 0, 1
-    )
+    ply = np.int64(game.words[PLIES])
+    state[0] = draw(seed, np.uint64(viewer), ply, MOVE, 0) << np.uint64(32)
+    state[0] |= draw(seed, np.uint64(viewer), ply, MOVE, 1)
     deadline = clock() + options[TIME] if options[TIME] > 0 else np.inf
     sims = min(np.int64(options[SIMS]), MOST_SIMS) if options[SIMS] > 0 else MOST_SIMS
     resample = np.int64(options[RESAMPLE])
@@ -79,88 +84,159 @@ def choose(game, seed, options, prior):
     world, line, rollout = like(game), like(game), like(game)
     types = np.zeros(squares, np.int64)
 
-    # Nodes are found by a hash of what happened; each has a list of edges, which grows as worlds differ.
-    capacity = 1
-    while capacity < 4 * sims:
-        capacity *= 2
-    keys = np.zeros(capacity, np.uint64)
-    first_edge = np.full(capacity, -1, np.int64)
-    room = EDGES * sims + MOST_MOVES
-    edge_next = np.empty(room, np.int32)
-    edge_move = np.empty(room, np.int32)
-    edge_visits = np.zeros(room, np.int32)
-    edge_value = np.zeros(room, np.float64)
-    edges = 0
-    keys[slot_of(keys, MIX)] = MIX
-
-    trail = np.empty(MOST_DEPTH, np.int64)
+    tree = make_tree(sims)
+    path = np.empty(MOST_DEPTH, np.int64)
     movers = np.empty(MOST_DEPTH, np.int64)
-    at_node = np.empty(MOST_MOVES, np.int64)
-
+    here = np.empty(MOST_MOVES, np.int64)
     for sim in range(sims):
-        if (sim & 3) == 0 and clock() > deadline and sim > 0:
+        if sim > 0 and sim % PATIENCE == 0 and clock() > deadline:
             break
         if sim == 0 or (resample > 0 and sim % resample == 0):
             draw_world(game, world, viewer, prior, types, np.int64(options[SWAPS]), seed, state)
         copy_record(world, line)
-        key = MIX
+        key = ROOT
         depth = 0
-        value = 0.0
         while True:
             if line.bytes[END] != 0:
                 value = outcome_value(line, viewer)
                 break
-            player = np.int64(line.bytes[PLAYER])
-            count = consider(line, knowledge, near, paths, memory, moves, options)
-            node = slot_of(keys, key)
-            visits = 0
-            for index in range(count):
-                code = moves.sources[index] * 128 + moves.targets[index]
-                edge = first_edge[node]
-                while edge >= 0 and edge_move[edge] != code:
-                    edge = edge_next[edge]
-                if edge < 0:
-                    edge = edges
-                    edges += 1
-                    edge_move[edge] = code
-                    edge_visits[edge] = 0
-                    edge_value[edge] = 0.0
-                    edge_next[edge] = first_edge[node]
-                    first_edge[node] = edge
-                at_node[index] = edge
-                visits += edge_visits[edge]
-            chosen = select_edge(moves, count, at_node, edge_visits, edge_value, visits, options)
-            edge = at_node[chosen]
-            source, target = moves.sources[chosen], moves.targets[chosen]
-            trail[depth] = edge
-            movers[depth] = player
-            depth += 1
-            shown = play_shown(line, viewer, source, target)
-            key = mixed(key ^ np.uint64(source * 128 + target + 16384 * (shown + 1)) * MIX_1)
-            if line.bytes[END] != 0:
-                value = outcome_value(line, viewer)
-                break
-            if depth >= MOST_DEPTH or keys[slot_of(keys, key)] != key:
-                keys[slot_of(keys, key)] = key
+            if tree.keys[slot_of(tree, key)] != key or depth == MOST_DEPTH or is_full(tree):
+                tree.keys[slot_of(tree, key)] = key
                 value = rollouts(line, rollout, viewer, knowledge, near, paths, memory, moves, options, state)
                 break
-        for index in range(depth):
-            edge = trail[index]
-            edge_visits[edge] += 1
-            edge_value[edge] += value if movers[index] == viewer else -value
-        if edges + MOST_MOVES > room:
+            count = consider(line, knowledge, near, paths, memory, moves, options)
+            visits = find_edges(tree, slot_of(tree, key), moves, count, here)
+            chosen = select_move(tree, moves, count, here, visits, options)
+            path[depth] = here[chosen]
+            movers[depth] = line.bytes[PLAYER]
+            depth += 1
+            source, target = moves.sources[chosen], moves.targets[chosen]
+            shown = play_shown(line, viewer, source, target)
+            key = mixed(key ^ np.uint64(source * 128 + target + 16384 * (shown + 1)) * MIX_1)
+        for step in range(depth):
+            tree.visits[path[step]] += 1
+            tree.values[path[step]] += value if movers[step] == viewer else -value
+        # A single move needs no thought.
+        if tree.used[0] == 1 or is_full(tree):
             break
-
-    best, most, total = -1, -1, -np.inf
-    edge = first_edge[slot_of(keys, MIX)]
-    while edge >= 0:
-        visits = np.int64(edge_visits[edge])
-        if visits > most or (visits == most and edge_value[edge] > total):
-            best, most, total = np.int64(edge_move[edge]), visits, edge_value[edge]
-        edge = edge_next[edge]
-    if best < 0:
-        return RESIGNS
+    best = most_visited(tree)
     return encode(rules, viewer, best // 128, best % 128)
+
+
+# ── The tree ─────────────────────────────────────────────────────────────────────────────────────
+
+
+class Tree(NamedTuple):
+    """Nodes, found by a hash of what happened since the root; each has a list of edges, its moves.
+
+    Worlds differ in what the other player can do, so a list may grow when its node is visited again.
+    """
+
+    keys: np.ndarray
+    """By slot of the table of nodes: the node's hash, 0 if there is none."""
+    first: np.ndarray
+    """By slot: the first edge."""
+    following: np.ndarray
+    """By edge: the next of the same node."""
+    moves: np.ndarray
+    """By edge: 128 · source + target."""
+    visits: np.ndarray
+    values: np.ndarray
+    """By edge: the sum of what its simulations came to, for the player who moves."""
+    used: np.ndarray
+    """How many edges there are."""
+
+
+@kernel
+def make_tree(sims):
+    """A tree with its root, and room for so many simulations."""
+    capacity = 1
+    while capacity < 4 * sims:
+        capacity *= 2
+    room = EDGES * sims + 2 * MOST_MOVES
+    tree = Tree(
+        np.zeros(capacity, np.uint64),
+        np.full(capacity, -1, np.int64),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.zeros(room, np.int32),
+        np.zeros(room, np.float64),
+        np.zeros(1, np.int64),
+    )
+    tree.keys[slot_of(tree, ROOT)] = ROOT
+    return tree
+
+
+@kernel
+def slot_of(tree, key):
+    """Where a node is in the table, or would be."""
+    mask = np.uint64(len(tree.keys) - 1)
+    slot = np.int64(key & mask)
+    while tree.keys[slot] != 0 and tree.keys[slot] != key:
+        slot = (slot + 1) & np.int64(mask)
+    return slot
+
+
+@kernel
+def is_full(tree):
+    """Whether there is no room for another node's edges."""
+    return tree.used[0] + MOST_MOVES > len(tree.visits)
+
+
+@kernel
+def find_edges(tree, node, moves, count, here):
+    """Write down a node's edges for these moves, new ones where there are none; how often they were visited in all."""
+    visits = 0
+    for index in range(count):
+        code = moves.sources[index] * 128 + moves.targets[index]
+        edge = tree.first[node]
+        while edge >= 0 and tree.moves[edge] != code:
+            edge = tree.following[edge]
+        if edge < 0:
+            edge = tree.used[0]
+            tree.used[0] += 1
+            tree.moves[edge] = code
+            tree.following[edge] = tree.first[node]
+            tree.first[node] = edge
+        here[index] = edge
+        visits += tree.visits[edge]
+    return visits
+
+
+@kernel
+def select_move(tree, moves, count, here, visits, options):
+    """The move with the highest upper bound (thesis §4.2.2)."""
+    explore = options[EXPLORE]
+    best, highest = 0, -np.inf
+    for index in range(count):
+        n = tree.visits[here[index]]
+        mean = tree.values[here[index]] / n if n > 0 else 0.0
+        if options[PUCT] > 0:
+            # Before the first visit the prior alone decides.
+            bound = mean + explore * moves.values[index] * np.sqrt(max(visits, 1)) / (n + 1)
+        elif n == 0:
+            bound = np.inf
+        else:
+            bound = mean + explore * np.sqrt(np.log(visits) / n)
+        if bound > highest:
+            best, highest = index, bound
+    return best
+
+
+@kernel
+def most_visited(tree):
+    """The root's move with the most visits; of several, the one with the best value."""
+    best, most, highest = -1, -1, -np.inf
+    edge = tree.first[slot_of(tree, ROOT)]
+    while edge >= 0:
+        visits, value = np.int64(tree.visits[edge]), tree.values[edge]
+        if visits > most or (visits == most and value > highest):
+            best, most, highest = np.int64(tree.moves[edge]), visits, value
+        edge = np.int64(tree.following[edge])
+    return best
+
+
+# ── Moves, worlds, rollouts ──────────────────────────────────────────────────────────────────────
 
 
 @kernel
@@ -224,38 +300,6 @@ def outcome_value(game, viewer):
     if winner == 1 - viewer:
         return -1.0
     return 0.0
-
-
-@kernel
-def slot_of(keys, key):
-    """Where a key is, or would be, in the table."""
-    mask = np.uint64(len(keys) - 1)
-    slot = np.int64(key & mask)
-    while keys[slot] != 0 and keys[slot] != key:
-        slot = (slot + 1) & np.int64(mask)
-    return slot
-
-
-@kernel
-def select_edge(moves, count, at_node, edge_visits, edge_value, visits, options):
-    """The move with the highest upper bound."""
-    explore = options[EXPLORE]
-    best, highest = 0, -np.inf
-    for index in range(count):
-        edge = at_node[index]
-        n = edge_visits[edge]
-        if options[PUCT] > 0:
-            bound = edge_value[edge] / n if n > 0 else 0.0
-            bound += explore * moves.values[index] * np.sqrt(visits) / (n + 1)
-            if visits == 0:
-                bound = moves.values[index]
-        elif n == 0:
-            bound = np.inf
-        else:
-            bound = edge_value[edge] / n + explore * np.sqrt(np.log(visits) / n)
-        if bound > highest:
-            best, highest = index, bound
-    return best
 
 
 @kernel
