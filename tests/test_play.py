@@ -20,7 +20,7 @@ from vauban.board import Board, Look, Played, View
 from vauban.cli import play as module
 from vauban.cli.play import TerminalGame, play, resume
 from vauban.errors import VaubanError
-from vauban.games.stratego.setups import Row, parse_setup, setup_text
+from vauban.games.stratego.setups import Row, parse_setup, random_setup, setup_text
 from vauban.games.stratego.variants import VARIANTS, Variant
 from vauban.notation.moves import Move
 from vauban.notation.records import read_games
@@ -400,6 +400,31 @@ def test_a_draw_by_quiet_play_is_announced_before_it_comes() -> None:
     _, screen = sit_down(person, make_agent("random", 1), variant="barrage", rules="battleless_limit=8")
     assert "6 more plies without a battle, and the game is a draw." in screen
     assert "A draw: too many plies without a battle." in screen
+
+
+def test_an_opponent_is_introduced_by_its_own_line() -> None:
+    _, screen = sit_down(typing(["ready"]), make_agent("charger"))
+    assert "Charger: runs straight at the nearest piece that it might take." in screen
+
+
+class Quitter:
+    """Gives up as soon as it is asked."""
+
+    name = "quitter"
+
+    def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
+        return random_setup(variant, rng)
+
+    def choose_move(self, view: View) -> None:
+        return None
+
+
+def test_an_opponent_that_resigns_has_lost(tmp_path: Path) -> None:
+    path = tmp_path / "game.txt"
+    code, screen = sit_down(typing(["ready", str(path)]), Quitter(), side=1)  # type: ignore[arg-type]
+    assert code == 0 and "You win: your opponent resigned." in screen
+    (game,) = read_games(path.read_text())
+    assert (game.result, game.end) == ("0-1", "resigned")
 
 
 def test_resigning_needs_a_yes_and_opens_both_sides(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """Agents: the protocol (`base`) and the pool of those that can be played with by name.
 
-make_agent("charger")
-make_agent("mcts:sims=200,setups=human", seed=7)
-make_agent("bot:python3 my_bot.py")
+    make_agent("charger")
+    make_agent("mcts:sims=200,setups=human", seed=7)
+    make_agent("bot:python3 my_bot.py")
+
+docs/agents.md says who they are.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ AGENTS: dict[str, Maker] = {
     "cadet": _plain(CadetAgent, "cadet"),
     **{bot.name: _compiled(bot) for bot in (*SCRIPTED, ALPHABETA, *SEARCHING)},
 }
-"""By name: what makes an agent from settings and a seed. The weakest come first."""
+"""By name: what makes an agent from settings and a seed."""
 
 
 def make_agent(text: str, seed: int = 0) -> Agent:

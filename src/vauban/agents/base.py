@@ -16,6 +16,7 @@ wants more implements more: `told` (`Listener`), `choose_actions` (`BatchAgent`)
 from __future__ import annotations
 
 import random
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -83,6 +84,11 @@ def close(agent: Any) -> None:
     """Let an agent go."""
     if isinstance(agent, Closing):
         agent.close()
+
+
+def describe(agent: Agent) -> str:
+    """Who an agent is: one line, then in full. Where it has options, their documentation says it."""
+    return cleandoc(type(getattr(agent, "options", agent)).__doc__ or "")
 
 
 def chance(seed: int, view: View) -> random.Random:

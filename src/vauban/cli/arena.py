@@ -8,7 +8,6 @@ import time as clock
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
-from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -311,16 +310,15 @@ def agents(
 def _description(name: str) -> dict[str, Any]:
     """An agent in words, and its options: each with its default and what it means."""
     from vauban.agents import make_agent
-    from vauban.agents.base import close
+    from vauban.agents.base import close, describe
 
     agent = make_agent(name)
     options = getattr(agent, "options", None)
     known = fields(options) if is_dataclass(options) else ()
-    documented = type(options) if known else type(agent)
     close(agent)
     return {
         "name": name,
-        "description": cleandoc(documented.__doc__ or ""),
+        "description": describe(agent),
         "options": [
             {"name": each.name, "default": each.default, "help": each.metadata.get("help", "")} for each in known
         ],

@@ -28,7 +28,7 @@ from rich.console import Console
 from rich.text import Text
 
 from vauban.agents import AGENTS, make_agent
-from vauban.agents.base import Agent, Listener, tell
+from vauban.agents.base import Agent, Listener, describe, tell
 from vauban.agents.cadet import CadetAgent
 from vauban.board import Board, Look, Piece, Played, View
 from vauban.cli.output import Json, print_json
@@ -389,9 +389,9 @@ class TerminalGame:
                 f" is {self.agent.name}. Red begins.",
             )
         )
-        manners = (type(self.agent).__doc__ or "").strip().splitlines()
+        manners = describe(self.agent).partition("\n")[0]
         if manners:
-            self.say(f"{_capital(self.agent.name)}: {manners[0][0].lower()}{manners[0][1:]}", QUIET)
+            self.say(f"{_capital(self.agent.name)}: {manners[0].lower()}{manners[1:]}", QUIET)
         self.say(f"Take the Flag. {limit_words(r)}".rstrip(), QUIET)
 
     def _help(self, commands: Mapping[str, tuple[str, str]], first: tuple[str, str], **places: str) -> None:

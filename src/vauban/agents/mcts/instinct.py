@@ -8,7 +8,7 @@ reach, and a position counts what each side still hides.
 import numpy as np
 
 from vauban.agents.mcts.knowledge import danger, expected_profit, is_unknown
-from vauban.agents.mcts.prior import beside, list_moves
+from vauban.agents.mcts.prior import beside, list_moves, ranked_value
 from vauban.games.base import PLAYER
 from vauban.games.kernel import ONE, holds, kernel
 from vauban.games.stratego.history import kind_of
@@ -152,21 +152,7 @@ def warm_prior(moves, count):
     best = -np.inf
     for index in range(count):
         best = max(best, moves.values[index])
-    threshold = -np.inf
-    if count > WIDE:
-        last, above = np.inf, 0
-        while above < WIDE:
-            following, ties = -np.inf, 0
-            for index in range(count):
-                value = moves.values[index]
-                if value < last:
-                    if value > following:
-                        following, ties = value, 1
-                    elif value == following:
-                        ties += 1
-            last = following
-            above += ties
-        threshold = last
+    threshold = ranked_value(moves, count, WIDE) if count > WIDE else -np.inf
     kept, total = 0, 0.0
     for index in range(count):
         if moves.values[index] >= threshold:

@@ -194,6 +194,24 @@ def find_fight(game, knowledge, near, paths, player, kind, source):
 
 
 @kernel
+def ranked_value(moves, count, rank):
+    """The value with this rank, ties counted one by one: found by taking off the best ones in turn."""
+    last, above = np.inf, 0
+    while above < rank:
+        following, ties = -np.inf, 0
+        for index in range(count):
+            value = moves.values[index]
+            if value < last:
+                if value > following:
+                    following, ties = value, 1
+                elif value == following:
+                    ties += 1
+        last = following
+        above += ties
+    return last
+
+
+@kernel
 def prune(moves, count):
     """Keep what is worth a thought, scaled to a sum of 1; how many moves are left."""
     total = 0.0
@@ -210,21 +228,7 @@ def prune(moves, count):
         if moves.values[index] >= threshold:
             kept += 1
     if kept > KEPT:
-        # The fifth best value, found by taking off the best ones in turn.
-        best = np.inf
-        above = 0
-        while above < KEPT:
-            following, ties = -np.inf, 0
-            for index in range(count):
-                value = moves.values[index]
-                if value < best:
-                    if value > following:
-                        following, ties = value, 1
-                    elif value == following:
-                        ties += 1
-            best = following
-            above += ties
-        threshold = best
+        threshold = ranked_value(moves, count, KEPT)
     kept, total = 0, 0.0
     for index in range(count):
         if moves.values[index] >= threshold:
