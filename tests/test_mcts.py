@@ -13,10 +13,11 @@ from vauban.agents import make_agent
 from vauban.agents.base import BatchAgent
 from vauban.agents.belief import prior_table
 from vauban.agents.mcts import instinct, search
-from vauban.agents.mcts.evaluate import WEIGHTS, evaluate, neighbours
+from vauban.agents.mcts.evaluate import WEIGHTS, evaluate
 from vauban.agents.mcts.knowledge import fight, learn
 from vauban.agents.mcts.memory import key_of, make_memory, recall, remember, repeats
 from vauban.agents.mcts.prior import Moves, make_moves, make_paths, prune, weigh_moves
+from vauban.agents.terrain import neighbours
 from vauban.board import View
 from vauban.games.kernel import Record
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, SCOUT, SPY

@@ -12,14 +12,14 @@ import numpy as np
 
 from vauban.agents.alphabeta.suspects import DIED_HIDDEN, deeds, estimate, tracks
 from vauban.agents.alphabeta.values import ENEMY, OWN, weigh
+from vauban.agents.terrain import neighbours
 from vauban.games.base import PLAYER
-from vauban.games.kernel import holds, kernel, single
+from vauban.games.kernel import holds, kernel
 from vauban.games.stratego.history import kind_of
 from vauban.games.stratego.layout import (
     BATTLELESS,
     BATTLELESS_LIMIT,
     BYTES,
-    COLUMNS,
     DEAD,
     HIDDEN,
     HIDDEN_COUNT,
@@ -36,7 +36,6 @@ from vauban.games.stratego.layout import (
 )
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, MOVABLE_TYPES, SCOUT, SPY
 from vauban.games.stratego.rules import ATTACKER_DIES, BOTH_DIE, DEFENDER_DIES, battle
-from vauban.games.stratego.squares import shifted
 
 TAKES, BOTH_GONE, FALLS, STAYS, WINS = 0, 1, 2, 3, 4
 """What a fight does to the board: the attacker takes the square; both go; the attacker goes; nothing changes, since it
@@ -184,21 +183,6 @@ def haste(game):
     if limit == NO_LIMIT:
         return 0.0
     return min(1.0, max(0.0, 2 * np.int64(game.words[BATTLELESS]) / limit - 0.5))
-
-
-@kernel
-def neighbours(rules):
-    """squares × 4: the squares next to each, −1 where there is none or a lake."""
-    squares = rules[SQUARES]
-    near = np.full((squares, 4), NOBODY, np.int16)
-    steps = (rules[COLUMNS], -rules[COLUMNS], np.int64(-1), np.int64(1))
-    for square in range(squares):
-        low, high = single(square)
-        for direction in range(4):
-            to_low, to_high = shifted(low, high, direction, rules)
-            if to_low | to_high:
-                near[square, direction] = square + steps[direction]
-    return near
 
 
 @kernel

@@ -11,12 +11,10 @@ from vauban.games.stratego.history import kind_of
 from vauban.games.stratego.layout import (
     ARMY,
     BYTES,
-    COLUMNS,
     DEAD,
     NONE,
     OWNER_BIT,
     PIECES,
-    PLAYABLE,
     ROW,
     ROWS,
     SQUARES,
@@ -64,22 +62,3 @@ def covered_sides(game, near, owner, square):
         if beside < 0 or holds(game.words[PIECES + 2 * owner], game.words[PIECES + 2 * owner + 1], beside):
             covered += 1
     return covered
-
-
-@kernel
-def neighbours(rules):
-    """By square and direction (north, south, west, east): the square beside it; −1 for a lake or the edge."""
-    squares, columns = rules[SQUARES], rules[COLUMNS]
-    near = np.full((squares, 4), -1, np.int64)
-    low, high = np.uint64(rules[PLAYABLE]), np.uint64(rules[PLAYABLE + 1])
-    for square in range(squares):
-        column = square % columns
-        if square + columns < squares and holds(low, high, square + columns):
-            near[square, 0] = square + columns
-        if square >= columns and holds(low, high, square - columns):
-            near[square, 1] = square - columns
-        if column > 0 and holds(low, high, square - 1):
-            near[square, 2] = square - 1
-        if column + 1 < columns and holds(low, high, square + 1):
-            near[square, 3] = square + 1
-    return near

@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from vauban.agents.belief import sample, sample_thesis
-from vauban.agents.mcts.evaluate import evaluate, neighbours
+from vauban.agents.mcts.evaluate import evaluate
 from vauban.agents.mcts.instinct import WORTH, evaluate_worth, warm_prior, weigh_by_worth
 from vauban.agents.mcts.knowledge import learn
 from vauban.agents.mcts.memory import MIX_1, key_of, make_memory, mixed, recall, remember, repeats
 from vauban.agents.mcts.prior import list_moves, make_moves, make_paths, prune, weigh_moves
+from vauban.agents.terrain import neighbours
 from vauban.games.base import END, PLAYER, PLIES, WINNER
 from vauban.games.kernel import ZERO, Record, clock, kernel
 from vauban.games.randomness import MOVE, draw
