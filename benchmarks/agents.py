@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import time
 
@@ -39,8 +40,8 @@ def matches(group: str, seconds: float, seed: int) -> list[Match]:
         ],
         "alphabeta": [
             (alphabeta, other, variant, games)
-            for variant, games in (("classic", 40), ("barrage", 100))
-            for other in ("random", *SIMPLER)
+            for variant, games in (("classic", 20), ("barrage", 50))
+            for other in ("charger", "hunter", "thermal", "fox", "prober")
         ],
         "published": [
             ("mcts-louvain", "charger", "classic", 100),
@@ -67,15 +68,19 @@ def main() -> None:
     schedule = Schedule([(match, range(match.games)) for match in wanted], executor.workers)
     done: list[list[FinishedGame]] = [[] for _ in wanted]
     begun = time.perf_counter()
-    for index, games in executor.run(schedule):
-        schedule.learn(index, games)
-        place = schedule.taken[index][0]
-        done[place] += games
-        played = sum(map(len, done))
-        print(f"{played} games, {time.perf_counter() - begun:.0f} s", end="\r", file=sys.stderr, flush=True)
-        match = wanted[place]
-        if len(done[place]) == match.games:
-            results = sorted((game.result for game in done[place]), key=lambda result: result.number)
+    # Ended early, by Ctrl-C or by a limit of time, the games that were played still count.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        for index, games in executor.run(schedule):
+            schedule.learn(index, games)
+            done[schedule.taken[index][0]] += games
+            played = sum(map(len, done))
+            print(f"{played} games, {time.perf_counter() - begun:.0f} s", end="\r", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print("\nstopped early", file=sys.stderr)
+    for match, finished in zip(wanted, done, strict=True):
+        if finished:
+            results = sorted((game.result for game in finished), key=lambda result: result.number)
             line = {"first": match.names[0], "second": match.names[1], "variant": match.game.variant.name}
             print(json.dumps(line | summary(results)), flush=True)
 
