@@ -125,6 +125,9 @@ class Game(ABC):
     """The longest possible game; None if there is no limit."""
     has_chance: bool
     """Whether chance is ever on turn."""
+    utilities: tuple[float, ...]
+    """All that a game can be worth to a player, the worst first. What one player gains the other loses, so that the
+    mirror image of the list is the other player's."""
 
     @abstractmethod
     def shape(self, tracks: bool, history: int) -> Shape:

@@ -95,6 +95,7 @@ class Kuhn(SmallGame):
     max_plies = LONGEST
     ends = POKER_ENDS
     cards = 3
+    utilities = (-2.0, -1.0, 1.0, 2.0)
     record_bytes = ACTIONS + LONGEST
     kernels = Kernels(
         begin=begin_hand,

@@ -140,6 +140,7 @@ class Leduc(SmallGame):
     max_plies = 2 * SLOTS
     ends = POKER_ENDS
     cards = 6
+    utilities = tuple(float(chips) for chips in (-13, -11, -9, -7, -5, -3, -1, 0, 1, 3, 5, 7, 9, 11, 13))
     record_bytes = ACTIONS + 2 * SLOTS
     kernels = Kernels(
         begin=begin_hand,

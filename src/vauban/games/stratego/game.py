@@ -47,6 +47,7 @@ class Stratego(Game):
     family = "stratego"
     version = 1
     has_chance = False
+    utilities = (-1.0, 0.0, 1.0)
     players = PLAYERS
     ends = ENDS
     kernels = KERNELS

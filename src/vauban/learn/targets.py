@@ -1,0 +1,129 @@
+"""The formulas of damped self-play learning, as pure functions of tensors (Ataraxos, sections D.3 and D.4).
+
+A *window* is what was collected between two trainings: `length` rows of `n` games each. In every row the player on
+turn of each game saw a position, foresaw its outcome (a distribution over the game's payoffs, the worst first) and
+played. His positions follow one another through the window; those of the other player lie between them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Returns(NamedTuple):
+    """What the positions of a window turned out to be worth to the players on turn."""
+
+    outcomes: Tensor
+    """Where the outcome head should go: length × n × payoffs."""
+    advantages: Tensor
+    """How much better the move was than foreseen: length × n."""
+    estimated: Tensor
+    """Which positions have these (bool, length × n): not the last of a player whose game goes on."""
+
+
+def lambda_returns(
+    foreseen: Tensor, players: Tensor, ended: Tensor, results: Tensor, payoffs: Tensor,
+    outcome_decay: float, advantage_decay: float,
+) -> Returns:  # fmt: skip
+    """λ-returns along each player's own positions, bootstrapped where the window ends.
+
+    foreseen: distributions over outcomes, as the network foresaw them (length × n × payoffs, float32).
+    players: who was on turn (length × n); ended: where the move ended the game (bool).
+    results: the class of the outcome for the first player, where a game ended (length × n, int64).
+    payoffs: what the classes are worth to a player, the worst first; the game is zero-sum, so that the other
+        player's class is the mirror image.
+
+    Per player, G = (1 − λ)·V' + λ·G', with V' and G' of his next position, or the outcome itself when the game
+    ended before he had one. The newest position of a player whose game goes on only serves as such a V'.
+    """
+    length, games, classes = foreseen.shape
+    device = foreseen.device
+    rows = torch.arange(games, device=device)
+    next_value = torch.zeros(2, games, classes, device=device)
+    next_outcome = torch.zeros(2, games, classes, device=device)
+    next_return = torch.zeros(2, games, device=device)
+    known = torch.zeros(2, games, dtype=torch.bool, device=device)
+    outcomes = torch.zeros_like(foreseen)
+    advantages = torch.zeros(length, games, device=device)
+    estimated = torch.zeros(length, games, dtype=torch.bool, device=device)
+    identity = torch.eye(classes, device=device)
+    for row in reversed(range(length)):
+        over = ended[row]
+        final = torch.stack([identity[results[row]], identity[classes - 1 - results[row]]])
+        worth = final @ payoffs
+        next_value = torch.where(over[None, :, None], final, next_value)
+        next_outcome = torch.where(over[None, :, None], final, next_outcome)
+        next_return = torch.where(over[None], worth, next_return)
+        known |= over[None]
+
+        mover = players[row].long()
+        value = foreseen[row]
+        there = known[mover, rows]
+        ahead = next_value[mover, rows]
+        outcome = (1 - outcome_decay) * ahead + outcome_decay * next_outcome[mover, rows]
+        reached = (1 - advantage_decay) * (ahead @ payoffs) + advantage_decay * next_return[mover, rows]
+        outcomes[row] = outcome
+        advantages[row] = torch.where(there, reached - value @ payoffs, 0.0)
+        estimated[row] = there
+        # A player's newest position has nothing behind it: what it foresees stands for its return.
+        next_value[mover, rows] = value
+        next_outcome[mover, rows] = torch.where(there[:, None], outcome, value)
+        next_return[mover, rows] = torch.where(there, reached, value @ payoffs)
+        known[mover, rows] = True
+    return Returns(outcomes, advantages, estimated)
+
+
+def filter_threshold(advantages: Tensor, quantile: float, magnitude: float) -> Tensor:
+    """How large an advantage must be to be learned from: the quantile of their sizes, but at least `magnitude`."""
+    return quantile_of(advantages.abs(), quantile).clamp_min(magnitude)
+
+
+def quantile_of(values: Tensor, quantile: float) -> Tensor:
+    """The quantile, interpolated linearly, of any number of values (`torch.quantile` takes 16 million)."""
+    ordered = values.flatten().float().sort().values
+    place = quantile * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def magnet_log_policy(sources: Tensor, legal: Tensor) -> Tensor:
+    """The magnet: a movable piece uniformly, then one of its moves uniformly; its logarithm over the legal actions.
+
+    sources: what each action moves (int64, one for each action). Actions of the same source share its probability;
+        in a game where nothing is moved every action is its own source, and the magnet is uniform.
+    legal: as `Simulator.legal_actions` lists them, −1 behind the last. −inf there.
+    """
+    absent = legal < 0
+    kinds = int(sources.max()) + 1
+    source = sources[legal.long().clamp_min(0)]
+    counts = torch.zeros(len(legal), kinds, device=legal.device)
+    counts.scatter_add_(1, source, (~absent).float())
+    movable = (counts > 0).sum(1, keepdim=True)
+    return (-(counts.gather(1, source) * movable).log()).masked_fill(absent, -torch.inf)
+
+
+def policy_loss(log_ratio: Tensor, advantages: Tensor, clip: float) -> Tensor:
+    """The clipped importance-weighted loss of each position: −min(r·A, clip(r)·A)."""
+    ratio = log_ratio.exp()
+    return -torch.minimum(ratio * advantages, ratio.clamp(1 - clip, 1 + clip) * advantages)
+
+
+def divergence(log_policy: Tensor, log_other: Tensor) -> Tensor:
+    """KL(policy ‖ other) of each row, over the entries where the policy is not 0."""
+    support = log_policy > -torch.inf
+    difference = torch.where(support, log_policy - log_other, 0.0)
+    return (torch.where(support, log_policy, -torch.inf).exp() * difference).sum(-1)
+
+
+def entropy(log_policy: Tensor) -> Tensor:
+    """The entropy of each row, in nats."""
+    return -(log_policy.exp() * log_policy.clamp_min(torch.finfo(torch.float32).min)).sum(-1)
+
+
+def outcome_loss(logits: Tensor, targets: Tensor) -> Tensor:
+    """Cross-entropy of each position's outcome to its target distribution."""
+    return -(targets * logits.float().log_softmax(-1)).sum(-1)

@@ -1,0 +1,32 @@
+"""The network of games without a board (poker, matrices): layers over the information state."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from vauban.games.base import Game
+from vauban.nets.policy import PolicyNetwork
+from vauban.nets.transformer import Size
+from vauban.observe import base as observations
+
+
+class PlainNetwork(PolicyNetwork):
+    """Chooses actions and foresees the outcome, from an observation without squares."""
+
+    def __init__(self, game: Game, size: Size, observation: str = "information_state") -> None:
+        super().__init__()
+        self.observation = observation
+        self.embed = nn.Linear(observations.find(game, observation).channels(game), size.width)
+        self.layers = nn.ModuleList(nn.Linear(size.width, size.width) for _ in range(size.depth))
+        self.policy = nn.Linear(size.width, game.action_count)
+        self.outcome = nn.Linear(size.width, len(game.utilities))
+        self.register_buffer("choice_of_action", torch.arange(game.action_count), persistent=False)
+
+    def forward(self, seen: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits of the actions and of the outcome."""
+        x = functional.relu(self.embed(seen.flatten(1)))
+        for layer in self.layers:
+            x = x + functional.relu(layer(x))
+        return self.policy(x), self.outcome(x)
