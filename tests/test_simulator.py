@@ -467,3 +467,54 @@ def test_a_damaged_cache_of_kernels_is_as_good_as_none(tmp_path: Path) -> None:
     environment = os.environ | {"VAUBAN_CACHE": "/proc/nothing"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert done.stdout.strip() == str(0x6627E8D5) and "not kept" in done.stderr
+
+
+def test_actions_are_chosen_by_their_probabilities_and_the_same_again() -> None:
+    sim = Simulator("barrage", 20_000, seed=5)
+    legal, _ = sim.legal_actions()
+    weights = torch.rand(legal.shape, generator=torch.Generator().manual_seed(1)) + 0.05
+    weights[:, 1] = 0.0
+    weights[legal < 0] = 0.0
+    log_policy = weights.log() + 3.0  # any scale will do
+    chosen = sim.choose(legal, log_policy)
+    assert torch.equal(chosen, sim.choose(legal, log_policy))
+    places = (legal == chosen[:, None]).int().argmax(1)
+    assert (chosen == legal[torch.arange(sim.n), places]).all()
+    policy = weights / weights.sum(1, keepdim=True)
+    for place in range(6):
+        seen, expected = (places == place).float().mean(), policy[:, place].mean()
+        spread = (policy[:, place] * (1 - policy[:, place])).sum().sqrt() / sim.n
+        assert abs(seen - expected) < 4.5 * spread + 1e-9
+    sim.step(chosen)
+
+
+def test_nothing_is_chosen_where_a_game_is_over() -> None:
+    sim = Simulator("nano", 50, seed=5, restart=False)
+    while not sim.over.all():
+        legal, _ = sim.legal_actions()
+        chosen = sim.choose(legal, torch.zeros(legal.shape))
+        assert torch.equal(chosen == -1, sim.over)
+        sim.step(chosen)
+
+
+def test_new_games_come_from_new_pools() -> None:
+    first = torch.as_tensor(parse_setup("FLPJ", VARIANTS["tiny"]))[None]
+    other = torch.as_tensor(parse_setup("LFPJ", VARIANTS["tiny"]))[None]
+    sim = Simulator("tiny", 8, seed=1, setups=first)
+    sim.set_pools((other, other))
+    ended = sim.play_random(150)
+    assert (ended > 0).all()
+    flags = sim.starts[:, :4]
+    assert torch.equal(flags, other.expand(8, -1).to(torch.int8))
+
+
+def test_two_simulators_share_the_games_of_one() -> None:
+    whole = Simulator("tiny", 10, seed=3)
+    parts = [Simulator("tiny", 5, seed=3, stride=10) for _ in range(2)]
+    for index, part in enumerate(parts):
+        part.reset(first_number=5 * index)
+    whole.play_random(200)
+    for part in parts:
+        part.play_random(200)
+    both = torch.cat([part.snapshot().pack() for part in parts])
+    assert torch.equal(whole.snapshot().pack(), both)

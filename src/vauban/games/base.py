@@ -223,4 +223,4 @@ def _load_families() -> None:
 def nearest(word: str, known: Sequence[str]) -> str:
     """A hint for a misspelt word: the nearest known one, or all of them."""
     near = difflib.get_close_matches(word, known, 1)
-    return f"did you mean {near[0]!r}?" if near else "known are: " + ", ".join(map(repr, known))
+    return f"did you mean {near[0]!r}?" if near else "known are " + ", ".join(map(repr, known))

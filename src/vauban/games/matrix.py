@@ -154,7 +154,7 @@ class MatrixGame(SmallGame):
         if not np.isfinite(self.payoffs).all():
             raise ConfigurationError(f"the payoffs of {name!r} must be finite numbers")
         self.payoffs.flags.writeable = False
-        self.utilities = tuple(sorted({float(sign * worth) for worth in self.payoffs.flat for sign in (-1, 1)}))
+        self.utilities = tuple(sorted({float(sign * worth) + 0.0 for worth in self.payoffs.flat for sign in (-1, 1)}))
         self.action_count = self.max_legal = max(self.payoffs.shape)
         self.actions = tuple(actions) or tuple(map(str, range(self.action_count)))
         if len(self.actions) != self.action_count:

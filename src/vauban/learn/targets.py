@@ -76,11 +76,6 @@ def lambda_returns(
     return Returns(outcomes, advantages, estimated)
 
 
-def filter_threshold(advantages: Tensor, quantile: float, magnitude: float) -> Tensor:
-    """How large an advantage must be to be learned from: the quantile of their sizes, but at least `magnitude`."""
-    return quantile_of(advantages.abs(), quantile).clamp_min(magnitude)
-
-
 def quantile_of(values: Tensor, quantile: float) -> Tensor:
     """The quantile, interpolated linearly, of any number of values (`torch.quantile` takes 16 million)."""
     ordered = values.flatten().float().sort().values

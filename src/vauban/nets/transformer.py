@@ -1,4 +1,4 @@
-"""The blocks that all networks are made of: pre-layernorm transformers with ReLU feed-forwards and learned positions."""
+"""The blocks that all networks are made of: pre-layernorm, ReLU, learned positions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ class Size:
 
     def __post_init__(self) -> None:
         if min(self.depth, self.width, self.heads, self.feedforward) < 1 or self.width % self.heads:
-            raise ConfigurationError(f"a network's width must be a multiple of its heads, and all of them 1 or more: {self}")
+            raise ConfigurationError(
+                f"a network's width must be a multiple of its heads, and all of them 1 or more: {self}"
+            )
 
 
 def learned_positions(length: int, width: int) -> nn.Parameter:
@@ -75,7 +77,7 @@ class SelfAttention(nn.Module):
 
 
 class CrossAttention(nn.Module):
-    """Every position looks at a memory of other positions; `absent` ones of them it does not see."""
+    """Every position looks at a memory of other positions."""
 
     def __init__(self, size: Size) -> None:
         super().__init__()

@@ -9,6 +9,7 @@ from vauban.sim.bodies import (
     begin,
     begin_random,
     bfloat16_bits,
+    choose_action,
     is_legal,
     legal_action,
     legal_count,
@@ -77,6 +78,14 @@ def sample_all(first, last, words, halves, bytes_, rules, seed, actions):
     """Choose a legal action in every game, uniformly."""
     for row in range(first, last):
         actions[row] = sample_action(Record(words[row], halves[row], bytes_[row], rules), seed)
+
+
+@kernel
+def choose_all(first, last, words, halves, bytes_, rules, seed, legal, log_policy, actions):
+    """Choose one of the listed actions in every game, by their probabilities."""
+    for row in range(first, last):
+        game = Record(words[row], halves[row], bytes_[row], rules)
+        actions[row] = choose_action(game, seed, legal[row], log_policy[row])
 
 
 @kernel

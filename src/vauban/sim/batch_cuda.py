@@ -15,6 +15,7 @@ from vauban.sim.bodies import (
     begin,
     begin_random,
     bfloat16_bits,
+    choose_action,
     is_legal,
     legal_action,
     legal_count,
@@ -58,6 +59,13 @@ def sample_all(words, halves, bytes_, rules, seed, actions):
     row = cuda.grid(1)
     if row < words.shape[0]:
         actions[row] = sample_action(Record(words[row], halves[row], bytes_[row], rules), seed)
+
+
+def choose_all(words, halves, bytes_, rules, seed, legal, log_policy, actions):
+    row = cuda.grid(1)
+    if row < words.shape[0]:
+        game = Record(words[row], halves[row], bytes_[row], rules)
+        actions[row] = choose_action(game, seed, legal[row], log_policy[row])
 
 
 def step_all(words, halves, bytes_, rules, actions, seed, ended, end, winner, plies, utility, faults,

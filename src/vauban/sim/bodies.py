@@ -4,6 +4,7 @@ The functions marked with `@hook` stand for the kernels of whatever game is play
 (`vauban.games.base.Kernels`).
 """
 
+from math import exp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from vauban.games.base import CHANCE, END, NUMBER, PLAYER, PLIES, WINNER
 from vauban.games.kernel import float_bits, hook, kernel
 from vauban.games.randomness import CHANCE as FOR_CHANCE
-from vauban.games.randomness import MOVE, START, below
+from vauban.games.randomness import MOVE, START, below, draw
 
 
 class ResultArrays(NamedTuple):
@@ -111,6 +112,28 @@ def sample_action(game, seed):
     if count == 0:
         return -1
     return legal_action(game, below(count, seed, game.words[NUMBER], game.words[PLIES], MOVE, 0))
+
+
+@kernel
+def choose_action(game, seed, legal, log_policy):
+    """One of the listed actions, by its probability; −1 when the game is over."""
+    if game.bytes[END] != 0:
+        return -1
+    count = 0
+    total = 0.0
+    while count < legal.shape[0] and legal[count] >= 0:
+        total += exp(np.float64(log_policy[count]))
+        count += 1
+    bits = np.float64(draw(seed, game.words[NUMBER], game.words[PLIES], MOVE, 0))
+    left = (bits + 0.5) / 4294967296.0 * total
+    for index in range(count):
+        left -= exp(np.float64(log_policy[index]))
+        if left < 0.0:
+            return np.int64(legal[index])
+    # Rounding alone leads here: the last action that has any probability.
+    while count > 1 and log_policy[count - 1] == -np.inf:
+        count -= 1
+    return np.int64(legal[count - 1])
 
 
 @kernel

@@ -112,7 +112,7 @@ def cuda() -> Any:
         import numba_cuda  # noqa: F401  (numba has a module `cuda` of its own, which is no longer kept up)
         from numba import cuda as module
     except ImportError as error:
-        raise ConfigurationError('device "cuda" needs numba-cuda: pip install "vauban[cuda]"') from error
+        raise ConfigurationError('device "cuda" needs numba-cuda: pip install ".[cuda]"') from error
     from numba.core import config
 
     # A batch may be smaller than the GPU; that is the caller's choice.
@@ -221,15 +221,20 @@ def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any])
 
     class Cache(FunctionCache):  # type: ignore[misc]
         _impl_class = Impl
+        missed: Callable[[], None] | None = None
+        """Is called when nothing is kept, so that compiling begins."""
 
         def load_overload(self, *arguments: Any) -> Any:
             # A file that is damaged, or vanishes, is as good as none: forget it, and compile.
+            found = None
             try:
-                return super().load_overload(*arguments)
+                found = super().load_overload(*arguments)
             except Exception:
                 with suppress(OSError):
                     self.flush()
-                return None
+            if found is None and self.missed is not None:
+                self.missed()
+            return found
 
         def save_overload(self, *arguments: Any) -> None:
             with suppress(OSError):
@@ -241,7 +246,7 @@ def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any])
 # ── The first call of a compiled function ────────────────────────────────────────────────────────
 
 PATIENCE = 0.7
-"""Seconds of waiting after which a person is told what for: loading compiled code takes less."""
+"""Seconds of compiling after which a person is told what is waited for."""
 
 _announced = False
 
@@ -277,10 +282,22 @@ def _alone(name: str) -> Iterator[None]:
 
 
 def _announcing(function: Any, what: str) -> Iterator[None]:
-    begun = time.perf_counter()
-    timer = threading.Timer(PATIENCE, _announce, [function.__name__, what])
+    begun: float | None = None
+    cache: Any = getattr(function, "_cache", None)
+    kept = hasattr(cache, "missed")
+    timer = threading.Timer(PATIENCE, _announce, [function.__name__, what, kept])
     timer.daemon = True
-    timer.start()
+
+    def begin() -> None:
+        nonlocal begun
+        if begun is None:
+            begun = time.perf_counter()
+            timer.start()
+
+    if kept:
+        cache.missed = begin  # what is found where it is kept is not announced, only loaded
+    else:
+        begin()
     try:
         yield
     except Exception as error:
@@ -291,14 +308,16 @@ def _announcing(function: Any, what: str) -> Iterator[None]:
         raise
     finally:
         timer.cancel()
-        seconds = time.perf_counter() - begun
-        if seconds > PATIENCE:
+        if kept:
+            cache.missed = None
+        if begun is not None and (seconds := time.perf_counter() - begun) > PATIENCE:
             print(f"  {function.__name__}: {seconds:.0f} s", file=sys.stderr, flush=True)
 
 
-def _announce(name: str, what: str) -> None:
+def _announce(name: str, what: str, kept: bool) -> None:
     global _announced
     if not _announced:
-        print("compiling the rules for this machine: once, about half a minute", file=sys.stderr, flush=True)
+        kept_words = " (kept for the next time)" if kept else ""
+        print(f"compiling what this command needs{kept_words}", file=sys.stderr, flush=True)
         _announced = True
     print(f"  {name} of {what} …", file=sys.stderr, flush=True)

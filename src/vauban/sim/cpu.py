@@ -56,6 +56,10 @@ class CpuBatch:
     def sample_all(self, store: Store, seed: int, actions: torch.Tensor) -> None:
         self._run(batch_cpu.sample_all, store, np.uint64(seed), _array(actions))
 
+    def choose_all(self, store: Store, seed: int, legal: torch.Tensor, log_policy: torch.Tensor,
+                   actions: torch.Tensor) -> None:  # fmt: skip
+        self._run(batch_cpu.choose_all, store, np.uint64(seed), _array(legal), _array(log_policy), _array(actions))
+
     def check_all(self, store: Store, actions: torch.Tensor, faults: torch.Tensor) -> None:
         self._run(batch_cpu.check_all, store, _array(actions), _array(faults))
 

@@ -91,6 +91,11 @@ class CudaBatch:
     def sample_all(self, store: Store, seed: int, actions: torch.Tensor) -> None:
         self._run("sample_all", store, np.uint64(seed), self._view(actions, "<i2"))
 
+    def choose_all(self, store: Store, seed: int, legal: torch.Tensor, log_policy: torch.Tensor,
+                   actions: torch.Tensor) -> None:  # fmt: skip
+        self._run("choose_all", store, np.uint64(seed), self._view(legal, "<i2"), log_policy,
+                  self._view(actions, "<i2"))  # fmt: skip
+
     def check_all(self, store: Store, actions: torch.Tensor, faults: torch.Tensor) -> None:
         self._run("check_all", store, self._view(actions, "<i2"), faults)
 

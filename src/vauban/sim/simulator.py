@@ -50,6 +50,7 @@ class Simulator:
         setups: Sequence[torch.Tensor] | torch.Tensor | None = None,
         history: int = HISTORY,
         threads: int | None = None,
+        stride: int | None = None,
     ) -> None:
         """Make `n` games and begin them.
 
@@ -64,6 +65,9 @@ class Simulator:
             possible ones if not given.
         history: how many moves a record keeps, at least as many as the rules may look back.
         threads: on the CPU; all cores if not given.
+        stride: how much a new game's number exceeds that of the old one in its place; n if not given. Several
+            simulators that share the work of one have numbers of their own: `stride` games in all, and
+            `reset(first_number=…)`.
         """
         self.game = find_game(game, rules)
         if type(n) is not int or n < 1:
@@ -81,6 +85,7 @@ class Simulator:
         if type(self.seed) is not int or not 0 <= self.seed < 2**64:
             raise ConfigurationError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
         self.n = n
+        self.stride = n if stride is None else stride
         self.tracks = tracks
         self.history = history
         self.restart = restart
@@ -160,6 +165,18 @@ class Simulator:
             self._batch.begin_from(self.store, self._starts, self.seed)
         self._note_results()
 
+    def set_pools(self, setups: Sequence[torch.Tensor] | torch.Tensor) -> None:
+        """Draw the setups of new games from other pools from now on; games under way are left alone.
+
+        Pools as large as the ones before are copied into them: a captured CUDA graph then sees them too.
+        """
+        pools = self._make_pools(setups)
+        if all(new.shape == old.shape for new, old in zip(pools, self._pools, strict=True)):
+            for new, old in zip(pools, self._pools, strict=True):
+                old.copy_(new)
+        else:
+            self._pools = pools
+
     # ── What is the case ─────────────────────────────────────────────────────────────────────────
 
     @property
@@ -181,6 +198,11 @@ class Simulator:
     def numbers(self) -> torch.Tensor:
         """The number of each game (int64; a view of the records)."""
         return self.store.words[:, NUMBER]
+
+    @property
+    def starts(self) -> torch.Tensor:
+        """What each game began from: a row of `game.start_size` (int8; of no meaning after a restore)."""
+        return self._starts
 
     def outcome(self, row: int) -> Outcome | None:
         """How the last game that ended in this row came out; None if none has since the last reset."""
@@ -246,6 +268,18 @@ class Simulator:
         self._batch.sample_all(self.store, self.seed, out)
         return out
 
+    def choose(self, legal: torch.Tensor, log_policy: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+        """One of the legal actions in each game, by a policy's probabilities (int16; −1 where the game is over).
+
+        legal: as `legal_actions` lists them. log_policy: the logarithm of each one's weight (float32, the same shape).
+        """
+        self._refuse_views()
+        out = self._output(out, (self.n,), torch.int16)
+        self._output(legal, (self.n, self.game.max_legal), torch.int16)
+        self._output(log_policy, (self.n, self.game.max_legal), torch.float32)
+        self._batch.choose_all(self.store, self.seed, legal, log_policy, out)
+        return out
+
     def step(self, actions: Any, check: bool = True) -> None:
         """Play one action in each game.
 
@@ -261,7 +295,15 @@ class Simulator:
             self._batch.check_all(self.store, halves, self._faults)
             self.check_step(given)
         self._batch.step_all(
-            self.store, halves, self.seed, self.results, self._faults, self.restart, self._starts, self._pools, self.n
+            self.store,
+            halves,
+            self.seed,
+            self.results,
+            self._faults,
+            self.restart,
+            self._starts,
+            self._pools,
+            self.stride,
         )
 
     def check_step(self, actions: torch.Tensor | None = None) -> None:
@@ -277,7 +319,9 @@ class Simulator:
         if plies < 0:
             raise ConfigurationError(f"plies cannot be negative: {plies}")
         counts = self._empty((self.n,), torch.int32)
-        self._batch.play_random(self.store, plies, self.seed, self.results, self._starts, self._pools, self.n, counts)
+        self._batch.play_random(
+            self.store, plies, self.seed, self.results, self._starts, self._pools, self.stride, counts
+        )
         return counts
 
     # ── Records ──────────────────────────────────────────────────────────────────────────────────

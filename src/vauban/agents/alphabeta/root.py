@@ -226,7 +226,7 @@ def think(world, tree, rules, sources, targets, deepest):
         if sound:
             chosen = best
             accepted = depth
-        if abs(best_value) > WON - LONGEST or count == 1:
+        if (sound and abs(best_value) > WON - LONGEST) or count == 1:
             break
         put_first(order, chosen)
         tree.numbers[REACHED] = depth

@@ -1,0 +1,221 @@
+"""Learning to move: what is learned from a window, and how (Ataraxos, section D.4).
+
+Most moves of a game decide little. Only those whose advantage is large are learned from: the quarter with the largest
+ones, of all workers together. Steps are damped from two sides: towards the policy that played, so that an update stays
+small, and towards the magnet, a policy that moves any piece anywhere, so that play stays mixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from vauban.games.base import Game
+from vauban.games.stratego.game import Stratego
+from vauban.learn.collect import CARRIED, Collector, Window
+from vauban.learn.schedules import PowerLaw
+from vauban.learn.targets import (
+    Returns,
+    divergence,
+    entropy,
+    lambda_returns,
+    magnet_log_policy,
+    outcome_loss,
+    policy_loss,
+    quantile_of,
+)
+from vauban.learn.trainee import Trainee
+from vauban.learn.workers import ALONE, Workers
+from vauban.nets.policy import PolicyNetwork
+from vauban.sim.simulator import Simulator
+
+
+@dataclass(frozen=True)
+class MoveConfig:
+    """How moves are learned; the defaults are the paper's (tables 18 and 22)."""
+
+    games: int = 1536
+    """Games at once, of each worker."""
+    length: int = 202
+    """Rows in a window; the last of each player only bootstraps."""
+    batch: int = 384
+    """Positions in a batch, of each worker: a quarter of the games, since that many pass the filter."""
+    quantile: float = 0.75
+    """How many of the advantages are too small to learn from."""
+    magnitude: float = 0.01
+    """And how small they may not be anyway, from when on a quarter of them has been larger."""
+    advantage_decay: float = 0.5
+    outcome_decay: float = 0.8
+    """λ of the two returns."""
+    clip: float = 0.2
+    """How far from 1 the ratio of new policy to old still counts."""
+    update_weight: float = 0.1
+    """Of the divergence to the policy that played."""
+    magnet_weight: PowerLaw = PowerLaw(0.05, 0.3)  # noqa: RUF009 - it is frozen
+    """Of the divergence to the magnet, by iteration."""
+    outcome_weight: float = 1.0
+    """Of the outcome's cross-entropy."""
+    learning_rate: PowerLaw = PowerLaw(0.5, 1.1, floor=5e-6, ceiling=1e-4)  # noqa: RUF009
+    gradient_norm: float = 0.267
+    average: float = 0.999
+    """Rate of the moving average, an iteration."""
+
+
+class Batch(NamedTuple):
+    """Positions to learn from, and what is to be learned at them."""
+
+    seen: Tensor
+    legal: Tensor
+    actions: Tensor
+    old_log_policy: Tensor
+    advantages: Tensor
+    outcomes: Tensor
+    weights: Tensor
+    """Of each position in the whole; 0 for those that only fill the batch up."""
+
+
+class MoveLearner:
+    """Learns from windows, one after the other."""
+
+    def __init__(
+        self, trainee: Trainee[PolicyNetwork], collector: Collector, config: MoveConfig, seed: int,
+        workers: Workers = ALONE,
+    ) -> None:  # fmt: skip
+        self.trainee, self.collector, self.config, self.seed, self.workers = trainee, collector, config, seed, workers
+        sim = collector.sim
+        self.device = sim.device
+        self.moving = False
+        """Whether advantages have been large enough for the filter's magnitude to count."""
+        self._utilities = torch.tensor(sim.game.utilities, device=sim.device)
+        self._sources = action_sources(sim.game).to(sim.device)
+        self._sim = Simulator(sim.game, config.batch, sim.device, seed, history=sim.history)
+        self._legal, self._counts = self._sim.legal_actions()
+        shape = (config.batch, *sim.observation_shape(trainee.network.observation, "squares"))
+        self._seen = torch.empty(shape, dtype=trainee.dtype, device=sim.device)
+        self._losses: Callable[..., tuple[Tensor, Tensor]] = self._compute_losses
+        if sim.device.type == "cuda":
+            self._losses = torch.compile(self._compute_losses, dynamic=False)
+
+    def learn(self, window: Window, iteration: int) -> dict[str, float]:
+        """One pass over the window's positions that matter; what there is to say about it."""
+        config = self.config
+        returns = lambda_returns(
+            window.foreseen, window.players, window.ended, window.results, self._utilities,
+            config.outcome_decay, config.advantage_decay,
+        )  # fmt: skip
+        positions, threshold = self._filter(returns)
+        order, bounds, total = self._shuffle(positions, iteration)
+        rate, magnet = config.learning_rate.at(iteration), config.magnet_weight.at(iteration)
+        sums = torch.zeros(len(METRICS), device=self.device)
+        norms = torch.zeros((), device=self.device)
+        for first, last, size in bounds:
+            batch = self._batch(window, returns, order[first:last], size)
+            loss, measured = self._losses(batch, torch.tensor(magnet, device=self.device))
+            norms += self.trainee.step(loss, rate, config.gradient_norm)
+            sums += measured
+        self.trainee.update_average(config.average)
+        self.workers.add([sums])
+        metrics = {name: value / max(total, 1) for name, value in zip(METRICS, sums.tolist(), strict=True)}
+        trained = returns.estimated[:-CARRIED]
+        return metrics | {
+            "kept": total / max(self.workers.count * trained.sum().item(), 1),
+            "threshold": threshold,
+            "batches": float(len(bounds)),
+            "gradient_norm": norms.item() / max(len(bounds), 1),
+            "learning_rate": rate,
+            "magnet_weight": magnet,
+        }
+
+    def _filter(self, returns: Returns) -> tuple[Tensor, float]:
+        """The positions to learn from, as row × games + game, and how large an advantage they have at least."""
+        estimated = returns.estimated.clone()
+        estimated[-CARRIED:] = False
+        sizes = returns.advantages.abs()
+        quantile = quantile_of(self.workers.gather(sizes[estimated]), self.config.quantile).item()
+        # While nothing has happened yet that values could tell apart, hardly any advantage has a size worth naming;
+        # then the largest quarter must do, or learning would never begin.
+        self.moving |= quantile >= self.config.magnitude
+        threshold = max(quantile, self.config.magnitude) if self.moving else quantile
+        return (estimated & (sizes >= threshold)).flatten().nonzero().squeeze(1), threshold
+
+    def _shuffle(self, positions: Tensor, iteration: int) -> tuple[Tensor, list[tuple[int, int, int]], int]:
+        """The positions in random order; the bounds of this worker's part of each batch, and the size of all of it.
+
+        The order is drawn for all positions of the window, whoever has played them: several workers make the same
+        batches as one would.
+        """
+        games = self.collector.sim.n
+        row, game = positions // games, positions % games
+        everywhere = row * (games * self.workers.count) + self.workers.rank * games + game
+        keys, order = shuffle_keys(everywhere, self.seed, iteration).sort()
+        together = self.workers.gather(keys)
+        if self.workers.count > 1:
+            together = together.sort().values
+        size = self.config.batch * self.workers.count
+        starts = list(range(0, len(together), size))
+        places = torch.searchsorted(keys, together[starts]).tolist() if starts else []
+        sizes = [min(size, len(together) - start) for start in starts]
+        bounds = list(zip(places, [*places[1:], len(keys)], sizes, strict=True))
+        return positions[order], bounds, len(together)
+
+    def _batch(self, window: Window, returns: Returns, positions: Tensor, size: int) -> Batch:
+        """A batch of positions, filled up to its full size with ones that count for nothing."""
+        capacity = self.config.batch
+        weights = torch.zeros(capacity, device=self.device)
+        weights[: len(positions)] = 1 / size
+        if len(positions) < capacity:
+            positions = torch.cat([positions, positions.new_zeros(capacity - len(positions))])
+        self._sim.restore(self.collector.positions(positions))
+        self._sim.observe(self.trainee.network.observation, self._seen, layout="squares")
+        self._sim.legal_actions(self._legal, self._counts)
+        return Batch(
+            self._seen,
+            self._legal,
+            window.actions.flatten()[positions],
+            window.log_policy.flatten(0, 1)[positions],
+            returns.advantages.flatten()[positions],
+            returns.outcomes.flatten(0, 1)[positions],
+            weights,
+        )
+
+    def _compute_losses(self, batch: Batch, magnet_weight: Tensor) -> tuple[Tensor, Tensor]:
+        """The loss of a batch, and sums over its positions of what `METRICS` names."""
+        network, config = self.trainee.working, self.config
+        choices, outcome = network(batch.seen)
+        log_policy = network.legal_log_policy(choices, batch.legal)
+        magnet = magnet_log_policy(self._sources, batch.legal)
+        played = (batch.legal == batch.actions[:, None]).int().argmax(1, keepdim=True)
+        log_ratio = (log_policy.gather(1, played) - batch.old_log_policy.gather(1, played)).squeeze(1)
+        policy = policy_loss(log_ratio, batch.advantages, config.clip)
+        update = divergence(log_policy, batch.old_log_policy)
+        pull = divergence(log_policy, magnet)
+        value = outcome_loss(outcome, batch.outcomes)
+        losses = policy + config.update_weight * update + magnet_weight * pull + config.outcome_weight * value
+        with torch.no_grad():
+            counted = (batch.weights > 0).float()
+            clipped = ((log_ratio.exp() - 1).abs() > config.clip).float()
+            columns = torch.stack([policy, value, update, pull, entropy(log_policy), clipped, batch.advantages.abs()])
+        return (losses * batch.weights).sum(), columns.detach() @ counted
+
+
+METRICS = ("policy_loss", "outcome_loss", "update_kl", "magnet_kl", "entropy", "clip_rate", "advantage")
+"""Means over the positions that were trained, in the order in which `_compute_losses` sums them."""
+
+
+def action_sources(game: Game) -> Tensor:
+    """What each action moves, for the magnet: a square in Stratego, nothing shared elsewhere."""
+    if isinstance(game, Stratego):
+        return torch.tensor([game.decode(0, action)[0] for action in range(game.action_count)])
+    return torch.arange(game.action_count)
+
+
+def shuffle_keys(positions: Tensor, seed: int, iteration: int) -> Tensor:
+    """Random 64-bit keys, a function of position, seed and iteration (the finaliser of SplitMix64)."""
+    mixed = positions + ((seed * 0x9E3779B97F4A7C15 + iteration * 0xD1B54A32D192ED03) % 2**63)
+    for shift, factor in ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15)):
+        mixed = (mixed ^ (mixed >> shift)) * factor
+    return mixed ^ (mixed >> 31)

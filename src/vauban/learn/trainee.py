@@ -1,0 +1,89 @@
+"""A network in training: its parameters, the copy of them that runs, its optimiser, its moving average."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from vauban.learn.workers import ALONE, Workers
+
+Network = TypeVar("Network", bound=nn.Module)
+
+
+class Trainee(Generic[Network]):
+    """A network whose float32 parameters are trained by Adam.
+
+    On a GPU a bfloat16 copy of it does the work, in rollouts and in training alike, so that the policy which learns is
+    the one which played. On a CPU, where bfloat16 is slow, the network itself does.
+    """
+
+    def __init__(self, network: Network, device: torch.device, workers: Workers = ALONE) -> None:
+        self.network = network.to(device)
+        """What is trained: float32."""
+        self.working = copy.deepcopy(self.network).to(torch.bfloat16) if device.type == "cuda" else self.network
+        """What runs."""
+        self.average = copy.deepcopy(self.network).requires_grad_(False)
+        """The moving average of the parameters: what plays in the end."""
+        self.workers = workers
+        self._parameters = list(self.network.parameters())
+        self._running = list(self.working.parameters())
+        self.optimiser = torch.optim.Adam(self._parameters, lr=0.0, fused=device.type == "cuda")
+        workers.share(self._parameters)
+        self.refresh()
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of what the working copy sees."""
+        return self._running[0].dtype
+
+    def step(self, loss: Tensor, learning_rate: float, gradient_norm: float) -> Tensor:
+        """One step down the gradient of a loss, clipped to a norm; the norm before that.
+
+        With several workers the loss is this one's share of the whole: their gradients are added.
+        """
+        for parameter in self._running:
+            parameter.grad = None
+        loss.backward()
+        gradients = [
+            torch.zeros_like(mine) if running.grad is None else running.grad.float()
+            for mine, running in zip(self._parameters, self._running, strict=True)
+        ]
+        self.workers.add(gradients)
+        for mine, gradient in zip(self._parameters, gradients, strict=True):
+            mine.grad = gradient
+        norm = nn.utils.clip_grad_norm_(self._parameters, gradient_norm, foreach=True)
+        for group in self.optimiser.param_groups:
+            group["lr"] = learning_rate
+        self.optimiser.step()
+        self.refresh()
+        return norm
+
+    @torch.no_grad()
+    def refresh(self) -> None:
+        """Bring the working copy up to date."""
+        if self.working is not self.network:
+            torch._foreach_copy_(self._running, self._parameters)
+
+    @torch.no_grad()
+    def update_average(self, rate: float) -> None:
+        """average ← rate · average + (1 − rate) · parameters."""
+        torch._foreach_lerp_(list(self.average.parameters()), self._parameters, 1 - rate)
+
+    def state(self) -> dict[str, Any]:
+        """All that a resumed run needs."""
+        return {
+            "network": self.network.state_dict(),
+            "average": self.average.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+        }
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Go on from `state()`."""
+        self.network.load_state_dict(state["network"])
+        self.average.load_state_dict(state["average"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.refresh()

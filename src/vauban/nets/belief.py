@@ -1,0 +1,367 @@
+"""Beliefs: what the enemy's hidden pieces may be, given what a player sees.
+
+    belief = UniformBelief(game)                        # or MarginalBelief(game), or a BeliefNetwork
+    seen = sim.observe("ataraxos", layout="squares", viewer=0)
+    values = belief.sample(seen, uniforms)              # positions × samples × pieces, for `Simulator.determinise`
+    belief.log_likelihood(seen, sim.hidden_values(0))   # of each hidden piece's true type
+
+All of them name the types one piece after the other, in the order of the pieces' squares in the viewer's frame, each
+piece given those before it. At every piece the types are masked that would leave no consistent rest: so counts come
+out even, and a piece that has moved is no Flag and no Bomb. A belief is handed nothing but the observation: where the
+hidden pieces stand, which of them have moved and how many there are of each type is all in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from vauban.errors import ConfigurationError
+from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.pieces import MOVABLE_TYPES, TYPES
+from vauban.nets.transformer import Block, Cache, FeedForward, Size, learned_positions
+from vauban.observe import base as observations
+from vauban.observe.ataraxos import THEIR_CHANCES, THEIR_HIDDEN, THEIR_MOVED
+
+KINDS = len(TYPES)
+
+
+class Hidden(NamedTuple):
+    """The enemy's hidden pieces of n positions, as an observation shows them: by square in the viewer's frame."""
+
+    squares: Tensor
+    """Where they stand: int64, n × pieces; behind the last any square."""
+    present: Tensor
+    """Which entries are pieces (bool, n × pieces): the first ones."""
+    moved: Tensor
+    """Which have moved (bool, n × pieces)."""
+    unmoved: Tensor
+    """How many, from each piece on, have not moved (int64, n × pieces)."""
+    counts: Tensor
+    """How many are of each type (int64, n × 12)."""
+    chances: Tensor
+    """The probability of each type when all consistent assignments are equally likely (float32, n × pieces × 12)."""
+
+
+def hidden_pieces(seen: Tensor, pieces: int) -> Hidden:
+    """Read the hidden pieces, at most `pieces` of them, off the observation "ataraxos" in the layout "squares"."""
+    there = seen[:, :, THEIR_HIDDEN] > 0
+    chances = seen[:, :, THEIR_CHANCES : THEIR_CHANCES + KINDS].float() * there[:, :, None]
+    squares = (~there).byte().sort(dim=1, stable=True).indices[:, :pieces]
+    present = there.gather(1, squares)
+    moved = (seen[:, :, THEIR_MOVED] > 0).gather(1, squares) & present
+    still = (present & ~moved).long()
+    # The chances of a type, added up over the pieces, are the number of such pieces: also in bfloat16, when rounded.
+    counts = chances.sum(1).round().long()
+    unmoved = still.flip(1).cumsum(1).flip(1)
+    listed = chances.gather(1, squares[:, :, None].expand(-1, -1, KINDS))
+    return Hidden(squares, present, moved, unmoved, counts, listed)
+
+
+class Left(NamedTuple):
+    """What is left to give out when a piece's turn comes."""
+
+    counts: Tensor
+    """How many pieces of each type (int64, … × 12)."""
+    moved: Tensor
+    """Whether this piece has moved (bool, …)."""
+    unmoved: Tensor
+    """How many pieces, from this one on, have not moved (int64, …)."""
+
+
+def allowed_types(left: Left) -> Tensor:
+    """Which types a piece may be given so that the rest can be given out too (bool, … × 12)."""
+    fixed = left.counts[..., MOVABLE_TYPES:].sum(-1)
+    # Flags and Bombs must go to pieces that have not moved: when they need all of those, none is left for the others.
+    may_move = left.moved | (left.unmoved > fixed)
+    movable = torch.arange(KINDS, device=fixed.device) < MOVABLE_TYPES
+    return (left.counts > 0) & torch.where(movable, may_move[..., None], ~left.moved[..., None])
+
+
+def uniform_chances(left: Left) -> Tensor:
+    """The probability of each type of a piece when all consistent rests are equally likely (float32, … × 12)."""
+    counts = left.counts.float()
+    movable, fixed = counts[..., :MOVABLE_TYPES], counts[..., MOVABLE_TYPES:]
+    moved, unmoved = left.moved[..., None], left.unmoved[..., None].float().clamp_min(1)
+    can_move = torch.where(moved, 1.0, 1 - fixed.sum(-1, keepdim=True) / unmoved)
+    return torch.cat(
+        [
+            movable / movable.sum(-1, keepdim=True).clamp_min(1) * can_move,
+            torch.where(moved, 0.0, fixed / unmoved),
+        ],
+        -1,
+    )
+
+
+def masked_log_policy(log_weights: Tensor, allowed: Tensor) -> Tensor:
+    """The logarithm of the probabilities of the allowed types, −inf for the others; float32."""
+    # A finite number first: where nothing is allowed, behind the last piece, there must be no NaN.
+    lowest = torch.finfo(torch.float32).min
+    return torch.log_softmax(log_weights.float().masked_fill(~allowed, lowest), -1).masked_fill(~allowed, -torch.inf)
+
+
+def choose(log_policy: Tensor, uniforms: Tensor) -> Tensor:
+    """The type that each uniform number (0 to 1, without 1) falls on: int64, the shape of `uniforms`."""
+    chances = log_policy.exp()
+    sums = chances.cumsum(-1)
+    reached = (sums > uniforms[..., None] * sums[..., -1:]) & (chances > 0)
+    # Rounding may leave a uniform number close to 1 above all sums; it falls on the last type that is possible.
+    last = (KINDS - 1) - (chances > 0).flip(-1).int().argmax(-1)
+    return torch.where(reached.any(-1), reached.int().argmax(-1), last)
+
+
+def marginals(values: Tensor) -> Tensor:
+    """How often each piece is of each type among samples: float32, positions × pieces × 12; 0 behind the last piece."""
+    return one_hot(values).float().mean(1)
+
+
+def one_hot(values: Tensor) -> Tensor:
+    """The types as bits (int64, … × 12); all 0 for −1."""
+    return functional.one_hot(values.long() + 1, KINDS + 1)[..., 1:]
+
+
+Speaker = Callable[[int, Tensor, Left], Tensor]
+"""(number of the piece, types of the one before, what is left) → log-weights, positions × samples × 12."""
+
+
+class Belief:
+    """A distribution over what the enemy's hidden pieces are, from which one can draw, and which can be asked."""
+
+    observation = "ataraxos"
+    """What `seen` is, in the layout "squares"."""
+    pieces: int
+    """How many pieces can be hidden at most."""
+
+    @torch.no_grad()
+    def sample(self, seen: Tensor, uniforms: Tensor) -> Tensor:
+        """Draw assignments of types to the hidden pieces (int8, positions × samples × `pieces`, −1 behind the last).
+
+        seen: observations of the positions, by the player whose belief this is.
+        uniforms: float32 from 0 to 1 (without 1), positions × samples × `pieces`: what the answer depends on.
+        """
+        if uniforms.dim() != 3 or len(uniforms) != len(seen) or uniforms.shape[2] != self.pieces:
+            raise ConfigurationError(
+                f"uniforms must be {len(seen)} (positions) × samples × {self.pieces} (pieces), "
+                f"not {tuple(uniforms.shape)}"
+            )
+        hidden = hidden_pieces(seen, self.pieces)
+        samples = uniforms.shape[1]
+        values = torch.full(uniforms.shape, -1, dtype=torch.int8, device=seen.device)
+        counts = hidden.counts[:, None].expand(-1, samples, -1)
+        previous = values[:, :, 0]
+        speak = self._speaker(seen, hidden, samples)
+        for piece in range(int(hidden.present.sum(1).max())):
+            left = Left(counts, hidden.moved[:, piece, None], hidden.unmoved[:, piece, None])
+            log_policy = masked_log_policy(speak(piece, previous, left), allowed_types(left))
+            drawn = choose(log_policy, uniforms[:, :, piece])
+            previous = torch.where(hidden.present[:, piece, None], drawn, -1)
+            values[:, :, piece] = previous
+            counts = counts - one_hot(previous)
+        return values
+
+    @torch.no_grad()
+    def log_likelihood(self, seen: Tensor, values: Tensor) -> Tensor:
+        """With which log-probability `sample` names each of these types after those before (positions × `pieces`).
+
+        values: as `Simulator.hidden_values` has them, −1 behind the last.
+        Float32; 0 behind the last, −inf for what cannot be.
+        """
+        hidden = hidden_pieces(seen, self.pieces)
+        values = self._fitted(values)
+        given = one_hot(values)
+        counts = hidden.counts[:, None] - (given.cumsum(1) - given)
+        left = Left(counts, hidden.moved, hidden.unmoved)
+        log_policy = masked_log_policy(self._log_weights(seen, hidden, values, left), allowed_types(left))
+        chosen = log_policy.gather(2, values.clamp_min(0)[:, :, None])[:, :, 0]
+        return torch.where(hidden.present, chosen, 0.0)
+
+    def _fitted(self, values: Tensor) -> Tensor:
+        """Values as int64 of `pieces` columns."""
+        values = values[:, : self.pieces].long()
+        return functional.pad(values, (0, self.pieces - values.shape[1]), value=-1)
+
+    def _speaker(self, seen: Tensor, hidden: Hidden, samples: int) -> Speaker:
+        """What gives the log-weights of one piece after the other."""
+        raise NotImplementedError
+
+    def _log_weights(self, seen: Tensor, hidden: Hidden, values: Tensor, left: Left) -> Tensor:
+        """The log-weights of all pieces, each given the values before it: positions × pieces × 12."""
+        raise NotImplementedError
+
+
+class UniformBelief(Belief):
+    """All consistent assignments are equally likely."""
+
+    def __init__(self, game: Stratego) -> None:
+        self.pieces = game.variant.pieces
+
+    def _speaker(self, seen: Tensor, hidden: Hidden, samples: int) -> Speaker:
+        return lambda piece, previous, left: uniform_chances(left).log()
+
+    def _log_weights(self, seen: Tensor, hidden: Hidden, values: Tensor, left: Left) -> Tensor:
+        return uniform_chances(left).log()
+
+
+class MarginalBelief(Belief):
+    """Each piece by itself as the observation gives its chances; only what cannot be is ruled out on the way."""
+
+    def __init__(self, game: Stratego) -> None:
+        self.pieces = game.variant.pieces
+
+    def _speaker(self, seen: Tensor, hidden: Hidden, samples: int) -> Speaker:
+        log_chances = hidden.chances.log()
+        return lambda piece, previous, left: log_chances[:, piece, None].expand(-1, samples, -1)
+
+    def _log_weights(self, seen: Tensor, hidden: Hidden, values: Tensor, left: Left) -> Tensor:
+        return hidden.chances.log()
+
+
+class MemoryAttention(nn.Module):
+    """Every position looks at a memory, whose keys and values are made once."""
+
+    def __init__(self, size: Size) -> None:
+        super().__init__()
+        self.heads = size.heads
+        self.query = nn.Linear(size.width, size.width)
+        self.project = nn.Linear(size.width, 2 * size.width)
+        self.out = nn.Linear(size.width, size.width)
+
+    def remember(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """The keys and values of a memory."""
+        rows, length, _ = memory.shape
+        keys, values = self.project(memory).view(rows, length, 2, self.heads, -1).permute(2, 0, 3, 1, 4)
+        return keys, values
+
+    def forward(self, x: Tensor, memory: tuple[Tensor, Tensor], visible: Tensor) -> Tensor:
+        """`memory`: as `remember` made it. `visible`: which of its positions are looked at (bool, rows × length)."""
+        rows, length, width = x.shape
+        queries = self.query(x).view(rows, length, self.heads, -1).transpose(1, 2)
+        mixed = functional.scaled_dot_product_attention(queries, *memory, attn_mask=visible[:, None, None, :])
+        attended: Tensor = self.out(mixed.transpose(1, 2).reshape(rows, length, width))
+        return attended
+
+
+class MemoryBlock(nn.Module):
+    """Attention to a memory and feed-forward, each on a normalised copy of the stream and added to it."""
+
+    def __init__(self, size: Size, dropout: float) -> None:
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(size.width)
+        self.attention = MemoryAttention(size)
+        self.feedforward_norm = nn.LayerNorm(size.width)
+        self.feedforward = FeedForward(size)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, memory: tuple[Tensor, Tensor], visible: Tensor) -> Tensor:
+        """The stream after this block."""
+        x = x + self.dropout(self.attention(self.attention_norm(x), memory, visible))
+        widened: Tensor = x + self.dropout(self.feedforward(self.feedforward_norm(x)))
+        return widened
+
+
+class BeliefNetwork(nn.Module, Belief):
+    """An encoder over the occupiable squares, and a decoder that names the hidden pieces one after the other.
+
+    The decoder looks at the encoder's tokens of the squares on which hidden pieces stand, and at the types it has
+    named. Dropout is for training alone: `sample` and `log_likelihood` do without, in whatever mode the network is.
+    """
+
+    def __init__(self, game: Stratego, size: Size, decoder_depth: int, dropout: float = 0.2) -> None:
+        super().__init__()
+        if decoder_depth < 1 or not 0 <= dropout < 1:
+            raise ConfigurationError(
+                f"a belief network has 1 or more decoder blocks, not {decoder_depth}, "
+                f"and a dropout from 0 to below 1, not {dropout}"
+            )
+        variant = game.variant
+        self.size = size
+        self.pieces = variant.pieces
+        occupiable = [square for square in range(variant.squares) if square not in variant.lakes]
+        token = torch.zeros(variant.squares, dtype=torch.int64)
+        token[occupiable] = torch.arange(len(occupiable))
+        self.embed = nn.Linear(observations.find(game, self.observation).channels(game), size.width)
+        self.positions = learned_positions(len(occupiable), size.width)
+        self.encoder = nn.ModuleList(Block(size, dropout) for _ in range(size.depth))
+        self.memory_norm = nn.LayerNorm(size.width)
+        self.embed_type = nn.Linear(KINDS, size.width)
+        self.order = learned_positions(self.pieces, size.width)
+        self.decoder = nn.ModuleList(Block(size, dropout) for _ in range(decoder_depth))
+        self.recall = nn.ModuleList(MemoryBlock(size, dropout) for _ in range(decoder_depth))
+        self.norm = nn.LayerNorm(size.width)
+        self.types = nn.Linear(size.width, KINDS)
+        self.occupiable: Tensor
+        self.token_of_square: Tensor
+        self.register_buffer("occupiable", torch.tensor(occupiable), persistent=False)
+        self.register_buffer("token_of_square", token, persistent=False)
+
+    def forward(self, seen: Tensor, hidden: Hidden, values: Tensor) -> Tensor:
+        """Logits of each hidden piece's type given the values before it, in one pass: positions × `pieces` × 12.
+
+        values: as `Simulator.hidden_values` has them. Nothing is masked; rows behind the last piece mean nothing.
+        """
+        memory, visible = self._remember(seen, hidden)
+        given = one_hot(self._fitted(values))
+        before = functional.pad(given, (0, 0, 1, 0))[:, :-1]
+        x = self.embed_type(before.to(memory.dtype)) + self.order
+        for own, recall, known in zip(self.decoder, self.recall, self._keys_and_values(memory), strict=True):
+            x = recall(own(x, causal=True), known, visible)
+        logits: Tensor = self.types(self.norm(x))
+        return logits
+
+    def _remember(self, seen: Tensor, hidden: Hidden) -> tuple[Tensor, Tensor]:
+        """The encoder's tokens of the hidden pieces, and which of them are to be looked at."""
+        x = self.embed(seen.to(self.embed.weight.dtype))[:, self.occupiable] + self.positions
+        for block in self.encoder:
+            x = block(x)
+        tokens = self.token_of_square[hidden.squares]
+        memory: Tensor = self.memory_norm(x.gather(1, tokens[:, :, None].expand(-1, -1, x.shape[2])))
+        # Where nothing is hidden, attention to nothing would be NaN, and spoil the gradients of the other positions.
+        nothing = ~hidden.present[:, :1]
+        return memory, torch.cat([hidden.present[:, :1] | nothing, hidden.present[:, 1:]], 1)
+
+    def _keys_and_values(self, memory: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """What each block of the decoder takes from the memory."""
+        return [cast(MemoryBlock, recall).attention.remember(memory) for recall in self.recall]
+
+    def sample(self, seen: Tensor, uniforms: Tensor) -> Tensor:
+        with self._without_dropout():
+            return super().sample(seen, uniforms)
+
+    def log_likelihood(self, seen: Tensor, values: Tensor) -> Tensor:
+        with self._without_dropout():
+            return super().log_likelihood(seen, values)
+
+    def _speaker(self, seen: Tensor, hidden: Hidden, samples: int) -> Speaker:
+        memory, visible = self._remember(seen, hidden)
+        rows, dtype = len(seen) * samples, memory.dtype
+        memories = self._keys_and_values(memory)
+        caches = [Cache(rows, self.pieces, self.size, memory.device, dtype) for _ in self.decoder]
+
+        def speak(piece: int, previous: Tensor, left: Left) -> Tensor:
+            x = self.embed_type(one_hot(previous).to(dtype)) + self.order[piece]
+            for own, recall, cache, known in zip(self.decoder, self.recall, caches, memories, strict=True):
+                x = own(x.view(rows, 1, -1), cache=cache)
+                # All samples of a position look at the same memory, so they are its queries side by side.
+                x = recall(x.view(len(seen), samples, -1), known, visible)
+            logits: Tensor = self.types(self.norm(x))
+            return logits
+
+        return speak
+
+    def _log_weights(self, seen: Tensor, hidden: Hidden, values: Tensor, left: Left) -> Tensor:
+        logits: Tensor = self(seen, hidden, values)
+        return logits
+
+    @contextmanager
+    def _without_dropout(self) -> Iterator[None]:
+        training = self.training
+        self.eval()
+        try:
+            yield
+        finally:
+            self.train(training)

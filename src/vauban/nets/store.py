@@ -1,0 +1,425 @@
+"""Models on disk: a folder with a card and the weights of one to three networks (docs/models.md).
+
+    model = load_model("runs/mine")  # or a shipped one, by its name
+    choices, outcome = model.move(seen)
+
+`card.json` says for which game the networks are, how they are built, how they came about and how well they play.
+Weights are safetensors files, which hold numbers and nothing that could run. The card alone decides what is built; a
+file that does not fit it in every name and shape is refused.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import safetensors.torch
+import torch
+from safetensors import SafetensorError
+from torch import Tensor, nn
+
+from vauban.errors import VaubanError
+from vauban.games.base import Game, nearest
+from vauban.games.base import game as find_game
+from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.variants import VARIANTS, Variant, variant_from
+from vauban.nets.belief import BeliefNetwork
+from vauban.nets.move import MoveNetwork
+from vauban.nets.plain import PlainNetwork
+from vauban.nets.policy import PolicyNetwork
+from vauban.nets.setup import SetupNetwork
+from vauban.nets.transformer import Size
+
+FORMAT = 1
+"""The version of the card."""
+CARD, SETUPS = "card.json", "setups.txt"
+SHIPPED = Path(str(importlib.resources.files("vauban.models")))
+
+Card = dict[str, Any]
+Part = Literal["move", "setup", "belief"]
+PARTS: tuple[Part, ...] = ("move", "setup", "belief")
+
+KINDS: dict[str, tuple[Part, type[nn.Module], dict[str, type]]] = {
+    "move": ("move", MoveNetwork, {"observation": str}),
+    "plain": ("move", PlainNetwork, {"observation": str}),
+    "setup": ("setup", SetupNetwork, {"count_prior": bool, "flag_side": bool}),
+    "belief": ("belief", BeliefNetwork, {"decoder_depth": int, "dropout": float}),
+}
+"""Kinds of networks: which part of a model they can be, their class, and its arguments beside game and size."""
+
+_STORED = {torch.float32: "float32", torch.bfloat16: "bfloat16"}
+_MOST_NAMED = 4
+"""An error names so many weights, and counts the others."""
+
+
+class ModelError(VaubanError, ValueError):
+    """A model that is not there, cannot be read, or does not fit."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """The networks of a folder, and its card."""
+
+    folder: Path
+    game: Game
+    """What the networks were made for, by the rules they were trained with."""
+    move: PolicyNetwork
+    setup: SetupNetwork | None
+    belief: BeliefNetwork | None
+    setups: Path | None
+    """A list of setups, one on a line, to be drawn from in place of the setup network."""
+    card: Card
+
+    def check_plays(self, game: Game) -> None:
+        """Refuse a game for which the model is not meant; rules may differ from those of its training."""
+        if game.name not in self.card["variants"] or not _same_board(game, self.game):
+            raise ModelError(
+                f"the model {self.card['name']!r} plays {' and '.join(self.card['variants'])}, not {game.name!r}"
+            )
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a model came about: what its run knows."""
+
+    configuration: Mapping[str, Any]
+    """All settings of the run, as they were resolved."""
+    iterations: int
+    moves: int
+    """Moves played, by both sides together."""
+    games: int
+    """Games that were finished."""
+    minutes: float
+    machine: str
+    commit: str
+    """Of the code that ran."""
+    command: str
+    """What makes the model again."""
+    date: str
+    """When the run ended, as YYYY-MM-DD."""
+    curve: Sequence[Mapping[str, float]] = ()
+    """How it went: the same numbers in each row, e.g. iteration, minutes, score."""
+
+
+# ── Cards ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def describe(kind: str, size: Size, **options: Any) -> dict[str, Any]:
+    """A network as a card has it: `describe("move", size, observation="ataraxos")`. `KINDS` lists the options."""
+    return {"kind": kind, "size": asdict(size), **options}
+
+
+def make_card(
+    game: Game,
+    networks: Mapping[str, Mapping[str, Any]],
+    *,
+    name: str,
+    about: str,
+    variants: Sequence[str] = (),
+    training: Training | None = None,
+    source: Mapping[str, Any] | None = None,
+    strength: Sequence[Mapping[str, Any]] = (),
+) -> Card:
+    """The card of a model, from facts.
+
+    networks: by part, as `describe` makes them. about: one sentence.
+    variants: where the model plays, if not only at the variant of `game`.
+    training: for a model of ours; source: for one that comes from elsewhere.
+    strength: matches, as `strength_row` makes them.
+    """
+    card: Card = {
+        "format": FORMAT,
+        "name": name,
+        "about": about,
+        "variant": _variant_entry(game),
+        "rules": game.rules.text if isinstance(game, Stratego) else None,
+        "variants": list(variants) or [game.name],
+        "networks": {part: dict(each) for part, each in networks.items()},
+    }
+    if training is not None:
+        card["training"] = asdict(training)
+    if source is not None:
+        card["source"] = dict(source)
+    card["strength"] = [dict(row) for row in strength]
+    check_card(card, f"the card of {name!r}")
+    return card
+
+
+STRENGTH = (
+    "variant", "rules", "setups", "seed", "games", "score", "score_low", "score_high", "elo", "elo_low", "elo_high",
+)  # fmt: skip
+"""What a row of strength takes over from a match."""
+
+
+def strength_row(told: Mapping[str, Any], command: str, date: str) -> dict[str, Any]:
+    """A match as a card has it. told: what `vauban match MODEL OPPONENT --json` printed; the model is the first."""
+    missing = [key for key in ("agents", *STRENGTH) if key not in told]
+    if missing:
+        raise ModelError(f"a match without {', '.join(missing)}: give what `vauban match … --json` prints")
+    return {"opponent": told["agents"][1], **{key: told[key] for key in STRENGTH}, "command": command, "date": date}
+
+
+def write_card(folder: Path, card: Card) -> None:
+    """Write the card of a folder anew, e.g. with further rows of strength."""
+    check_card(card, str(folder / CARD))
+    _write(folder / CARD, (json.dumps(card, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
+
+
+def read_card(folder: Path) -> Card:
+    """The card of a model's folder."""
+    path = folder / CARD
+    try:
+        card = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelError(f"{path}: cannot be read as a card: {error}") from error
+    if not isinstance(card, dict):
+        raise ModelError(f"{path}: a card is a JSON object, not {type(card).__name__}")
+    check_card(card, str(path))
+    return card
+
+
+def check_card(card: Card, where: str) -> None:
+    """Refuse a card that lacks something, or is of another version."""
+    wanted: dict[str, tuple[type, ...]] = {
+        "format": (int,), "name": (str,), "about": (str,), "variant": (str, dict), "rules": (str, type(None)),
+        "variants": (list,), "networks": (dict,), "strength": (list,),
+    }  # fmt: skip
+    for key, kinds in wanted.items():
+        if key not in card:
+            raise ModelError(f"{where}: the entry {key!r} is missing")
+        if not isinstance(card[key], kinds):
+            raise ModelError(f"{where}: the entry {key!r} must be {_named(kinds)}, not {card[key]!r}")
+    if card["format"] != FORMAT:
+        raise ModelError(f"{where}: a card of format {card['format']}, and this version of Vauban reads {FORMAT}")
+    if not card["variants"] or not all(isinstance(each, str) for each in card["variants"]):
+        raise ModelError(f"{where}: 'variants' must be the names of variants, not {card['variants']!r}")
+    if "move" not in card["networks"]:
+        raise ModelError(f"{where}: 'networks' has no entry 'move', and a model without a move network cannot play")
+    for part, description in card["networks"].items():
+        _check_description(part, description, where)
+    for row in card["strength"]:
+        for key in ("opponent", *STRENGTH, "command", "date"):
+            if not isinstance(row, dict) or key not in row:
+                raise ModelError(f"{where}: a row of 'strength' without {key!r}: {row!r}")
+
+
+def _check_description(part: str, description: Any, where: str) -> None:
+    where = f"{where}, network {part!r}"
+    if part not in PARTS:
+        raise ModelError(f"{where}: there is no such part of a model: {nearest(part, PARTS)}")
+    if not isinstance(description, dict) or not isinstance(description.get("kind"), str):
+        raise ModelError(f"{where}: a network is described by an object with its 'kind', not by {description!r}")
+    kind = description["kind"]
+    if kind not in KINDS or KINDS[kind][0] != part:
+        fitting = [each for each, (of, _, _) in KINDS.items() if of == part]
+        raise ModelError(f"{where}: it cannot be of the kind {kind!r}: {nearest(kind, fitting)}")
+    options = KINDS[kind][2]
+    wanted = {"size": dict, **options}
+    for key in description:
+        if key not in (*wanted, "kind", "parameters", "dtype"):
+            raise ModelError(f"{where}: a network of the kind {kind!r} has no {key!r}: {nearest(key, list(wanted))}")
+    for key, expected in wanted.items():
+        given = description.get(key)
+        fits = isinstance(given, (int, float) if expected is float else expected)
+        if key not in description or not fits or (isinstance(given, bool) and expected is not bool):
+            raise ModelError(f"{where}: {key!r} must be {_named((expected,))}, not {given!r}")
+    numbers = [each.name for each in fields(Size)]
+    size = description["size"]
+    if sorted(size) != sorted(numbers) or not all(type(number) is int for number in size.values()):
+        raise ModelError(f"{where}: 'size' must have the whole numbers {', '.join(numbers)}, not {size!r}")
+
+
+def _named(kinds: tuple[type, ...]) -> str:
+    words = {
+        int: "a whole number", float: "a number", str: "a text", bool: "true or false", list: "a list",
+        dict: "an object", type(None): "null",
+    }  # fmt: skip
+    return " or ".join(words[kind] for kind in kinds)
+
+
+def _variant_entry(game: Game) -> str | dict[str, Any]:
+    """A variant by name; one that is not ours as the table that a TOML file would have."""
+    if not isinstance(game, Stratego) or VARIANTS.get(game.name) == game.variant:
+        return game.name
+    variant = game.variant
+    return {
+        "name": variant.name,
+        "rows": variant.rows,
+        "columns": variant.columns,
+        "lakes": [variant.square_name(lake) for lake in variant.lakes],
+        "setup_rows": variant.setup_rows,
+        "army": variant.army_text,
+        "total_limit": variant.total_limit,
+        "battleless_limit": variant.battleless_limit,
+    }
+
+
+def _game_of(card: Card, where: str) -> Game:
+    try:
+        if isinstance(card["variant"], dict):
+            return Stratego(variant_from(card["variant"]), card["rules"])
+        return find_game(card["variant"], card["rules"])
+    except VaubanError as error:
+        raise ModelError(f"{where}: {error}") from error
+
+
+def _same_board(one: Game, other: Game) -> bool:
+    if not isinstance(one, Stratego) or not isinstance(other, Stratego):
+        return one.name == other.name
+
+    def board(variant: Variant) -> tuple[Any, ...]:
+        return variant.rows, variant.columns, variant.lakes, variant.setup_rows
+
+    return board(one.variant) == board(other.variant)
+
+
+# ── Where models are ─────────────────────────────────────────────────────────────────────────────
+
+
+def shipped_models() -> dict[str, Path]:
+    """The folders of the models that come with Vauban, by name."""
+    return {path.name: path for path in sorted(SHIPPED.iterdir()) if (path / CARD).is_file()}
+
+
+def find_model(name: str | Path) -> Path:
+    """The folder of a model: a shipped one by its name; with a slash in it, a path of a model or of a run."""
+    text = str(name)
+    if isinstance(name, str) and not any(separator in text for separator in ("/", os.sep)):
+        shipped = shipped_models()
+        if name in shipped:
+            return shipped[name]
+        near = nearest(name, list(shipped)) if shipped else "none is shipped"
+        here = f"; the folder beside you is './{name}'" if Path(name).is_dir() and name else ""
+        raise ModelError(f"there is no model {name!r}: {near} (a folder is written with a slash, e.g. runs/mine){here}")
+    path = Path(text)
+    for folder in (path, path / "model"):
+        if (folder / CARD).is_file():
+            return folder
+    if not path.exists():
+        raise ModelError(f"{text}: there is no such folder")
+    raise ModelError(f"{text}: this is no model: there is neither {CARD} nor model/{CARD} in it")
+
+
+# ── Weights ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def save_model(
+    folder: Path, networks: Mapping[str, nn.Module], card: Card, dtype: torch.dtype = torch.bfloat16
+) -> None:
+    """Write a model's folder: weights rounded to `dtype` (bfloat16 or float32), then the card.
+
+    networks: one for each that the card describes, and built as it says. Whoever reads the folder meanwhile finds whole
+    files; numbers of parameters are filled into the card that is written.
+    """
+    where = str(folder)
+    check_card(card, where)
+    game = _game_of(card, where)
+    if dtype not in _STORED:
+        raise ModelError(f"{where}: weights are stored in {' or '.join(_STORED.values())}, not in {dtype}")
+    if set(networks) != set(card["networks"]):
+        raise ModelError(
+            f"{where}: the card describes {', '.join(sorted(card['networks']))}, and these are the networks "
+            f"{', '.join(sorted(networks)) or 'none'}"
+        )
+    described = {part: dict(each) for part, each in card["networks"].items()}
+    files = {}
+    for part, network in networks.items():
+        tensors = {key: tensor.detach().cpu() for key, tensor in network.state_dict().items()}
+        check_tensors(tensors, build_network(described[part], game, where), f"{where}, network {part!r}")
+        described[part]["parameters"] = sum(tensor.numel() for tensor in tensors.values())
+        described[part]["dtype"] = _STORED[dtype]
+        files[part] = safetensors.torch.save({key: tensor.to(dtype).contiguous() for key, tensor in tensors.items()})
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in PARTS:
+        if part in files:
+            _write(weights_file(folder, part), files[part])
+        else:
+            weights_file(folder, part).unlink(missing_ok=True)
+    write_card(folder, {**card, "networks": described})
+
+
+def load_model(name: str | Path, device: str | torch.device = "cpu") -> Model:
+    """The model of this name or folder, ready to play: float32, in evaluation mode."""
+    folder = find_model(name)
+    card = read_card(folder)
+    where = str(folder)
+    game = _game_of(card, where)
+    networks = {}
+    for part in card["networks"]:
+        path = weights_file(folder, part)
+        network = build_network(card["networks"][part], game, where)
+        tensors = _read(path)
+        check_tensors(tensors, network, str(path))
+        network.load_state_dict(tensors)
+        networks[part] = network.to(device).eval()
+    setups = folder / SETUPS
+    return Model(
+        folder, game, networks["move"], networks.get("setup"), networks.get("belief"),
+        setups if setups.is_file() else None, card,
+    )  # fmt: skip
+
+
+def weights_file(folder: Path, part: str) -> Path:
+    """Where the weights of a part of a model are."""
+    return folder / f"{part}.safetensors"
+
+
+def check_tensors(tensors: Mapping[str, Tensor], network: nn.Module, where: str) -> None:
+    """Refuse weights that are not, name by name and shape by shape, those of the network; or not finite."""
+    expected = network.state_dict()
+    missing = [key for key in expected if key not in tensors]
+    if missing:
+        raise ModelError(f"{where}: weights are missing: {_some(missing)}")
+    extra = [key for key in tensors if key not in expected]
+    if extra:
+        raise ModelError(f"{where}: there are weights that the network does not have: {_some(extra)}")
+    for key, tensor in tensors.items():
+        if tensor.shape != expected[key].shape:
+            raise ModelError(
+                f"{where}: {key} has the shape {_shape(tensor)}, and this network needs {_shape(expected[key])}"
+            )
+        if not tensor.is_floating_point():
+            raise ModelError(f"{where}: {key} holds {tensor.dtype}, and weights are floating-point numbers")
+        if not tensor.isfinite().all():
+            raise ModelError(f"{where}: {key} holds numbers that are not finite")
+
+
+def build_network(description: Mapping[str, Any], game: Game, where: str) -> Any:
+    """The network that a card describes, with weights of no meaning; torch's global generator stays as it was."""
+    _, network, options = KINDS[description["kind"]]
+    if not isinstance(game, Stratego) and network is not PlainNetwork:
+        raise ModelError(f"{where}: a network of the kind {description['kind']!r} needs a board, not {game.name!r}")
+    try:
+        size = Size(**description["size"])
+        with torch.random.fork_rng(devices=[]):
+            return network(game, size, **{key: description[key] for key in options})
+    except VaubanError as error:
+        raise ModelError(f"{where}: {error}") from error
+
+
+def _read(path: Path) -> dict[str, Tensor]:
+    try:
+        return safetensors.torch.load(path.read_bytes())
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"{path}: cannot be read as weights in safetensors format: {error}") from error
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file so that it is there wholly or not at all."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_bytes(data)
+    beside.replace(path)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
+
+
+def _shape(tensor: Tensor) -> str:
+    return " × ".join(map(str, tensor.shape)) or "()"
