@@ -251,12 +251,15 @@ def show(title: str, facts: dict[str, Any]) -> None:
 def main() -> None:
     """Read, describe, fit, write."""
     parser = argparse.ArgumentParser(description="Derive the statistics of human setups.")
-    parser.add_argument("data", type=Path, help="the folder with the human setups")
+    parser.add_argument("data", type=Path, help=f"the folder with {' and '.join(FILES.values())}")
     parser.add_argument("--out", type=Path, default=Path(priors.__file__).parent, help="where the files go")
     parser.add_argument(
         "--describe", action="store_true", help="fit nothing: describe people's setups, and 2,000 drawn to be like them"
     )
     arguments = parser.parse_args()
+    for file in FILES.values():
+        if not (arguments.data / file).is_file():
+            parser.error(f"there is no {file} in {arguments.data} (it is one of the files of JBLanier/stratego_env)")
     for name, file in FILES.items():
         variant = VARIANTS[name]
         setups = read(arguments.data / file, variant)

@@ -78,6 +78,32 @@ def test_an_unknown_agent_is_refused_with_the_nearest_name() -> None:
         make_agent("cadett")
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("alphabeta:time=nan", "it must be at least 0"),
+        ("alphabeta:depth=-1", "it must be at least 0"),
+        ("alphabeta:nodes=99999999999999999999", "at most 9,007,199,254,740,992"),
+        ("mcts:sims=99999999999999999999", "at least 0 and at most 20,000"),
+        ("mcts:sims=-1", "at least 0"),
+        ("mcts:time=-1", "at least 0"),
+        ("mcts:time=inf", "at most"),
+        ("mcts:prior=99", "at most 2"),
+        ("mcts:ahead=-3", "at least 0"),
+        ("mcts:rollouts=0", "at least 1"),
+        ("mcts:explore=nan", "at least 0"),
+        ("mcts:resample=-2", "at least 0"),
+        ("mcts:swaps=-100", "at least -1"),
+        ("mcts-vanilla:finished=0", "at least 0.01"),
+        ("mcts:sims=5,sims=6", "'sims' is set twice"),
+    ],
+)
+def test_options_out_of_bounds_are_refused(text: str, words: str) -> None:
+    with pytest.raises(ConfigurationError, match=words):
+        make_agent(text)
+    assert make_agent("mcts:sims=20000,swaps=-1,prior=0,ahead=0").name == "mcts:sims=20000,ahead=0,prior=0,swaps=-1"
+
+
 def test_only_an_agent_that_listens_is_told_of_moves() -> None:
     class Scribe:
         name = "scribe"

@@ -98,6 +98,10 @@ def test_bad_input_ends_in_a_sentence_and_exit_code_2(arguments: list[str], word
     assert "Traceback" not in done.stderr
 
 
+def test_no_line_of_the_list_of_commands_is_cut_off() -> None:
+    assert "..." not in vauban("--help").stdout.partition("Commands:")[2]
+
+
 @pytest.mark.parametrize("command", ["play", "variants", "observation", "rules", "perft", "bench"])
 def test_help_teaches(command: str) -> None:
     text = vauban(command, "--help").stdout

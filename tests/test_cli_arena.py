@@ -16,6 +16,7 @@ from test_cli import result, vauban
 from test_match import RESIGNS_AT_ONCE
 from typer.testing import CliRunner, Result
 
+from vauban import __version__
 from vauban.arena.match import Match, records
 from vauban.arena.schedule import play_match
 from vauban.cli.main import app
@@ -68,7 +69,8 @@ def test_a_match_is_reported_in_words_and_as_a_page(tmp_path: Path) -> None:
     done = here(*SMALL, "--workers", "1", "--html", str(page))
     assert done.exit_code == 0
     assert "cadet" in done.stdout and "seed 5: 12 games" in done.stdout
-    assert "<html" in page.read_text() and "cadet" in page.read_text()
+    for wanted in ("<html", "cadet", "tiny", "two_square=3 chase=ataraxos", "human", "<b>5</b>", __version__):
+        assert wanted in page.read_text()
 
 
 def test_the_seed_that_was_drawn_is_told_and_makes_the_match_again() -> None:
@@ -108,6 +110,19 @@ def test_the_exit_code_says_what_the_sequential_test_found() -> None:
         (["match", "cadet", "random", "--sprt", "20,0"], "elo0"),
         (["match", "cadet", "random", "--alpha", "0.1"], "--sprt"),
         (["match", "cadet", "random", "--save", "/nowhere/games.txt"], "/nowhere/games.txt cannot be written"),
+        (["match", "cadet", "random", "--save", "same.txt", "--html", "./same.txt"], "is --save as well"),
+        (["match", "cadet", "random", "--variant", ""], "''"),
+        (["match", "cadet", "random", "--setups", ""], "no sampler of setups ''"),
+        (["match", "cadet", "random", "--sprt", "0,inf"], "not all are finite"),
+        (["match", "cadet", "random", "--sprt", "0,20", "--alpha", "nan"], "not all are finite"),
+        (["match", "cadet", "random", "--time", "inf"], "above 0, not inf"),
+        (["match", "cadet", "bot:cat", "--memory", "99999999999999"], "memory is in MiB"),
+        (["tournament", "nowhere.db", "cadet", "random", "--html", "nowhere.db"], "the tournament's own file"),
+        (["tournament", "nowhere.db", "cadet", "random", "--variant", ""], "''"),
+        (["agents", "bot"], "bot:COMMAND is a program of your own"),
+        (["bot", "bot:cat", "--time", "1"], "--time is for agents of ours"),
+        (["bot-check", "cat", "--seconds", "inf"], "seconds must be above 0 and at most"),
+        (["exploitability", "kuhn", "bot:cat"], "does not say with what probabilities"),
         (["tournament", "nowhere.db"], "name the agents"),
         (["tournament", "README.md"], "README.md is no tournament"),
         (["agents", "cadett"], "did you mean 'cadet'"),
@@ -120,6 +135,14 @@ def test_wrong_usage_ends_in_a_sentence(arguments: list[str], words: str) -> Non
     assert isinstance(done.exception, VaubanError)  # which `run` turns into a sentence and exit code 2
     assert words in str(done.exception)
     assert not Path("nowhere.db").exists()
+
+
+def test_a_full_disk_does_not_take_the_report_along() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    done = here(*SMALL, "--workers", "1", "--html", "/dev/full", "--json")
+    assert "/dev/full cannot be written: No space left" in str(done.exception)
+    assert isinstance(done.exception, VaubanError) and json.loads(done.stdout.splitlines()[-1])["games"] == 12
 
 
 def test_wrong_usage_has_exit_code_2() -> None:
@@ -140,6 +163,9 @@ def test_a_tournament_is_played_reported_and_found_again(tmp_path: Path) -> None
     assert len(read_games(Path(saved).read_text())) == 4 and "<html" in Path(page).read_text()
     again = told("tournament", file, "--workers", "1")
     assert again == table
+    words = here("tournament", file, "--workers", "1").stdout
+    assert "tiny, rules two_square=3 chase=ataraxos" in words and "setups human" in words
+    assert f"seed 1: 4 of 4 games, in {file}." in words
     done = here("tournament", file, "--games", "6")
     assert "begun with games 4, and this asks for 6" in str(done.exception)
 
@@ -218,6 +244,17 @@ def test_one_position_can_be_asked_for(games: Path) -> None:
 )
 def test_what_is_not_in_the_file_is_refused(games: Path, more: list[str], words: str) -> None:
     assert words in str(here("replay", str(games), *more).exception)
+
+
+def test_a_game_that_is_cut_off_does_not_keep_the_others_from_being_shown(games: Path, tmp_path: Path) -> None:
+    text = games.read_text()
+    cut = tmp_path / "cut.txt"
+    for cut_off in (text + '\n[Variant "barr', text.rstrip()[:-40] + " {"):
+        cut.write_text(cut_off)
+        done = here("replay", str(cut), "--json")
+        table = json.loads(done.stdout.splitlines()[-1])
+        assert (done.exit_code, table["game"]) == (0, 1) and "before it can be read" in done.stderr
+        assert "cut.txt: game" in str(here("replay", str(cut), "--game", "3").exception)
 
 
 def replayed(games: Path, typed: str) -> tuple[Replay, str]:

@@ -132,10 +132,29 @@ def test_the_number_of_workers_is_checked() -> None:
         Processes(0)
 
 
+def test_ctrl_c_does_not_reach_the_process_that_is_copied_while_it_imports() -> None:
+    program = (
+        "import vauban.arena.executors as e\n"
+        "from multiprocessing import forkserver\n"
+        "e._start_server(e._context())\n"
+        "print(open(f'/proc/{forkserver._forkserver._forkserver_pid}/status').read())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    ignored = next(line.split()[1] for line in done.stdout.splitlines() if line.startswith("SigIgn"))
+    assert int(ignored, 16) >> (signal.SIGINT - 1) & 1
+
+
 def test_without_ray_a_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ConfigurationError, match=r"pip install \"vauban\[ray\]\""):
+    with pytest.raises(ConfigurationError, match=r"pip install \"\.\[ray\]\""):
         RayExecutor()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed (the extra [ray])")
+def test_an_address_without_a_cluster_is_refused_at_once() -> None:
+    with pytest.raises(ConfigurationError, match=r"no Ray cluster at '127\.0\.0\.1:1'.*refused.*ray start --head"):
+        RayExecutor("127.0.0.1:1")
 
 
 @pytest.mark.slow

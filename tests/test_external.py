@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from vauban.agents.random import RandomAgent
 from vauban.board import Board
 from vauban.cli.bots import bot_check
 from vauban.errors import ConfigurationError
+from vauban.games.stratego.setups import Row
 from vauban.games.stratego.variants import VARIANTS
 from vauban.notation import ucc
 from vauban.notation.moves import Move
@@ -205,6 +207,55 @@ def test_moves_that_nobody_told_of_are_taken_from_the_view() -> None:
         close(untold)
 
 
+def script(body: str, *arguments: str, **options: object) -> ExternalAgent:
+    """A bot in a few lines of Python."""
+    options = {"seconds": 20.0, "start_seconds": 20.0, **options}
+    return ExternalAgent([sys.executable, "-c", body, *arguments], 1, **options)  # type: ignore[arg-type]
+
+
+def test_a_program_beside_us_is_started_by_its_own_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "mybot.sh"
+    file.write_text("#!/bin/sh\nexit 0\n")
+    file.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert ExternalAgent("./mybot.sh").command == ["./mybot.sh"]
+    assert ExternalAgent("./mybot.sh", cwd=tmp_path).cwd == str(tmp_path)
+    with pytest.raises(ConfigurationError, match=r"'mybot.sh' .* is not on the PATH; .* write \./mybot.sh"):
+        ExternalAgent("mybot.sh")
+    file.chmod(0o644)
+    with pytest.raises(ConfigurationError, match="is not executable"):
+        ExternalAgent("./mybot.sh")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"seconds": float("inf")}, "at most 1,000,000, not inf"),
+        ({"seconds": float("nan")}, "not nan"),
+        ({"start_seconds": float("inf")}, "not inf"),
+        ({"memory": 2**60}, "memory is in MiB"),
+        ({"memory": -1}, "at least 0"),
+    ],
+)
+def test_limits_that_are_none_are_refused(options: dict[str, float], words: str) -> None:
+    with pytest.raises(ConfigurationError, match=words):
+        script("", **options)
+
+
+def test_lines_that_end_with_a_carriage_return_are_taken_and_noticed() -> None:
+    agent = bot("crlf", seconds=20.0)
+    try:
+        board = Board.from_setups(agent.choose_setup(CLASSIC, 0, random.Random(1)), good_rows(), "classic")
+        assert agent.choose_move(board.view(0)) in board.legal_moves
+        assert agent.returns and "␍" not in "".join(agent.transcript)
+    finally:
+        agent.close()
+
+
+def good_rows() -> Row:
+    return RandomAgent().choose_setup(CLASSIC, 1, random.Random(1))
+
+
 # ── Bots that misbehave ──────────────────────────────────────────────────────────────────────────
 
 MISBEHAVIOUR = {
@@ -241,6 +292,57 @@ def test_a_bot_that_misbehaves_loses_that_game_and_the_next_one_works(colour: in
     agent.command[1] = str(BOTS / "good.py")
     agent.seconds = agent.start_seconds = 20.0
     assert faces(agent, colour, plies=10).plies == 10 and agent.fault is None
+
+
+def test_a_bad_row_is_judged_before_the_others_come() -> None:
+    agent = script("print('FB8sB', flush=True); input(); input()")
+    with pytest.raises(BotError, match="y=0, 'FB8sB', has 5 characters") as caught:
+        agent.choose_setup(CLASSIC, 0, random.Random(1))
+    assert caught.value.kind == "bad setup"
+    agent.close()
+
+
+def test_what_a_bot_says_does_nothing_to_a_terminal() -> None:
+    agent = script(
+        "import sys; sys.stderr.write('\\x1b]0;hello\\x07\\n'); print('\\x1b[2J', flush=True); input(); input()"
+    )
+    with pytest.raises(BotError) as caught:
+        agent.choose_setup(CLASSIC, 0, random.Random(1))
+    agent.close()
+    said = str(caught.value) + agent.stderr + "".join(agent.transcript)
+    assert "␛[2J" in said and "␛]0;hello␇" in agent.stderr
+    assert not {character for character in said if character < " "} - {"\n"}
+
+
+KILLS_ITS_GUARD = """
+import os, signal, subprocess, sys
+quiet = subprocess.DEVNULL
+child = subprocess.Popen(["sleep", "600"], stdin=quiet, stdout=quiet, stderr=quiet)
+with open(sys.argv[1], "w") as file:
+    file.write(f"{os.getpid()} {child.pid}")
+print("FB8sB479B8", flush=True)
+os.kill(os.getppid(), getattr(signal, sys.argv[2]))
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("which", ["SIGKILL", "SIGSTOP"])
+def test_a_bot_that_does_away_with_its_guard_does_not_stay_behind(which: str, tmp_path: Path) -> None:
+    agent = script(KILLS_ITS_GUARD, str(tmp_path / "pids"), which, seconds=0.5)
+    with pytest.raises(BotError) as caught:
+        agent.choose_setup(CLASSIC, 0, random.Random(1))
+    assert which == "SIGSTOP" or "was killed by SIGKILL" in str(caught.value)
+    pids = [int(word) for word in (tmp_path / "pids").read_text().split()]
+    _until(lambda: not any(_alive(pid) for pid in pids))
+
+
+def test_a_check_starts_its_bot_under_limits_always(tmp_path: Path) -> None:
+    file = tmp_path / "limits"
+    body = f"import resource; open({str(file)!r}, 'a').write(f'{{resource.getrlimit(resource.RLIMIT_DATA)[0]}} ')"
+    report = check(f"{sys.executable} -c {shlex.quote(body)}", memory=200, seconds=5.0)
+    assert not report.ok
+    starts = file.read_text().split()
+    assert len(starts) >= 3 and set(starts) == {str(200 * 2**20)}
 
 
 def test_after_its_fault_a_bot_is_not_asked_again() -> None:
@@ -352,21 +454,24 @@ FOUND = {
     "slow": "late: it answered after",
     "stays": "it does not end within 3 s after QUIT",
     "two_answers": "it sent more than one line as its answer",
+    "crlf": "it ends its lines with a carriage return",
+    "late": "after every line? It had just been told '",
 }
 
 
 def checked(name: str) -> Report:
     quick = name in ("silent", "unflushed")
-    seconds = {"slow": 0.4, "half_line": 0.25, "silent": 0.1, "unflushed": 0.1}.get(name, 5.0)
+    seconds = {"slow": 0.4, "half_line": 0.25, "silent": 0.1, "unflushed": 0.1, "late": 0.4}.get(name, 5.0)
     command = f"{sys.executable} {BOTS / name}.py"
-    return check(command, games=1, plies=16, seconds=seconds, start_seconds=0.5 if quick else 20.0)
+    start = 0.5 if quick else 20.0
+    return check(command, games=1, plies=16, seconds=seconds, start_seconds=start, first_seconds=start)
 
 
 @pytest.mark.parametrize("name", FOUND)
 def test_the_check_tells_an_author_what_is_wrong(name: str) -> None:
     report = checked(name)
     assert FOUND[name] in str([finding.sentence for finding in report.findings])
-    assert report.ok is (name == "two_answers")
+    assert report.ok is (name in ("two_answers", "crlf"))
 
 
 def test_the_check_finds_nothing_wrong_with_a_good_bot() -> None:
@@ -377,6 +482,28 @@ def test_the_check_finds_nothing_wrong_with_a_good_bot() -> None:
     report = json.loads(done.stdout.splitlines()[-1])
     assert (done.exit_code, report["ok"], report["findings"]) == (0, True, [])
     assert [trial["colour"] for trial in report["trials"]] == ["RED", "BLUE", "RED", "RED", "BLUE", "BLUE"]
+
+
+def test_a_bot_whose_very_first_start_is_slow_is_in_order(tmp_path: Path) -> None:
+    command = f"{sys.executable} {BOTS / 'slow_at_first.py'} {tmp_path / 'unpacked'}"
+    report = check(command, games=1, plies=4, seconds=5.0, start_seconds=2.5)
+    assert report.ok and (tmp_path / "unpacked").exists()
+    assert any(
+        "s after its very first start: start it once before a match" in each.sentence for each in report.findings
+    )
+
+
+def test_the_check_counts_games_with_moves_that_repetition_rules_bar() -> None:
+    report = check(f"{sys.executable} {BOTS / 'to_and_fro.py'}", games=2, plies=30, seconds=5.0, start_seconds=20.0)
+    assert report.ok and report.repeats >= 2
+    assert check(f"{sys.executable} {BOTS / 'resigns.py'}", plies=16, seconds=5.0, start_seconds=20.0).repeats == 0
+
+
+@pytest.mark.slow
+def test_our_bot_has_compiled_what_it_needs_before_it_reads_a_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from vauban.cli.main import run; run()", "bot", "charger"]
+    subprocess.run(command, env={**os.environ, "VAUBAN_CACHE": str(tmp_path)}, stdin=subprocess.DEVNULL, check=True)
+    assert list(tmp_path.rglob("*choose_all*.nbc"))
 
 
 def test_the_check_is_also_written_for_people() -> None:

@@ -157,10 +157,25 @@ def program(tmp_path: Path, body: str) -> partial[ExternalAgent]:
 
 
 def test_a_program_that_ends_loses_and_leaves_the_match_whole(tmp_path: Path) -> None:
-    crash = play_match(Match(program(tmp_path, "raise SystemExit(3)"), "random", 2, "classic", seed=1))
+    crash = play_match(
+        Match(program(tmp_path, "print('5B8B8B4B68')\nraise SystemExit(3)"), "random", 2, "classic", seed=1)
+    )
     assert [game.result.winner for game in crash] == [1, 0]
     assert all(game.result.note.startswith("failed: ") for game in crash)
     assert list(records(Match("random", "random"), crash)) == []
+
+
+@pytest.mark.parametrize("games", [1, 20])
+def test_a_program_that_cannot_be_started_ends_the_match(games: int, tmp_path: Path) -> None:
+    mute = program(tmp_path, "raise SystemExit('no such thing')")
+    with pytest.raises(ConfigurationError, match="has not said a word in any of its first games .*no such thing"):
+        play_match(Match("random", mute, games, "classic", seed=1))
+
+
+def test_a_program_that_fails_only_once_does_not_end_the_match(tmp_path: Path) -> None:
+    once = f"import pathlib\nif not (f := pathlib.Path({str(tmp_path / 'seen')!r})).exists():\n    f.touch(); exit(3)\n"
+    games = play_match(Match(program(tmp_path, once + RESIGNS_AT_ONCE), "random", 2, "classic", seed=1))
+    assert [game.result.note[:6] for game in games] == ["failed", "resign"]
 
 
 def test_a_program_sets_up_by_itself_and_its_opponent_keeps_one_setup(tmp_path: Path) -> None:
@@ -175,6 +190,43 @@ def test_a_program_is_given_an_army_that_its_protocol_does_not_know(tmp_path: Pa
     games = play_match(Match("random", program(tmp_path, RESIGNS_AT_ONCE), 2, "barrage", seed=1))
     assert [game.result.note for game in games] == ["resigned"] * 2
     assert games[0].setups == games[1].setups[::-1]
+
+
+def test_the_note_of_a_lost_game_has_the_last_words_of_the_program(tmp_path: Path) -> None:
+    body = RESIGNS_AT_ONCE.replace('"SURRENDER"', '"0 0 SIDEWAYS"')
+    loud = program(tmp_path, f"import sys\nprint('I am lost', file=sys.stderr)\n{body}")
+    [game] = play_match(Match(loud, "random", 1, seed=1))
+    assert game.result.note.startswith("illegal: '0 0 SIDEWAYS' is no answer")
+    assert game.result.note.endswith("Its last words on standard error: I am lost")
+
+
+@pytest.mark.parametrize(
+    ("variant", "setups", "words"),
+    [("tiny", "human", "classic board only"), ("barrage", "own", "cannot choose a setup of 'barrage'")],
+)
+def test_a_program_is_refused_a_board_that_it_cannot_be_told_of(variant: str, setups: str, words: str) -> None:
+    with pytest.raises(ConfigurationError, match=words):
+        Match("random", "bot:true", 2, variant, setups=setups)
+
+
+def test_a_program_is_started_in_the_folder_and_with_the_memory_of_its_match(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(
+        "import resource\nopen('limit', 'w').write(str(resource.getrlimit(resource.RLIMIT_DATA)[0]))\n"
+        + RESIGNS_AT_ONCE
+    )
+    match = Match("random", f"bot:{sys.executable} -u bot.py", 1, seed=1, memory=300, folder=tmp_path)
+    assert [game.result.note for game in play_match(match)] == ["resigned"]
+    assert int((tmp_path / "limit").read_text()) == 300 * 2**20
+
+
+def test_a_program_that_is_gone_ends_the_match_and_loses_no_games(tmp_path: Path) -> None:
+    file = tmp_path / "bot.sh"
+    file.write_text("#!/bin/sh\n")
+    file.chmod(0o755)
+    match = Match("random", f"bot:{file}", 2, seed=1)
+    file.unlink()
+    with pytest.raises(ConfigurationError, match="cannot be found"):
+        play_match(match)
 
 
 # ── Records ──────────────────────────────────────────────────────────────────────────────────────
@@ -237,6 +289,9 @@ def test_the_sequential_test_ends_a_match_and_counts_only_what_it_looked_at() ->
         ({"variant": "clasic"}, "did you mean 'classic'"),
         ({"setups": "humane"}, "human"),
         ({"time": 0.0}, "above 0"),
+        ({"time": float("inf")}, "above 0, not inf"),
+        ({"a": "random:setups=zzz"}, "no sampler of setups 'zzz'"),
+        ({"a": "fox:setups=list:/nonexistent"}, "/nonexistent: cannot be read"),
     ],
 )
 def test_what_cannot_be_played_is_refused_before_the_first_game(options: dict[str, object], words: str) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 from html.parser import HTMLParser
 from io import StringIO
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from rich.console import Console
 from test_statistics import match
 
 from vauban.arena.ratings import rate
-from vauban.arena.report import report_json, report_text
+from vauban.arena.report import p_value_text, report_json, report_text, scale_text
 from vauban.arena.report_html import report_html
 from vauban.arena.results import GameResult, ResultsError
 from vauban.arena.sprt import Hypotheses
@@ -228,6 +229,32 @@ def test_a_large_tournament_is_readable_at_100_columns() -> None:
         assert f" {row['wins']}–{row['draws']}–{row['losses']} " in text
 
 
+def test_at_80_columns_no_heading_and_no_short_name_is_broken() -> None:
+    names = ("charger", "alphabeta", "thermal", "mcts-louvain")
+    games = [match("WWWDLWWDWW" * 12, agents=pair) for pair in pairwise(names)]
+    text = text_of(report_json([*games, match("W" * 300, agents=("fox", "mcts:time=0.02,resample=4"))]), 80)
+    assert max(map(len, text.splitlines())) <= 80
+    for table in re.split(r"\n(?=[A-Z])", text)[:2]:
+        assert re.search(r"^ first +second +", table, re.MULTILINE)
+        for pair in pairwise(names):
+            assert re.search(rf"^ {pair[0]} +{pair[1]} ", table, re.MULTILINE), table
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(9.96e-5, "1.0e-4"), (9.94e-5, "9.9e-5"), (2.14e-7, "2.1e-7"), (0.02, "0.0200")]
+)
+def test_a_mantissa_is_never_ten(value: float, text: str) -> None:
+    assert p_value_text(value) == text
+
+
+def test_the_prior_is_named_as_it_is_added() -> None:
+    [table] = report_json([match("W" * 20)])["ratings"]
+    wins = np.array([[0, 20.5], [0.5, 0]])
+    [same] = rate(["A", "B"], wins, np.zeros((2, 2)), prior=False)
+    assert [row["rating"] for row in table["agents"]] == pytest.approx(same.ratings)
+    assert "with a prior of half a win for each side for every two who met" in scale_text(table)
+
+
 def test_names_are_printed_as_they_are() -> None:
     assert "[bold]x[/]" in text_of(report_json([match("WL", agents=("[bold]x[/]", "B"))]))
 
@@ -298,6 +325,15 @@ def test_the_page_says_which_elo_is_meant_and_shows_the_figures() -> None:
     assert f"+{report['ratings'][0]['agents'][0]['rating']:.1f}" in text
     for words in page.text:
         assert words.count("Elo") == words.count("Elo (score)"), words
+
+
+def test_the_page_says_how_the_games_were_played() -> None:
+    page = Page(report_html(report_json([A_B]), "x", {"variant": "barrage", "rules": "a<b", "seed": "7"}))
+    assert "variant barrage · rules a<b · seed 7" in "".join(page.text)
+
+
+def test_one_game_is_not_some_games() -> None:
+    assert "7 plies: 1 game<" in report_html(report_json([match("W", plies=7)]))
 
 
 def test_drawings_stay_inside_their_frames() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from vauban.errors import ConfigurationError
 from vauban.games.base import CHANCE
 from vauban.games.kuhn import ACTIONS
 from vauban.games.matrix import NAMED, random_antisymmetric
@@ -273,6 +276,14 @@ def test_games_3_cfr_plus_approaches_the_value_of_kuhn_from_both_sides(kuhn: Tre
     solver.run(5000)
     low, high = evaluate(kuhn, solver.average()).bounds
     assert low <= -1 / 18 <= high and high - low < 1e-4
+
+
+def test_without_scipy_a_linear_program_says_what_it_needs(kuhn: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("scipy", "scipy.optimize", "scipy.sparse"):
+        monkeypatch.setitem(sys.modules, module, None)
+    for solve in (lambda: solve_tree(kuhn), lambda: solve_matrix([[1, 0], [0, 1]])):
+        with pytest.raises(ConfigurationError, match=re.escape('this needs scipy: pip install ".[solve]"')):
+            solve()
 
 
 def test_games_3_kuhn_by_linear_programming(kuhn: Tree) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from test_executors import wait_until
+from test_match import RESIGNS_AT_ONCE
 
 from vauban.arena.executors import Processes
 from vauban.arena.report import report_json
@@ -145,11 +146,43 @@ def test_other_files_are_left_alone(tmp_path: Path, make: Callable[[Path], None]
     before = path.read_bytes()
     with pytest.raises(TournamentError, match=words):
         Tournament.open(path, small())
-    if make is make_text:
-        assert path.read_bytes() == before
-    else:
-        with closing(sqlite3.connect(path)) as database:
-            assert database.execute("SELECT name FROM sqlite_master").fetchall() == [("recipes",)]
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("changes", [{"agents": ("cadet", "nosuch")}, {"time": -1.0}, {"setups": "list:nowhere"}])
+@pytest.mark.parametrize("there", [False, True])
+def test_a_start_that_is_refused_writes_nothing(tmp_path: Path, changes: dict[str, Any], there: bool) -> None:
+    path = tmp_path / "t.db"
+    if there:
+        path.touch()
+    with pytest.raises(ConfigurationError):
+        Tournament.open(path, small(**changes))
+    assert path.exists() is there and (not there or path.stat().st_size == 0)
+
+
+def test_it_goes_on_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    home.mkdir()
+    elsewhere.mkdir()
+    (home / "bot.py").write_text(RESIGNS_AT_ONCE)
+    (home / "setups.txt").write_text("PONOBMONTC/BLBLJPNFLB/BTJLNNSTOO/PPCJGOTOBO\n")
+    settings = small(
+        agents=("random", f"bot:{sys.executable} -u bot.py"), games=2, variant="classic", setups="list:setups.txt"
+    )
+    monkeypatch.chdir(home)
+    with Tournament.open("t.db", settings):
+        pass
+    with Tournament.open("t.db", settings):  # the same in the same words
+        pass
+    monkeypatch.chdir(elsewhere)
+    with Tournament.open(home / "t.db") as tournament:
+        assert tournament.settings.setups == f"list:{home / 'setups.txt'}"
+        tournament.play()
+        assert [result.note for result in tournament.results()[0]] == ["resigned"] * 2
+    (home / "bot.py").unlink()
+    home.rename(tmp_path / "moved")
+    with pytest.raises(ConfigurationError, match="there is no folder|cannot be read as a list"):
+        Tournament.open(tmp_path / "moved" / "t.db")
 
 
 def test_a_variant_of_ones_own_is_kept_in_the_file(tmp_path: Path) -> None:

@@ -597,6 +597,26 @@ def test_events_that_cannot_be_read_do_not_stop_it(player: int, capsys: pytest.C
     assert capsys.readouterr().err.count("Going on from the board that is shown") >= 3
 
 
+def test_an_echo_of_another_move_does_not_stop_it(capsys: pytest.CaptureFixture[str]) -> None:
+    whole = list(manager_lines(0))
+    echo = next(place for place, line in enumerate(whole) if line.startswith(ANSWERS[0]))
+    whole[echo] = "9 9 UP KILLS 1 2\n"
+    agent = Scripted(ucc.parse_setup_rows(RED_ROWS, 0), [move_of(text) for text in ANSWERS[::2]])
+    manager = Manager(iter(whole))
+    Speaker(agent, 1, manager, manager.answers).run()
+    assert len(agent.views) == 5
+    said = capsys.readouterr().err
+    assert "Waiting for the next board" in said and "Going on from the board that is shown" in said
+
+
+@pytest.mark.parametrize("rows", [["##########"] * 10, ["##########"] * 5 + [".........."] * 5])
+def test_a_board_that_cannot_be_is_a_mistake_of_the_manager(rows: list[str]) -> None:
+    lines = ["RED ./them 10 10\n", "START\n", *(f"{row}\n" for row in rows)]
+    manager = Manager(iter(lines))
+    with pytest.raises(NotationError, match="more than his army has"):
+        Speaker(RandomAgent(1), 1, manager, manager.answers).run()
+
+
 def test_it_resigns_and_waits_to_be_told_to_quit() -> None:
     _, manager = play_with(Scripted(ucc.parse_setup_rows(RED_ROWS, 0), []), 0)
     assert manager.answers.getvalue().splitlines()[-1] == "SURRENDER"

@@ -2,7 +2,8 @@
 
     make_agent("charger")
     make_agent("mcts:sims=200,setups=human", seed=7)
-    make_agent("bot:python3 my_bot.py")
+    make_agent("net:runs/mine,temperature=0.5")
+    make_agent("bot:python3 examples/ucc_bot.py")
 
 docs/agents.md says who they are.
 """
@@ -18,10 +19,12 @@ from vauban.agents.cadet import CadetAgent
 from vauban.agents.compiled import Bot, CompiledAgent
 from vauban.agents.external import PREFIX, ExternalAgent
 from vauban.agents.mcts.bots import BOTS as SEARCHING
+from vauban.agents.net import ModelAgent, NetAgent
 from vauban.agents.options import make_options, split_text
 from vauban.agents.random import Options as RandomOptions
 from vauban.agents.random import RandomAgent
 from vauban.agents.scripted import BOTS as SCRIPTED
+from vauban.agents.searching import SearchAgent
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
 
@@ -38,7 +41,8 @@ def _compiled(bot: Bot) -> Maker:
 def _plain(kind: Callable[[int], Any], name: str) -> Maker:
     def make(settings: dict[str, str], seed: int) -> Agent:
         if settings:
-            raise ConfigurationError(f"agent {name!r} has no options, and {next(iter(settings))!r} was given")
+            given = next(key or value for key, value in settings.items())
+            raise ConfigurationError(f"agent {name!r} has no options, and {given!r} was given")
         agent: Agent = kind(seed)
         return agent
 
@@ -52,12 +56,18 @@ AGENTS: dict[str, Maker] = {
 }
 """By name: what makes an agent from settings and a seed."""
 
+LEARNED: dict[str, type[ModelAgent]] = {kind.kind: kind for kind in (NetAgent, SearchAgent)}
+"""Agents that need a model, NAME:MODEL, by name."""
+
 
 def make_agent(text: str, seed: int = 0) -> Agent:
-    """The agent that a text names: NAME, NAME:OPTION=VALUE,OPTION=VALUE, or bot:COMMAND for a program."""
+    """The agent that a text names: NAME, NAME:OPTION=VALUE,…, NAME:MODEL,OPTION=VALUE,…, or bot:COMMAND."""
     if text.startswith(PREFIX):
         return ExternalAgent(text.removeprefix(PREFIX), seed)
     name, settings = split_text(text)
+    if name in LEARNED:
+        kind = LEARNED[name]
+        return kind(make_options(kind.options_kind, name, settings), seed)
     if name not in AGENTS:
-        raise ConfigurationError(f"there is no agent {name!r}: {nearest(name, list(AGENTS))}")
+        raise ConfigurationError(f"there is no agent {name!r}: {nearest(name, [*AGENTS, *LEARNED])}")
     return AGENTS[name](settings, seed)

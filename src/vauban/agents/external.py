@@ -1,6 +1,6 @@
 """`ExternalAgent`: somebody else's program, in any language, through the UCC line protocol (docs/external-bots.md).
 
-    bot = ExternalAgent("python3 -u mybot.py", seconds=2.0)
+    bot = ExternalAgent("python3 examples/ucc_bot.py", seconds=2.0)
     setup = bot.choose_setup(VARIANTS["classic"], 0, random.Random(1))    # starts the program
     move = bot.choose_move(board.view(0))
     bot.told(board.push(move))
@@ -14,6 +14,7 @@ wrong loser; docs/external-bots.md says where.
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import shlex
@@ -41,6 +42,10 @@ SetupGiver = Callable[[Variant, int, random.Random], Row]
 
 LONGEST_GAME = 5000
 """Turns: with the time for one of them, what a bot may use of the processor."""
+MOST_SECONDS = 10**6
+"""For an answer: more is a mistake."""
+MOST_MEMORY = 2**30
+"""MiB: more than there is anywhere."""
 
 
 class ExternalAgent:
@@ -105,16 +110,27 @@ class ExternalAgent:
             )
         if not self.command:
             raise ConfigurationError("the command of a bot is empty: give a program and its arguments")
-        if not self.seconds > 0 or not self.start_seconds > 0:
-            raise ConfigurationError(f"a bot needs time for its answers: seconds must be above 0, not {self.seconds:g}")
-        if self.memory < 0:
-            raise ConfigurationError(f"memory is in MiB and at least 0 (no limit), not {self.memory}")
+        for seconds in (self.seconds, self.start_seconds):
+            if not 0 < seconds <= MOST_SECONDS:
+                raise ConfigurationError(
+                    f"a bot needs time for its answers: seconds must be above 0 and at most {MOST_SECONDS:,}, "
+                    f"not {seconds:g}"
+                )
+        if not 0 <= self.memory <= MOST_MEMORY:
+            raise ConfigurationError(
+                f"memory is in MiB, at least 0 (no limit) and at most {MOST_MEMORY:,}, not {self.memory}"
+            )
         if self.cwd is not None and not Path(self.cwd).is_dir():
             raise ConfigurationError(f"there is no folder {self.cwd!r} to start {text!r} in")
         program = self.command[0]
-        place = str(Path(self.cwd or ".", program)) if os.sep in program else program
-        if shutil.which(place) is None:
-            there = "is not executable" if Path(place).exists() else "cannot be found"
+        beside = os.path.join(self.cwd or ".", program)  # noqa: PTH118 – a Path would drop the ./ that keeps it off the PATH
+        if shutil.which(beside if os.sep in program else program) is None:
+            if not Path(beside).exists():
+                there = "cannot be found"
+            elif os.sep in program:
+                there = "is not executable"
+            else:
+                there = f"is not on the PATH; for the one in this folder write ./{program}"
             raise ConfigurationError(f"the program {program!r} of the bot {text!r} {there}")
 
     def _forget(self) -> None:
@@ -132,7 +148,7 @@ class ExternalAgent:
 
     def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
         """Start the program for a new game and ask for its setup."""
-        rows = self._begin(variant, player)
+        rows = self._begin(variant, player, judged=self.setup_given is None)
         if self.setup_given is not None:
             return self.setup_given(variant, player, rng)
         try:
@@ -211,6 +227,11 @@ class ExternalAgent:
         return self._lines if self._process is None else list(self._process.lines)
 
     @property
+    def returns(self) -> bool:
+        """True if it ends its lines with a carriage return and a line feed, in this game."""
+        return self._process is not None and self._process.returns
+
+    @property
     def spoke_unasked(self) -> bool:
         """True if it has said something that will be taken as its next answer."""
         return self._process is not None and self._process.waiting()
@@ -222,24 +243,32 @@ class ExternalAgent:
         program = self.command[-1] if len(self.command) > 1 else self.command[0]
         return ucc.plain_name(Path(program).name)
 
-    def _begin(self, variant: Variant, player: int) -> list[str]:
-        """Start the program; the four rows of its setup."""
+    def _begin(self, variant: Variant, player: int, judged: bool = False) -> list[str]:
+        """Start the program; the four rows of its setup, empty ones after a bad one if they are `judged`."""
         ucc.check_variant(variant, any_army=self.setup_given is not None)
         self.close()
         self.fault = None
         self.quit_by_itself = None
         self._forget()
         self._variant, self._player = variant, player
-        self._process = BotProcess(
+        self._process = self.start()
+        self._process.send(ucc.setup_line(player, self.opponent))
+        rows: list[str] = []
+        while len(rows) < ucc.CLASSIC.setup_rows:
+            rows.append(self._ask(self.seconds if rows else max(self.seconds, self.start_seconds)))
+            if judged and len(rows[-1]) != ucc.CLASSIC.columns:  # nothing can mend that: no waiting for the others
+                rows += [""] * (ucc.CLASSIC.setup_rows - len(rows))
+        return rows
+
+    def start(self) -> BotProcess:
+        """The program in a process of its own, under its limits."""
+        return BotProcess(
             self.command,
             cwd=self.cwd,
             memory=self.memory * 2**20,
-            cpu_seconds=60 + int(LONGEST_GAME * self.seconds),
+            cpu_seconds=60 + math.ceil(LONGEST_GAME * self.seconds),
             environment={**os.environ, "VAUBAN_SEED": str(self.seed)},
         )
-        self._process.send(ucc.setup_line(player, self.opponent))
-        first = self._ask(max(self.seconds, self.start_seconds))
-        return [first, *(self._ask(self.seconds) for _ in range(3))]
 
     def _ask(self, seconds: float) -> str:
         """Its next line."""

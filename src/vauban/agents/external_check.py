@@ -14,7 +14,6 @@ from pathlib import Path
 
 from vauban.agents.base import Agent
 from vauban.agents.external import BotError, ExternalAgent
-from vauban.agents.external_process import BotProcess
 from vauban.agents.random import RandomAgent
 from vauban.board import Board, View
 from vauban.games.stratego.pieces import SCOUT
@@ -25,6 +24,8 @@ from vauban.notation.moves import Move, squares_between
 
 PATIENCE = 3
 """So many times the limit an answer is waited for, to tell a late bot from one that hangs."""
+FIRST_SECONDS = 180.0
+"""For the first line after the very first start, when a program may compile or unpack itself."""
 SHORT_GAME = 80
 """Plies of a game that is played for a situation's sake."""
 GRACE = 3.0
@@ -76,6 +77,8 @@ class Report:
     """How long its setup took, from its start on; the longest time."""
     quits: bool = True
     """Whether it ends when it is told to."""
+    repeats: int = 0
+    """In how many games it made a move that the repetition rules bar, which games have unless told otherwise."""
 
     @property
     def ok(self) -> bool:
@@ -133,6 +136,7 @@ def check(
     games: int = 2,
     seconds: float = 2.0,
     start_seconds: float = 10.0,
+    first_seconds: float = FIRST_SECONDS,
     plies: int = 400,
     memory: int = 1024,
     cwd: str | Path | None = None,
@@ -141,7 +145,8 @@ def check(
 ) -> Report:
     """Play a bot through all situations; `games` whole games, of at most `plies`, in colours by turns.
 
-    `tell` is told each situation as it begins.
+    An answer is waited for three times as long as `seconds`, to say how late it is. Before all games it is
+    started once, with `first_seconds` for its first line. `tell` is told each situation as it begins.
     """
     report = Report(command, seconds)
 
@@ -157,6 +162,8 @@ def check(
             grace=GRACE if report.quits else 0.0,
         )
 
+    tell("its first start")
+    _start(report, fresh(0), first_seconds)
     no_setup: set[int] = set()
     for number, (situation, colour, opponent, length) in enumerate(_situations(games, plies, seed)):
         if colour not in no_setup:
@@ -167,6 +174,11 @@ def check(
         tell("told to quit")
         _try_to_quit(report, fresh(0), "when it is told to quit at its first turn", told=True)
         _try_to_quit(report, fresh(0), "when its input ends without QUIT", told=False)
+    if (report.start_seconds or 0.0) > seconds:
+        report.add(
+            WARNING, "at its start", f"its setup came up to {report.start_seconds:.1f} s after its start: the manager "
+            f"of 2012 gives it {seconds:g} s to begin, we give it {max(PATIENCE * seconds, start_seconds):g} s",
+        )  # fmt: skip
     return report
 
 
@@ -176,6 +188,38 @@ def _situations(games: int, plies: int, seed: int) -> Iterator[tuple[str, int, A
     for colour in (0, 1):
         yield "against long Scout moves and early battles", colour, _Runner(seed), SHORT_GAME
         yield TO_AND_FRO, colour, _Shuttler(seed), SHORT_GAME
+
+
+def _start(report: Report, agent: ExternalAgent, seconds: float) -> None:
+    """Start it once before it is judged, and say if that took longer than it may take in a match."""
+    process = agent.start()
+    begun = time.monotonic()
+    try:
+        process.send(ucc.setup_line(0, agent.opponent))
+        process.end_input()  # what it may keep in a buffer comes then
+        process.read_line(seconds)
+    except BotError:  # the games will show it
+        return
+    finally:
+        process.close(0.0)
+    took = time.monotonic() - begun
+    if took > agent.start_seconds:
+        report.add(
+            WARNING, "at its first start", f"its first line came {took:.0f} s after its very first start: start it "
+            f"once before a match, in which it has {agent.start_seconds:g} s",
+        )  # fmt: skip
+
+
+def _repeats(board: Board, setups: tuple[Row, Row], colour: int) -> bool:
+    """True if it made a move that the repetition rules bar, before its opponent did so."""
+    strict = Board.from_setups(*setups, ucc.CLASSIC)
+    for played in board.history:
+        if strict.is_over:
+            return False
+        if played.move not in strict.legal_moves:
+            return played.player == colour
+        strict.push(played.move)
+    return False
 
 
 def _try(report: Report, agent: ExternalAgent, situation: str, colour: int, opponent: Agent, plies: int) -> bool:
@@ -191,10 +235,10 @@ def _try(report: Report, agent: ExternalAgent, situation: str, colour: int, oppo
         own = agent.choose_setup(ucc.CLASSIC, colour, rng)
         took = time.monotonic() - begun
         report.start_seconds = max(took, report.start_seconds or 0.0)
-        if took > report.seconds:
+        if agent.returns:
             report.add(
-                WARNING, where, f"its setup came {took:.1f} s after its start: the manager of 2012 gives it "
-                f"{report.seconds:g} s to begin (we are more patient with the first line)",
+                WARNING, where, "it ends its lines with a carriage return and a line feed (CR LF): we take that for a "
+                "line feed, and other managers may not", agent,
             )  # fmt: skip
         other = opponent.choose_setup(ucc.CLASSIC, 1 - colour, rng)
         pair = (own, other) if colour == 0 else (other, own)
@@ -225,6 +269,7 @@ def _try(report: Report, agent: ExternalAgent, situation: str, colour: int, oppo
                 earlier, move = view, answer
             agent.told(board.push(move))
         outcome = board.outcome()
+        report.repeats += _repeats(board, pair, colour)
         if outcome is not None:
             won = "a draw" if outcome.winner is None else "won" if outcome.winner == colour else "lost"
             trial.result = "broken off" if outcome.end == "total_limit" else f"{won} ({outcome.end})"
@@ -254,14 +299,16 @@ def _advice(
             "C: setbuf(stdout, NULL); C++: std::endl; Java: System.out.flush())"
         )
     if error.kind == "bad setup" and colour == 1:
-        sentence += ". BLUE gives its front row (y=6) first and its back row (y=9) last"
+        sentence = _then(sentence, "BLUE gives its front row (y=6) first and its back row (y=9) last")
     if situation == TO_AND_FRO and board is not None and error.kind in ("late", "crashed"):
-        sentence += ". Its opponent moved to and fro, which these rules allow: there is no two-square rule"
+        sentence = _then(
+            sentence, "Its opponent moved to and fro, which these rules allow: there is no two-square rule"
+        )
     if board is None:
         return sentence
     told = board.history[-1] if board.history else None
     after = ucc.START if told is None else ucc.event_line(told)
-    sentence += f". It had just been told {after!r}"
+    sentence = _then(sentence, f"It had just been told {after!r}")
     if error.kind == "unintelligible":
         words = (error.answer or "").split()
         if words[:1] == ["NO_MOVE"]:
@@ -285,9 +332,14 @@ def _advice(
     return sentence
 
 
+def _then(sentence: str, another: str) -> str:
+    """Two sentences, the last without a full stop, as messages are."""
+    return f"{sentence} {another}" if sentence.endswith(("?", "!", ".")) else f"{sentence}. {another}"
+
+
 def _answers_when_its_input_ends(agent: ExternalAgent, colour: int) -> bool:
     """True if a silent bot has an answer in its buffer."""
-    process = BotProcess(agent.command, cwd=agent.cwd)
+    process = agent.start()
     try:
         process.send(ucc.setup_line(colour, agent.opponent))
         process.end_input()
@@ -300,7 +352,7 @@ def _answers_when_its_input_ends(agent: ExternalAgent, colour: int) -> bool:
 
 def _try_to_quit(report: Report, agent: ExternalAgent, where: str, *, told: bool) -> None:
     """See whether it ends when it should, right after its setup."""
-    process = BotProcess(agent.command, cwd=agent.cwd)
+    process = agent.start()
     try:
         process.send(ucc.setup_line(0, agent.opponent))
         for _ in range(4):

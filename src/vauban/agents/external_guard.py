@@ -1,11 +1,13 @@
 """A guard beside a foreign program: it starts the program, and sees to it that nothing of it stays behind.
 
-    python -I -S external_guard.py LIFELINE MEMORY CPU PROGRAM [ARGUMENT ...]
+    python -I -S external_guard.py LIFELINE REPORT MEMORY CPU PROGRAM [ARGUMENT ...]
 
 LIFELINE is the file descriptor of a pipe whose other end the starting process holds. S and C on it
 stop and continue the program with all its processes. Once the pipe ends, because that process
 closed it, died or was killed, the guard kills whatever the program has started, processes that have
-left its group too, and ends. It does the same when the program ends by itself.
+left its group too, and ends. It does the same when the program ends by itself. REPORT is the
+descriptor of another pipe, on which the process id of the program is told, for the case that the guard is
+killed itself; the program dies with it then (Linux).
 MEMORY (bytes) and CPU (seconds) are the limits of each of the program's processes, 0 for none.
 
 A script, not a module: it imports nothing of Vauban, to be there in a few milliseconds. Its exit code is
@@ -25,9 +27,10 @@ KILL_SECONDS = 5.0
 
 
 def main() -> int:
-    lifeline, memory, cpu = (int(word) for word in sys.argv[1:4])
-    command = sys.argv[4:]
-    os.set_inheritable(lifeline, False)
+    lifeline, report, memory, cpu = (int(word) for word in sys.argv[1:5])
+    command = sys.argv[5:]
+    for descriptor in (lifeline, report):
+        os.set_inheritable(descriptor, False)
     adopt_orphans()
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
@@ -36,7 +39,8 @@ def main() -> int:
     parent = os.getppid()
     bot = os.fork()
     if bot == 0:
-        become(command, memory, cpu)
+        become(command, memory, cpu, report)
+    os.close(report)
     # The pipes are the program's alone: what holds them open must be the program, so that their end is its end.
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
@@ -46,10 +50,12 @@ def main() -> int:
     return code
 
 
-def become(command: list[str], memory: int, cpu: int) -> None:
+def become(command: list[str], memory: int, cpu: int, report: int) -> None:
     """In the new process: be the program."""
     try:
         os.setsid()
+        process_control(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: no program without a guard
+        os.write(report, str(os.getpid()).encode())
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -72,7 +78,7 @@ def limit(which: int, most: int) -> None:
     most = most if hard == resource.RLIM_INFINITY else min(most, hard)
     try:
         resource.setrlimit(which, (most, most))
-    except (OSError, ValueError):
+    except (OSError, ValueError, OverflowError):
         os.write(2, b"a limit could not be set on this system\n")
 
 
@@ -125,11 +131,15 @@ def bury(bot: int) -> None:
 
 def adopt_orphans() -> None:
     """Become the parent of what the program leaves behind, so that it can be found (Linux)."""
-    if sys.platform != "linux":
-        return
-    import ctypes
+    process_control(36, 1)  # PR_SET_CHILD_SUBREAPER
 
-    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+
+def process_control(what: int, value: int) -> None:
+    """Set something that only Linux knows of."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(what, value, 0, 0, 0)
 
 
 def children() -> list[int]:

@@ -7,6 +7,7 @@ says on standard error is drained all the time, and it never outlives us (`exter
 from __future__ import annotations
 
 import os
+import re
 import select
 import signal
 import subprocess
@@ -32,6 +33,10 @@ KEPT_LINES = 60
 """So many of the latest lines between us are kept."""
 LAST_WORDS = 8
 """So many lines of standard error go into a message."""
+PICTURES = 0x2400
+"""Where Unicode's signs for the first 32 control characters begin: ␛ for an escape."""
+LONGEST_WORDS = 600
+"""Characters of them."""
 PATIENCE = 10.0
 """Seconds that a killed program may take to be gone."""
 
@@ -50,7 +55,9 @@ KINDS = {
 class BotError(VaubanError):
     """A bot misbehaved: it loses this game, and nothing else has happened."""
 
-    def __init__(self, kind: str, sentence: str, *, answer: str | None = None, stderr: str = "") -> None:
+    def __init__(
+        self, kind: str, sentence: str, *, answer: str | None = None, stderr: str = "", spoke: bool = True
+    ) -> None:
         super().__init__(sentence)
         self.kind = kind
         """One of `KINDS`."""
@@ -58,6 +65,8 @@ class BotError(VaubanError):
         """The line that was wrong, if there was one."""
         self.stderr = stderr
         """The end of what the bot has said on standard error."""
+        self.spoke = spoke
+        """Whether it has said anything to us since it was started."""
 
 
 class BotProcess:
@@ -74,7 +83,9 @@ class BotProcess:
     ) -> None:
         """Start it. `memory` is in bytes, for each of its processes; 0 is no limit."""
         read_end, lifeline = os.pipe()
-        guard = [sys.executable, "-I", "-S", GUARD, str(read_end), str(memory), str(cpu_seconds), *command]
+        born, report = os.pipe()
+        descriptors = (str(read_end), str(report))
+        guard = [sys.executable, "-I", "-S", GUARD, *descriptors, str(memory), str(cpu_seconds), *command]
         try:
             self._guard = subprocess.Popen(
                 guard,
@@ -82,27 +93,31 @@ class BotProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                pass_fds=[read_end],
+                pass_fds=[read_end, report],
                 cwd=cwd,
                 env=None if environment is None else dict(environment),
                 start_new_session=True,  # Ctrl-C is for us; the guard sees to the rest
             )
         except BaseException:
             os.close(lifeline)
+            os.close(born)
             raise
         finally:
             os.close(read_end)
+            os.close(report)
         assert self._guard.stdin is not None and self._guard.stdout is not None and self._guard.stderr is not None
         self._stdin, self._stdout = self._guard.stdin, self._guard.stdout
         for stream in (self._stdin, self._stdout):
             os.set_blocking(stream.fileno(), False)
         self._lifeline = lifeline
-        self._lets_go = weakref.finalize(self, _let_go, self._guard, lifeline)
+        self._lets_go = weakref.finalize(self, _let_go, self._guard, lifeline, born)
         self._outgoing = bytearray()
         self._incoming = bytearray()
         self._ended = False
         self._deaf = False
         self._spoke = False
+        self.returns = False
+        """Whether it ends lines with a carriage return and a line feed, which is taken for a line feed."""
         self.lines: deque[str] = deque(maxlen=KEPT_LINES)
         """The latest lines: "> " before ours, "< " before its."""
         self._errors = _Tail()
@@ -139,7 +154,8 @@ class BotProcess:
                 self._fail("babbling", f"it sent {len(line):,} characters or more without ending the line")
             if feed or (self._ended and line):
                 del self._incoming[: len(line) + len(feed)]
-                text = line.decode("ascii", "backslashreplace")
+                self.returns = self.returns or line.endswith(b"\r")
+                text = _harmless(line.removesuffix(b"\r").decode("ascii", "backslashreplace"))
                 self.lines.append(f"< {text}")
                 return text
             if self._ended:
@@ -183,7 +199,7 @@ class BotProcess:
             self._deaf = True
 
     def _fail_late(self, seconds: float) -> NoReturn:
-        half = bytes(self._incoming).decode("ascii", "backslashreplace")
+        half = _harmless(bytes(self._incoming).decode("ascii", "backslashreplace"))
         if half:
             sentence = f"it sent {shortened(half)}, and no end of the line within {seconds:g} s"
             self._fail("late", sentence, answer=half)
@@ -192,7 +208,7 @@ class BotProcess:
 
     def _fail(self, kind: str, sentence: str, answer: str | None = None) -> NoReturn:
         self.close(grace=0.0)
-        raise BotError(kind, sentence, answer=answer, stderr=self.stderr)
+        raise BotError(kind, sentence, answer=answer, stderr=self.stderr, spoke=self._spoke)
 
     # ── Its life ─────────────────────────────────────────────────────────────────────────────────
 
@@ -207,14 +223,15 @@ class BotProcess:
         code = self._guard.poll()
         if code is None:
             sentence = "it closed its output"
+        elif code < 0:
+            sentence = f"the process that watches over it was killed by {signal.Signals(-code).name}"
         elif code > 128 and code - 128 in {*signal.Signals}:
             sentence = f"it was killed by {signal.Signals(code - 128).name}"
         elif code == 127:
             sentence = "it could not be started"
         else:
             sentence = f"it ended with exit code {code}"
-        words = self.stderr.strip().splitlines()[-LAST_WORDS:]
-        return sentence + (f". Its last words on standard error: {' / '.join(words)}" if words else "")
+        return sentence + last_words(self.stderr)
 
     def _finish_reading(self) -> None:
         """After the end of its output: let the rest of it end too, so that its code and last words are there."""
@@ -258,14 +275,36 @@ class BotProcess:
         return went
 
 
-def _let_go(guard: subprocess.Popen[bytes], lifeline: int) -> None:
-    """Cut the lifeline: the guard kills everything and ends."""
+def _let_go(guard: subprocess.Popen[bytes], lifeline: int, born: int) -> None:
+    """Cut the lifeline: the guard kills everything and ends. If it cannot any more, kill what we know of."""
     os.close(lifeline)
     try:
+        guard.send_signal(signal.SIGCONT)  # the program may have stopped it
         guard.wait(PATIENCE)
     except subprocess.TimeoutExpired:
         guard.kill()
         guard.wait()
+    if guard.returncode < 0:  # somebody has killed the guard
+        os.set_blocking(born, False)
+        with suppress(BlockingIOError, ProcessLookupError, PermissionError, ValueError):  # or there is nothing to kill
+            os.killpg(int(os.read(born, 32)), signal.SIGKILL)
+    os.close(born)
+
+
+def last_words(stderr: str) -> str:
+    """The end of what a bot said on standard error, to be put behind a sentence; nothing if it said nothing."""
+    words = " / ".join(stderr.strip().splitlines()[-LAST_WORDS:])
+    if len(words) > LONGEST_WORDS:
+        words = f"… {words[-LONGEST_WORDS:]}"
+    return f". Its last words on standard error: {words}" if words else ""
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def _harmless(text: str) -> str:
+    """Text that does nothing to a terminal: signs in place of control characters, but for tabs and line feeds."""
+    return _CONTROL.sub(lambda found: chr(PICTURES + ord(found[0])) if found[0] < " " else "\ufffd", text)
 
 
 class _Tail:
@@ -286,4 +325,5 @@ class _Tail:
     @property
     def text(self) -> str:
         with self._lock:
-            return bytes(self._kept).decode("utf-8", "replace")
+            said = bytes(self._kept)
+        return _harmless(said.decode("utf-8", "replace").replace("\r\n", "\n"))

@@ -124,6 +124,7 @@ class SeenGame:
         """Go on from a board that we are shown, on turn: moves were lost, or were none.
 
         Enemies that stand where we saw them keep what is known of them.
+        Of a board that cannot be there is no view: `NotationError`.
         """
         shown = ucc.parse_board_rows(rows)
         pieces = []
@@ -157,8 +158,10 @@ class SeenGame:
 
     def _up_to_date(self) -> Board:
         """The board with all moves made; played again from its start if the deal has turned out wrong."""
-        wrong = any(self._dealt.get(piece) != kind for piece, kind in self._kinds.items()) or any(
-            self._dealt[piece] >= MOVABLE_TYPES for piece in self._moved
+        wrong = (
+            len(self._dealt) != len(self._start)
+            or any(self._dealt[piece] != kind for piece, kind in self._kinds.items())
+            or any(self._dealt[piece] >= MOVABLE_TYPES for piece in self._moved)
         )
         if wrong:
             self._dealt = self._deal()

@@ -4,12 +4,15 @@ An agent's options are the fields of a frozen dataclass; each has a default and 
 
     @dataclass(frozen=True)
     class Options:
-        sims: int = option(200, "simulations a move")
+        sims: int = option(200, "simulations a move", least=1, most=20_000)
+
+One of them may be `leading`: it is written first and without its name, as the model in `net:barrage,temperature=0.5`.
 """
 
 from __future__ import annotations
 
-from dataclasses import field, fields
+import math
+from dataclasses import Field, field, fields
 from typing import Any, TypeVar
 
 from vauban.errors import ConfigurationError
@@ -18,19 +21,36 @@ from vauban.games.base import nearest
 T = TypeVar("T")
 
 
-def option(default: Any, help: str) -> Any:
-    """A field of an agent's options."""
-    return field(default=default, metadata={"help": help})
+LEADING = ""
+"""Among settings: the name of a first one that was written without a name."""
+
+
+LARGEST = 2**53
+"""No number is larger: compiled agents are handed floats, which hold whole numbers up to here."""
+
+
+def option(default: Any, help: str, *, leading: bool = False, least: float = -LARGEST, most: float = LARGEST) -> Any:
+    """A field of an agent's options.
+
+    leading: it is written first, and without its name.
+    least, most: what a number is at least and at most.
+    """
+    return field(default=default, metadata={"help": help, "leading": leading, "least": least, "most": most})
 
 
 def split_text(text: str) -> tuple[str, dict[str, str]]:
     """The name and the settings of an agent's text."""
     name, colon, rest = text.partition(":")
     settings: dict[str, str] = {}
-    for part in rest.split(",") if colon else ():
+    for number, part in enumerate(rest.split(",") if colon else ()):
         key, equals, value = part.partition("=")
+        if number == 0 and not equals and part.strip():
+            settings[LEADING] = part.strip()
+            continue
         if not equals or not key.strip():
             raise ConfigurationError(f"{part!r} in {text!r} is no setting: write it as {name}:key=value,key=value")
+        if key.strip() in settings:
+            raise ConfigurationError(f"{key.strip()!r} is set twice in {text!r}")
         settings[key.strip()] = value.strip()
     return name.strip(), settings
 
@@ -38,12 +58,20 @@ def split_text(text: str) -> tuple[str, dict[str, str]]:
 def make_options(kind: type[T], name: str, settings: dict[str, str]) -> T:
     """The options of an agent, with these settings in place of their defaults."""
     known = {each.name: each for each in fields(kind)}  # type: ignore[arg-type]
+    leading = next((each.name for each in known.values() if each.metadata.get("leading")), LEADING)
     values: dict[str, Any] = {}
-    for key, text in settings.items():
+    for given, text in settings.items():
+        key = given if given != LEADING else leading
+        if key == LEADING:
+            raise ConfigurationError(
+                f"{text!r} in {f'{name}:{text}'!r} is no setting: write it as {name}:key=value,key=value"
+            )
         if key not in known:
             hint = nearest(key, list(known)) if known else "it has none"
             raise ConfigurationError(f"agent {name!r} has no option {key!r}: {hint}")
-        values[key] = _parse(name, key, text, known[key].default)
+        if key in values:
+            raise ConfigurationError(f"agent {name!r}: {key!r} is set twice")
+        values[key] = _parse(name, known[key], text)
     return kind(**values)
 
 
@@ -53,20 +81,26 @@ def options_text(options: Any) -> str:
     for each in fields(options):
         value = getattr(options, each.name)
         if value != each.default:
-            parts.append(f"{each.name}={int(value) if isinstance(value, bool) else value}")
+            key = "" if each.metadata.get("leading") else f"{each.name}="
+            parts.append(f"{key}{int(value) if isinstance(value, bool) else value}")
     return ",".join(parts)
 
 
-def _parse(name: str, key: str, text: str, default: Any) -> Any:
-    """The value behind a setting, of the same kind as its default."""
+def _parse(name: str, known: Field[Any], text: str) -> Any:
+    """The value behind a setting, of the same kind as its default and within its bounds."""
+    key, default = known.name, known.default
     try:
         if isinstance(default, bool):
             return {"0": False, "1": True, "no": False, "yes": True, "false": False, "true": True}[text.lower()]
-        if isinstance(default, int):
-            return int(text)
-        if isinstance(default, float):
-            return float(text)
+        if not isinstance(default, int | float):
+            return text
+        value = type(default)(text)
     except (KeyError, ValueError):
         kind = {bool: "0 or 1", int: "a whole number", float: "a number"}[type(default)]
         raise ConfigurationError(f"{key}={text} of agent {name!r}: it must be {kind}") from None
-    return text
+    least, most = known.metadata["least"], known.metadata["most"]
+    if not math.isfinite(value) or not least <= value <= most:
+        bounds = [f"at least {least:,}"] if least > -LARGEST else []
+        bounds += [f"at most {most:,}"] if most < LARGEST or value > most else []
+        raise ConfigurationError(f"{key}={text} of agent {name!r}: it must be {' and '.join(bounds) or 'finite'}")
+    return value

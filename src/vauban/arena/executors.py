@@ -13,6 +13,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import socket
 import sys
 import threading
 from collections import deque
@@ -30,6 +31,8 @@ ATTEMPTS = 3
 """So often a job is begun whose process is ended from outside; then something about it ends processes."""
 PATIENCE = 5.0
 """Seconds that a process has to end by itself."""
+CONNECT_SECONDS = 10.0
+"""For the first word of a cluster."""
 
 
 class ExecutorError(VaubanError, RuntimeError):
@@ -146,6 +149,7 @@ class _Worker:
 
     def __init__(self) -> None:
         context = _context()
+        _start_server(context)
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(theirs,), daemon=True)
         self.process.start()
@@ -195,6 +199,19 @@ def _context() -> Any:
     return context
 
 
+def _start_server(context: Any) -> None:
+    """Start the process that is copied, deaf to Ctrl-C: it would take that for an error while it still imports."""
+    if context.get_start_method() != "forkserver" or threading.current_thread() is not threading.main_thread():
+        return
+    from multiprocessing import forkserver
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # what it is started with, it keeps
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _work(connection: Connection) -> None:
     """What a worker does."""
     # Ctrl-C reaches every process of a terminal; whoever handed the jobs out decides what becomes of them.
@@ -238,6 +255,20 @@ def _complaint(error: BaseException, job: Job) -> ExecutorError:
 # ── A cluster ────────────────────────────────────────────────────────────────────────────────────
 
 
+def _knock(address: str) -> None:
+    """Refuse an address at which nobody listens: Ray would try for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise ConfigurationError(
+            f"there is no Ray cluster at {address!r}: {getattr(error, 'strerror', None) or error}. "
+            "Start one with: ray start --head"
+        ) from error
+
+
 class RayExecutor:
     """Plays on a Ray cluster: one that runs, by its address ("auto": the one of this machine), or one of its own."""
 
@@ -246,10 +277,12 @@ class RayExecutor:
         try:
             import ray
         except ImportError as error:
-            raise ConfigurationError('a Ray cluster needs ray: pip install "vauban[ray]"') from error
+            raise ConfigurationError('a Ray cluster needs ray: pip install ".[ray]"') from error
         self._ray: Any = ray
         self._mine = not ray.is_initialized()
         if self._mine:
+            if address is not None:
+                _knock(address)
             try:
                 ray.init(
                     address=address,

@@ -17,17 +17,19 @@ same game whoever plays it, alone or with others, here or elsewhere, unless an a
 from __future__ import annotations
 
 import hashlib
+import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from vauban.agents import make_agent
 from vauban.agents.base import Agent, BatchAgent, Listener, close
-from vauban.agents.external import ExternalAgent
+from vauban.agents.external import PREFIX, ExternalAgent
 from vauban.agents.setups import make_sampler
 from vauban.arena.results import GameResult
 from vauban.board import Board
@@ -37,6 +39,7 @@ from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import Row, check_army
 from vauban.games.stratego.switches import Rules
 from vauban.games.stratego.variants import Variant
+from vauban.notation import ucc
 from vauban.notation.records import write_game
 
 Contender = str | Callable[[int], Agent]
@@ -48,6 +51,9 @@ OWN = "own"
 FORFEIT = "forfeit"
 """The end of a game that an agent lost other than on the board; the result's note begins with the reason:"""
 RESIGNED, ILLEGAL, LATE, FAILED = "resigned", "illegal", "time", "failed"
+
+MEMORY = 1024
+"""MiB for each process of a program, unless told otherwise."""
 
 RECORDED_ENDS = {RESIGNED: "resigned", ILLEGAL: "illegal", LATE: "time", FAILED: "illegal"}
 """By reason: the end as records of games call it."""
@@ -78,14 +84,18 @@ class Match:
         *,
         setups: str = "human",
         time: float | None = None,
+        memory: int = MEMORY,
+        folder: str | Path | None = None,
     ) -> None:
         """
         setups: a sampler for both sides (`vauban.agents.setups`), or "own": agents choose theirs.
         time: seconds allowed for a move; who needs more loses the game.
+        memory: MiB for each process of a program (bot:COMMAND), 0 for no limit.
+        folder: where programs are started; the current one if not given.
         """
         if type(games) is not int or games < 1:
             raise ConfigurationError(f"a match has at least one game, and a whole number of them, not {games!r}")
-        if time is not None and not time > 0:
+        if time is not None and not (time > 0 and math.isfinite(time)):
             raise ConfigurationError(f"the time for a move is a number of seconds above 0, not {time!r}")
         self.contenders = (a, b)
         self.games = games
@@ -93,11 +103,15 @@ class Match:
         self.seed = seed
         self.setups = setups
         self.time = time
+        self.memory = memory
+        self.folder = folder
         if setups != OWN:
             _sampler(setups, self.variant)  # refuses what it cannot read, now and not in the first game
         agents = [self._checked(contender) for contender in self.contenders]
         self.programs = (isinstance(agents[0], ExternalAgent), isinstance(agents[1], ExternalAgent))
         """Which of the two are programs of their own."""
+        if any(self.programs):
+            self._check_protocol()
         self.names = (_name(a, agents[0]), _name(b, agents[1]))
         """What the two agents are called."""
         self.in_batches = time is None and self.history is not None and all(map(_plays_in_batches, agents))
@@ -134,7 +148,7 @@ class Match:
 
     def make(self, role: int, seed: int = 0) -> Agent:
         """The first (0) or the second (1) agent."""
-        return _make(self.contenders[role], seed)
+        return self._make(self.contenders[role], seed)
 
     def drawn_setups(self, pair: int) -> tuple[Row, Row]:
         """Red's and blue's setup in both games of a pair, where a sampler draws them."""
@@ -164,9 +178,33 @@ class Match:
     def _setup_chance(self, pair: int, which: int) -> random.Random:
         return random.Random(f"{self.seed} setup {pair} {which}")
 
-    def _checked(self, contender: Contender) -> Agent:
+    def _make(self, contender: Contender, seed: int) -> Agent:
+        if not isinstance(contender, str):
+            return contender(seed)
+        if contender.startswith(PREFIX):
+            return ExternalAgent(contender.removeprefix(PREFIX), seed, memory=self.memory, cwd=self.folder)
+        return make_agent(contender, seed)
+
+    def _check_protocol(self) -> None:
+        """Refuse a board or an army that programs cannot be told of."""
         try:
-            return _make(contender, 0)
+            ucc.check_variant(self.variant, any_army=self.setups != OWN)
+        except ConfigurationError as error:
+            if self.setups != OWN:
+                raise
+            raise ConfigurationError(
+                f"a program cannot choose a setup of {self.variant.name!r}: the line protocol knows the classic board "
+                "and army only. On the classic board it can play other armies with setups that are drawn, such as human"
+            ) from error
+
+    def _checked(self, contender: Contender) -> Agent:
+        """An agent, to see that it can be made, and that it can set up as its options say."""
+        try:
+            agent = self._make(contender, 0)
+            setups = getattr(getattr(agent, "options", None), "setups", OWN)
+            if setups != OWN:
+                _sampler(setups, self.variant)
+            return agent
         except ConfigurationError:
             raise
         except Exception as error:
@@ -180,10 +218,6 @@ def mixed(*parts: object) -> int:
 
 
 _sampler = lru_cache(8)(make_sampler)  # a list is read once
-
-
-def _make(contender: Contender, seed: int) -> Agent:
-    return make_agent(contender, seed) if isinstance(contender, str) else contender(seed)
 
 
 def _name(contender: Contender, agent: Agent | None = None) -> str:

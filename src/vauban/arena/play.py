@@ -19,7 +19,8 @@ import numpy.typing as npt
 import torch
 
 from vauban.agents.base import RESIGNS, Agent, close, tell
-from vauban.agents.external import BotError, ExternalAgent
+from vauban.agents.external import PREFIX, BotError, ExternalAgent
+from vauban.agents.external_process import last_words
 from vauban.arena.match import (
     FAILED,
     FORFEIT,
@@ -34,6 +35,7 @@ from vauban.arena.match import (
 )
 from vauban.arena.results import GameResult
 from vauban.board import Board
+from vauban.errors import ConfigurationError
 from vauban.games.base import Outcome
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import Row, setup_text
@@ -57,11 +59,13 @@ def play_games(match: Match, numbers: Sequence[int]) -> list[FinishedGame]:
 class Forfeit(Exception):  # noqa: N818 – a way for a game to end
     """A player has lost other than on the board."""
 
-    def __init__(self, player: int, reason: str, text: str = "") -> None:
+    def __init__(self, player: int, reason: str, text: str = "", mute: bool = False) -> None:
         super().__init__()
         self.player = player
         self.reason = reason
         self.note = f"{reason}: {text}" if text else reason
+        self.mute = mute
+        """Whether he is a program that has not said a word."""
 
 
 MISCHIEF = {"silent": LATE, "late": LATE, "crashed": FAILED}
@@ -71,7 +75,7 @@ MISCHIEF = {"silent": LATE, "late": LATE, "crashed": FAILED}
 def _fault(player: int, error: Exception, where: str = "") -> Forfeit:
     """The game is lost by an agent's error. How far it had come is in its result."""
     if isinstance(error, BotError):
-        return Forfeit(player, MISCHIEF.get(error.kind, ILLEGAL), str(error))
+        return Forfeit(player, MISCHIEF.get(error.kind, ILLEGAL), str(error), mute=not error.spoke)
     return Forfeit(player, FAILED, f"{type(error).__name__}{where}: {error}")
 
 
@@ -124,11 +128,26 @@ def play_on_boards(match: Match, numbers: Sequence[int]) -> list[FinishedGame]:
     finished = []
     for pair, group in groupby(numbers, lambda number: number // 2):
         setups = PairSetups.of(match, pair)
-        finished += [_play_on_board(match, number, setups) for number in group]
+        games = [_play_on_board(match, number, setups) for number in group]
+        if pair == 0 and len(games) == min(2, match.games):
+            _check_programs(match, [forfeit for _, forfeit in games])
+        finished += [game for game, _ in games]
     return finished
 
 
-def _play_on_board(match: Match, number: int, setups: PairSetups) -> FinishedGame:
+def _check_programs(match: Match, forfeits: Sequence[Forfeit | None]) -> None:
+    """Refuse a program that says nothing in the first games: it cannot be started, and figures would say nothing."""
+    for role in (0, 1):
+        lost = [each for number, each in enumerate(forfeits) if each and match.role(number, each.player) == role]
+        if len(lost) == len(forfeits) and all(each.mute for each in lost):
+            command = match.names[role].removeprefix(PREFIX)
+            raise ConfigurationError(
+                f"the program {command!r} has not said a word in any of its first games ({lost[0].note}). "
+                "See what vauban bot-check says of it"
+            )
+
+
+def _play_on_board(match: Match, number: int, setups: PairSetups) -> tuple[FinishedGame, Forfeit | None]:
     begun = perf_counter()
     agents: list[Agent] = []
     board: Board | None = None
@@ -147,12 +166,14 @@ def _play_on_board(match: Match, number: int, setups: PairSetups) -> FinishedGam
         forfeit = lost
     finally:
         _rise(agents, board, forfeit)
+    if forfeit is not None:
+        _quote(forfeit, agents)
     outcome = None if board is None else board.outcome()
     plies = 0 if board is None else board.plies
     name = match.variant.square_name
     moves = [] if board is None else [name(p.move.source) + name(p.move.target) for p in board.history]
     result = _result(match, number, outcome, forfeit, plies, perf_counter() - begun)
-    return FinishedGame(result, texts, " ".join(moves))
+    return FinishedGame(result, texts, " ".join(moves)), forfeit
 
 
 def _sit_down(match: Match, number: int, player: int) -> Agent:
@@ -160,6 +181,8 @@ def _sit_down(match: Match, number: int, player: int) -> Agent:
     try:
         agent = match.make(role, match.agent_seed(number, role))
     except Exception as error:
+        if match.programs[role]:
+            raise  # no game can be played without the program, which was there when the match was made
         raise _fault(player, error, " at the start") from error
     if isinstance(agent, ExternalAgent):
         agent.opponent = match.names[1 - role]
@@ -220,6 +243,14 @@ def _rise(agents: Sequence[Agent], board: Board | None, forfeit: Forfeit | None)
             elif isinstance(agent, ExternalAgent) and forfeit is not None and board is not None:
                 agent.ended(RECORDED_ENDS[forfeit.reason])
             close(agent)
+
+
+def _quote(forfeit: Forfeit, agents: Sequence[Agent]) -> None:
+    """Add what a program that misbehaved has said on standard error, now that it is there to the end."""
+    loser = agents[forfeit.player] if forfeit.player < len(agents) else None
+    # A message about a crash has it already.
+    if isinstance(loser, ExternalAgent) and loser.fault is not None and loser.fault.kind != "crashed":
+        forfeit.note += last_words(loser.stderr)
 
 
 # ── Many at once ─────────────────────────────────────────────────────────────────────────────────

@@ -43,7 +43,7 @@ class Ratings:
     """The standard error of ln ν; None if no game was drawn."""
     log_likelihood: float
     prior: bool
-    """Whether a virtual drawn game was added to every pair of agents that has met."""
+    """Whether half a virtual win was added to each side of every two agents that have met."""
     anchor: str | None
     """Whose rating was set; None if the mean is 0."""
 
@@ -74,9 +74,9 @@ def rate(
     """The ratings of all agents: one table for each group that games connect, the largest first.
 
     `wins[i][j]` counts how often i beat j; `draws` is symmetric. An `anchor` (agent, rating) sets one
-    rating; other groups keep the mean 0. A `prior` of one virtual drawn game for every two agents
-    that have met is added where the maximum would not be finite otherwise (`needs_prior`); True and
-    False force it.
+    rating; other groups keep the mean 0. A `prior` of half a virtual win for each side of every two
+    agents that have met is added where the maximum would not be finite otherwise (`needs_prior`);
+    True and False force it.
     """
     won, drawn = np.asarray(wins, np.float64), np.asarray(draws, np.float64)
     size = len(agents)

@@ -250,7 +250,11 @@ def wealth_text(row: Report, agent: int) -> str:
 
 def _power_text(log: float) -> str:
     """A number by its decimal logarithm, however large or small: 2.1e-7."""
-    return f"{10 ** (log % 1):.1f}e{math.floor(log):+d}"
+    power = math.floor(log)
+    mantissa = round(10 ** (log - power), 1)
+    if mantissa >= 10:  # 9.96 has been rounded to ten
+        mantissa, power = mantissa / 10, power + 1
+    return f"{mantissa:.1f}e{power:+d}"
 
 
 def not_lost_text(row: Report) -> str:
@@ -273,7 +277,7 @@ def scale_text(table: Report) -> str:
     """On what a table of ratings stands."""
     ratings = {row["agent"]: row["rating"] for row in table["agents"]}
     zero = f"{table['anchor']} set to {ratings[table['anchor']]:g}" if table["anchor"] else "mean 0"
-    prior = "with a prior of one virtual draw for every two who met" if table["prior"] else "no prior"
+    prior = "with a prior of half a win for each side for every two who met" if table["prior"] else "no prior"
     return f"{zero}, draw parameter ν = {table['nu']:.3f}, {prior}"
 
 
@@ -314,9 +318,9 @@ def report_text(report: Report) -> Group:
 
 def _titled(title: str, names: Sequence[str], numbers: Sequence[str]) -> tuple[Table, list[RenderableType]]:
     """A table whose first columns are names, which give way if it grows too wide, and whose others are numbers."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for heading in names:
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", min_width=len("second"))
     for heading in numbers:
         table.add_column(heading, justify="right", no_wrap=True)
     # The title stands outside, since a table folds its title to its own width.
@@ -328,7 +332,7 @@ def _names(row: Report) -> list[Text]:
 
 
 def _scores(matches: list[Report]) -> list[RenderableType]:
-    table, parts = _titled("Matches", ["first", "second"], ["won–drawn–lost", "score", "Elo (score)", "95 %"])
+    table, parts = _titled("Matches", ["first", "second"], ["won–drawn\n–lost", "score", "Elo (score)", "95 %"])
     said = []
     for row in matches:
         mark = "†" if is_lopsided(row) else " "
@@ -345,7 +349,7 @@ def _scores(matches: list[Report]) -> list[RenderableType]:
 
 
 def _evidence(matches: list[Report]) -> list[RenderableType]:
-    columns = ["LOS", "sign test p", "KT wealth", "", "not lost, 95 %"]
+    columns = ["LOS", "sign\ntest p", "KT\nwealth", "", "not lost,\n95 %"]
     table, parts = _titled("Who is stronger", ["first", "second"], columns)
     for row in matches:
         sign = p_value_text(row["sign_test_two_sided"])
@@ -422,7 +426,9 @@ def _ending(report: Report) -> list[RenderableType]:
 
 def _lengths(report: Report) -> list[RenderableType]:
     table, parts = _titled(
-        "Plies and seconds of a game", ["first", "second"], ["mean", "median", "10 % … 90 %", "least … most", "seconds"]
+        "Plies and seconds of a game",
+        ["first", "second"],
+        ["mean", "median", "10 %\n… 90 %", "least\n… most", "seconds"],
     )
     rows = [(_names(row), row["plies"], row["seconds"] / row["games"]) for row in report["matches"]]
     if len(rows) > 1:

@@ -6,7 +6,7 @@ Every drawing has a title and a description, and stands beside a table with the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from itertools import count
 
@@ -31,8 +31,9 @@ COLOURS = 8
 """How many colours the styles have for kinds of ends."""
 WIDTH = 992.0
 """Of a drawing: as wide as the page."""
-LETTER = 7.2
-"""About how wide a letter is in a drawing."""
+LETTER, WIDE_LETTER = 8.2, 14.0
+"""How wide letters are in a drawing at most: most of them, and these:"""
+WIDE_LETTERS = "MWmw@%—…"
 LONGEST_NAME = 30
 
 STYLE = """
@@ -51,6 +52,8 @@ body { margin: 0; background: var(--page); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
 main { max-width: 1080px; margin: 0 auto; padding: 36px 20px 60px; }
 h1 { font-size: 28px; line-height: 1.2; margin: 0 0 20px; letter-spacing: -0.01em; overflow-wrap: anywhere; }
+.conditions { color: var(--soft); margin: -10px 0 20px; overflow-wrap: anywhere; }
+.conditions b { color: var(--ink); font-weight: 500; }
 h2 { font-size: 18px; margin: 0 0 4px; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 10px;
   padding: 20px 22px; margin: 18px 0; }
@@ -92,8 +95,8 @@ footer { color: var(--soft); font-size: 13px; }
 """
 
 
-def report_html(report: Report, title: str = "Arena report") -> str:
-    """The page of a report that `report_json` made."""
+def report_html(report: Report, title: str = "Arena report", conditions: Mapping[str, str] | None = None) -> str:
+    """The page of a report that `report_json` made; `conditions`, by name, are how the games were played."""
     several = len(report["agents"]) > 2
     numbers = count(1)
 
@@ -120,7 +123,7 @@ def report_html(report: Report, title: str = "Arena report") -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f"<h1>{escape(title)}</h1>\n{_overview(report)}\n" + "\n".join(sections) + "\n"
+        f"<h1>{escape(title)}</h1>\n{_conditions(conditions or {})}{_overview(report)}\n" + "\n".join(sections) + "\n"
         f"<footer>{escape(SCALES)}</footer>\n</main>\n</body>\n</html>\n"
     )
 
@@ -129,6 +132,11 @@ Draw = Callable[[float, float, str, str, Iterable[str]], str]
 
 
 # ── Parts of the page ────────────────────────────────────────────────────────────────────────────────
+
+
+def _conditions(conditions: Mapping[str, str]) -> str:
+    said = " · ".join(f"{escape(name)} <b>{escape(value)}</b>" for name, value in conditions.items())
+    return f'<p class="conditions">{said}</p>\n' if said else ""
 
 
 def _overview(report: Report) -> str:
@@ -166,7 +174,7 @@ def _ratings(report: Report, draw: Draw) -> str:
 def _rating_plot(table: Report, draw: Draw) -> str:
     """A dot for every rating, and a bar as wide as its 95 % interval."""
     rows = table["agents"]
-    left = 14 + LETTER * max(len(_short(row["agent"])) for row in rows)
+    left = 14 + max(_wide(_short(row["agent"])) for row in rows)
     width, line, right = WIDTH, 34.0, 70.0
     low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
     ticks = _ticks(low, high, 8)
@@ -232,7 +240,7 @@ def _heat(
     """A matrix of shares as colours, with the share in every cell."""
     agents, values = report["agents"], report[key]
     labels = [f"{number}  {_short(agent)}" for number, agent in enumerate(agents, 1)]
-    left = 14 + LETTER * max(len(label) for label in labels)
+    left = 14 + max(map(_wide, labels))
     wide = min(96.0, max(52.0, (WIDTH - left) / len(agents)))
     high = 44.0 if below else 30.0
     small = below if wide >= 66 else None
@@ -351,7 +359,7 @@ def _ends(report: Report, draw: Draw) -> str:
 def _end_plot(bars: list[tuple[str, dict[str, int], int]], ends: list[str], draw: Draw) -> str:
     """A bar for every match, cut into the shares of its ends."""
     longest = 44
-    left = 14 + LETTER * max(len(_short(name, longest)) for name, _, _ in bars)
+    left = 14 + max(_wide(_short(name, longest)) for name, _, _ in bars)
     width, line = WIDTH, 26.0
     scale = width - left - 1
     parts = []
@@ -405,7 +413,7 @@ def _histogram(plies: Report, draw: Draw) -> str:
     start: int = plies["histogram"]["start"]
     size: int = plies["histogram"]["width"]
     counts: list[int] = plies["histogram"]["counts"]
-    width, top, bottom, left = WIDTH, 24.0, 224.0, 50.0
+    width, top, bottom, left = WIDTH, 40.0, 240.0, 50.0
     end = start + size * len(counts)
     levels = [tick for tick in _ticks(0, max(counts), 4) if tick == int(tick)]
     ceiling = max(levels[-1], max(counts))
@@ -424,9 +432,10 @@ def _histogram(plies: Report, draw: Draw) -> str:
         a, b = start + size * number, start + size * (number + 1)
         if games:
             span = f"{a} plies" if size == 1 else f"{a} to {b - 1} plies"
+            said = f"{span}: {games} {'game' if games == 1 else 'games'}"
             parts.append(
                 f'<rect class="column" x="{x(a) + 1:.1f}" y="{y(games):.1f}" width="{max(1.0, x(b) - x(a) - 2):.1f}" '
-                f'height="{bottom - y(games):.1f}"><title>{span}: {games} games</title></rect>'
+                f'height="{bottom - y(games):.1f}"><title>{said}</title></rect>'
             )
     parts.append(f'<line class="axis" x1="{left}" x2="{width}" y1="{bottom}" y2="{bottom}"/>')
     for tick in _ticks(start, end, 10):
@@ -434,9 +443,10 @@ def _histogram(plies: Report, draw: Draw) -> str:
             parts.append(_text(x(tick), bottom + 18, f"{tick:g}", "soft", "middle"))
     # A game of p plies lies in the middle of its own ply, which matters where a column is one ply wide.
     middle = x(plies["median"] + 0.5 if size == 1 else plies["median"])
-    parts.append(f'<line class="mark" x1="{middle:.1f}" x2="{middle:.1f}" y1="{top - 8}" y2="{bottom}"/>')
+    parts.append(f'<line class="mark" x1="{middle:.1f}" x2="{middle:.1f}" y1="{top - 22}" y2="{bottom}"/>')
     aside, anchor = (6, "start") if middle < width * 0.8 else (-6, "end")
-    parts.append(_text(middle + aside, top, f"median {plies['median']:.0f}", "soft", anchor))
+    # Above the highest column.
+    parts.append(_text(middle + aside, top - 12, f"median {plies['median']:.0f}", "soft", anchor))
     what = (
         f"Median {plies['median']:.0f}, mean {plies['mean']:.1f}, from {plies['least']} to {plies['most']} plies; "
         f"eight in ten games between {plies['tenth']:.0f} and {plies['ninetieth']:.0f}"
@@ -499,6 +509,11 @@ def _ticks(low: float, high: float, about: int) -> list[float]:
 
 def _short(name: str, longest: int = LONGEST_NAME) -> str:
     return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
+def _wide(text: str) -> float:
+    """How wide a text may be in a drawing."""
+    return sum(WIDE_LETTER if letter in WIDE_LETTERS else LETTER for letter in text)
 
 
 def _words(end: str) -> str:

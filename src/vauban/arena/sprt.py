@@ -40,6 +40,9 @@ class Hypotheses:
     """How likely H0 may be accepted where H1 is true."""
 
     def __post_init__(self) -> None:
+        numbers = (self.elo0, self.elo1, self.alpha, self.beta)
+        if not all(map(math.isfinite, numbers)):
+            raise ConfigurationError(f"SPRT with {', '.join(f'{number:g}' for number in numbers)}: not all are finite")
         if not self.elo0 < self.elo1:
             raise ConfigurationError(f"SPRT from {self.elo0:g} to {self.elo1:g} Elo: elo0 has to be below elo1")
         if min(self.alpha, self.beta) <= 0 or self.alpha + self.beta >= 1:

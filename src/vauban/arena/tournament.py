@@ -24,7 +24,7 @@ from typing import Any
 
 from vauban import __version__
 from vauban.arena.executors import Executor, Here
-from vauban.arena.match import FinishedGame, Match, mixed, record_text
+from vauban.arena.match import MEMORY, FinishedGame, Match, mixed, record_text
 from vauban.arena.results import GameResult
 from vauban.arena.schedule import Schedule
 from vauban.errors import ConfigurationError, VaubanError
@@ -38,7 +38,7 @@ FORMAT = 1
 
 SCHEMA = (
     """CREATE TABLE settings (
-        name TEXT PRIMARY KEY,      -- agents, gauntlet, games, variant, rules, setups, seed, time; version
+        name TEXT PRIMARY KEY,      -- those of `Settings`, and version
         value TEXT NOT NULL         -- as JSON
     )""",
     """CREATE TABLE agents (
@@ -94,6 +94,10 @@ class Settings:
     """One of the agents, who plays all others while they do not play each other; None: everyone plays everyone."""
     time: float | None = None
     """Seconds allowed for a move."""
+    memory: int = MEMORY
+    """MiB for each process of a program (bot:COMMAND), 0 for no limit."""
+    folder: str | None = None
+    """Where programs are started, from wherever the tournament goes on; None: where it was begun."""
 
     def __post_init__(self) -> None:
         if len(self.agents) < 2:
@@ -121,10 +125,19 @@ class Settings:
             "games": self.games,
             "variant": variant_headers(game.variant),
             "rules": game.rules.text,
-            "setups": self.setups,
+            "setups": _settled(self.setups),
             "seed": self.seed,
             "time": self.time,
+            "memory": self.memory,
+            "folder": str(Path(self.folder or ".").resolve()),
         }
+
+    def match(self, first: str, second: str, seed: int = 0) -> Match:
+        """The match between two of the agents."""
+        return Match(
+            first, second, self.games, self.variant, self.rules, seed, setups=self.setups, time=self.time,
+            memory=self.memory, folder=self.folder,
+        )  # fmt: skip
 
 
 class Tournament:
@@ -136,19 +149,14 @@ class Tournament:
         variant = parse_variant_headers(table["variant"])
         self.settings = Settings(
             tuple(table["agents"]), table["games"], variant, table["rules"], table["setups"], table["seed"],
-            table["gauntlet"], table["time"],
+            table["gauntlet"], table["time"], table.get("memory", MEMORY), table.get("folder"),
         )  # fmt: skip
         self._database = database
         rows = database.execute(
             "SELECT a.text, b.text, p.seed FROM pairings AS p "
             "JOIN agents AS a ON a.id = p.first JOIN agents AS b ON b.id = p.second ORDER BY p.id"
         )
-        self.matches = [
-            Match(
-                first, second, table["games"], variant, table["rules"], seed, setups=table["setups"], time=table["time"]
-            )
-            for first, second, seed in rows
-        ]
+        self.matches = [self.settings.match(first, second, seed) for first, second, seed in rows]
         """One for each two who meet."""
         self._ids = {text: place for place, text in enumerate(self.settings.agents)}
 
@@ -161,9 +169,9 @@ class Tournament:
         path = Path(path)
         if settings is None and not path.exists():
             raise TournamentError(f"there is no tournament {path} yet: name the agents that are to play")
-        if settings is not None and not path.exists():
-            for first, second in settings.pairings():  # refuses what cannot be played before there is a file
-                Match(first, second, settings.games, settings.variant, settings.rules, setups=settings.setups)
+        if settings is not None and not (path.exists() and path.stat().st_size):
+            for first, second in settings.pairings():  # refuses what cannot be played before anything is written
+                settings.match(first, second)
         try:
             database = sqlite3.connect(path, isolation_level=None, timeout=60)
         except sqlite3.Error as error:
@@ -180,10 +188,10 @@ class Tournament:
             raise
 
     def check(self, settings: Settings) -> None:
-        """Refuse settings that are not those of the file."""
+        """Refuse settings that are not those of the file. It can go on from another folder."""
         written, asked = self.settings.table(), settings.table()
         for name, value in asked.items():
-            if written[name] != value:
+            if written[name] != value and name != "folder":
                 raise TournamentError(
                     f"{self.path} was begun with {name} {_said(written[name])}, and this asks for {_said(value)}: "
                     "leave it out to go on, or begin a new file"
@@ -283,6 +291,7 @@ class Tournament:
 
 def _begin(path: Path, database: sqlite3.Connection, settings: Settings | None) -> dict[str, Any]:
     """The settings in a file; those given are written into one that is empty."""
+    _check_ours(path, database)  # before anything in it is changed
     database.execute("PRAGMA journal_mode=WAL")
     database.execute("PRAGMA synchronous=NORMAL")
     database.execute("BEGIN IMMEDIATE")  # two who begin at the same time do it one after the other
@@ -291,8 +300,7 @@ def _begin(path: Path, database: sqlite3.Connection, settings: Settings | None) 
             if settings is None:
                 raise TournamentError(f"{path} is empty: name the agents that are to play")
             _write(database, settings)
-        if database.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-            raise TournamentError(f"{path} is a database, and no tournament: choose another name")
+        _check_ours(path, database)
         written = database.execute("PRAGMA user_version").fetchone()[0]
         if written != FORMAT:
             raise TournamentError(
@@ -309,6 +317,19 @@ def _begin(path: Path, database: sqlite3.Connection, settings: Settings | None) 
         database.execute("ROLLBACK")
         raise
     return table
+
+
+def _check_ours(path: Path, database: sqlite3.Connection) -> None:
+    """Refuse a database that is something else."""
+    tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if tables and database.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+        raise TournamentError(f"{path} is a database, and no tournament: choose another name")
+
+
+def _settled(setups: str) -> str:
+    """A sampler of setups whose file is found from any folder."""
+    before, named, file = setups.partition("list:")
+    return f"{before}{named}{Path(file).resolve()}" if named and not before.replace("mirrored:", "") else setups
 
 
 def _write(database: sqlite3.Connection, settings: Settings) -> None:

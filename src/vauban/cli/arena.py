@@ -8,6 +8,8 @@ import time as clock
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
+from datetime import date
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,8 +17,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from vauban import __version__
 from vauban.cli.output import Json, console, errors, print_json, progress_bar
 from vauban.errors import ConfigurationError
+from vauban.games.stratego.game import Stratego
 
 if TYPE_CHECKING:
     from vauban.arena.executors import Executor
@@ -45,6 +49,10 @@ Seed = Annotated[
     int | None, typer.Option(help="Makes every game the same again (default: another every time, and printed).")
 ]
 Time = Annotated[float | None, typer.Option(help="Seconds allowed for a move; who needs more loses the game.")]
+Memory = Annotated[
+    int | None,
+    typer.Option(help="MiB for each process of a program, 0 for no limit (default: 1024).", min=0, show_default=False),
+]
 Html = Annotated[Path | None, typer.Option(help="Write the report as a page.")]
 
 
@@ -74,6 +82,7 @@ def match(
     alpha: Annotated[float | None, typer.Option(help="How often --sprt may wrongly find ELO1 (default: 0.05).")] = None,
     beta: Annotated[float | None, typer.Option(help="How often --sprt may wrongly find ELO0 (default: 0.05).")] = None,
     time: Time = None,
+    memory: Memory = None,
     save: Annotated[Path | None, typer.Option(help="Write all games to a file (vauban replay shows them).")] = None,
     html: Html = None,
     json: Json = False,
@@ -85,7 +94,7 @@ def match(
 
     Example: vauban match cadet random --games 200 --variant barrage --seed 7
 
-    Example: vauban match cadet --bot "python3 mybot.py" --time 2 --save games.txt
+    Example: vauban match cadet --bot "python3 examples/ucc_bot.py" --rules ucc --save games.txt
 
     Example: vauban match fox charger --sprt 0,20 --games 10000 --json
     """
@@ -100,9 +109,10 @@ def match(
         raise ConfigurationError(f"a match is played by two agents, and these are {len(pair)}: {_listed(pair)}")
     hypotheses = _hypotheses(sprt, alpha, beta)
     seed = _fresh_seed() if seed is None else seed
-    for file in (save, html):
-        _check_writable(file)
-    played = Match(pair[0], pair[1], games, variant or "classic", rules, seed, setups=setups or "human", time=time)
+    _check_files(save=save, html=html)
+    given = {"variant": variant, "setups": setups, "memory": memory}
+    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    played = Match(pair[0], pair[1], games, rules=rules, seed=seed, time=time, **chosen)
     test = Sprt(hypotheses) if hypotheses else None
     done: list[Any] = []
     interrupted = False
@@ -123,9 +133,7 @@ def match(
         raise typer.Exit(INTERRUPTED)
     results = [game.result for game in done]
     report = report_json([results], hypotheses=hypotheses)
-    if save is not None:
-        _write_games(save, records(played, done), len(done))
-    _write_page(html, report, f"{played.names[0]} – {played.names[1]}")
+    conditions = _conditions(played.game, played.setups, seed, time)
     if json:
         told = {
             "agents": list(played.names), "variant": played.variant.name, "rules": played.game.rules.text,
@@ -137,11 +145,14 @@ def match(
     else:
         console.print(report_text(report))
         _say(
-            f"{played.variant.name}, setups {played.setups}, seed {seed}: {len(results)} games in {wall:.1f} s, "
+            f"{_listed_conditions(conditions)}: {len(results)} games in {wall:.1f} s, "
             f"{executor.workers} {'worker' if executor.workers == 1 else 'workers'}."
         )
         if interrupted:
             _say(f"Interrupted after {len(results)} of {games} games.")
+    if save is not None:
+        _write_games(save, records(played, done), len(done))
+    _write_page(html, report, f"{played.names[0]} – {played.names[1]}", conditions)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
     if test is not None and test.decision == "H0":
@@ -186,6 +197,7 @@ def tournament(
     setups: Setups = None,
     seed: Seed = None,
     time: Time = None,
+    memory: Memory = None,
     workers: Workers = None,
     ray: Ray = None,
     save: Annotated[Path | None, typer.Option(help="Write all games to a file (vauban replay shows them).")] = None,
@@ -205,14 +217,13 @@ def tournament(
     """
     from vauban.arena.report import report_json, report_text
 
-    for path in (save, html):
-        _check_writable(path)
+    _check_files(file, save=save, html=html)
     taking_part = tuple(agents or ())
     if gauntlet is not None and taking_part and gauntlet not in taking_part:
         taking_part = (gauntlet, *taking_part)
     options = {
         "agents": taking_part or None, "gauntlet": gauntlet, "games": games, "variant": variant, "rules": rules,
-        "setups": setups, "seed": seed, "time": time,
+        "setups": setups, "seed": seed, "time": time, "memory": memory,
     }  # fmt: skip
     given = {name: value for name, value in options.items() if value is not None}
     with _opened(file, given) as played:
@@ -228,16 +239,19 @@ def tournament(
         if not results:
             raise typer.Exit(INTERRUPTED)
         report = report_json(results)
-        if save is not None:
-            _write_games(save, played.records(), played.played)
-        _write_page(html, report, file.stem)
+        settings = played.settings
+        game = Stratego(settings.variant, settings.rules)
+        conditions = _conditions(game, settings.setups, settings.seed, settings.time)
         if json:
-            table = played.settings.table()
+            table = settings.table()
             told = {"file": str(file), "played": played.played, "missing": played.games - played.played}
             print_json(told | {"settings": table, **report})
         else:
             console.print(report_text(report))
-            _say(f"{played.played} of {played.games} games, in {file}; seed {played.settings.seed}.")
+            _say(f"{_listed_conditions(conditions)}: {played.played} of {played.games} games, in {file}.")
+        if save is not None:
+            _write_games(save, played.records(), played.played)
+        _write_page(html, report, file.stem, conditions)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -280,7 +294,7 @@ def agents(
 
     Example: vauban agents fox
     """
-    from vauban.agents import AGENTS
+    from vauban.agents import AGENTS, LEARNED
 
     if name is not None:
         described = _description(name.partition(":")[0])
@@ -296,7 +310,7 @@ def agents(
         if described["options"]:
             console.print(options)
         return
-    described_all = [_description(each) for each in AGENTS]
+    described_all = [_description(each) for each in (*AGENTS, *LEARNED)]
     if json:
         print_json({"agents": described_all})
         return
@@ -309,16 +323,26 @@ def agents(
 
 def _description(name: str) -> dict[str, Any]:
     """An agent in words, and its options: each with its default and what it means."""
-    from vauban.agents import make_agent
+    from vauban.agents import LEARNED, make_agent
     from vauban.agents.base import close, describe
+    from vauban.agents.external import PREFIX
 
-    agent = make_agent(name)
-    options = getattr(agent, "options", None)
+    if f"{name}:" == PREFIX:
+        raise ConfigurationError(
+            "bot is no agent by itself: bot:COMMAND is a program of your own, e.g. 'bot:python3 examples/ucc_bot.py' "
+            "(docs/external-bots.md; vauban bot-check says whether it is in order)"
+        )
+    if name in LEARNED:
+        options = LEARNED[name].options_kind()
+        text = cleandoc(type(options).__doc__ or "")
+    else:
+        agent = make_agent(name)
+        options, text = getattr(agent, "options", None), describe(agent)
+        close(agent)
     known = fields(options) if is_dataclass(options) else ()
-    close(agent)
     return {
         "name": name,
-        "description": describe(agent),
+        "description": text,
         "options": [
             {"name": each.name, "default": each.default, "help": each.metadata.get("help", "")} for each in known
         ],
@@ -351,28 +375,60 @@ def _executor(workers: int | None, ray: str | None, games: int) -> Iterator[Exec
 
 def _write_games(path: Path, texts: Iterable[str], count: int) -> None:
     """Write records, an empty line between them; each game has to be gone through once more for its battles."""
-    with path.open("w", encoding="utf-8") as file, progress_bar(f"writing {path.name}", count) as move:
+    with (
+        _complaining(path),
+        path.open("w", encoding="utf-8") as file,
+        progress_bar(f"writing {path.name}", count) as move,
+    ):
         for number, text in enumerate(texts, 1):
             file.write(text if number == 1 else f"\n{text}")
             move(number)
 
 
-def _write_page(path: Path | None, report: dict[str, Any], title: str) -> None:
+def _conditions(game: Stratego, setups: str, seed: int, time: float | None) -> dict[str, str]:
+    """How the games of a report were played, besides by whom; enough to play them again."""
+    found = {"variant": game.variant.name, "rules": game.rules.text, "setups": setups, "seed": str(seed)}
+    if time is not None:
+        found["time"] = f"{time:g} s a move"
+    return found | {"Vauban": __version__, "date": f"{date.today():%Y-%m-%d}"}
+
+
+def _listed_conditions(conditions: dict[str, str]) -> str:
+    """For a terminal, which knows what day it is."""
+    named = [f"{name} {value}" for name, value in conditions.items() if name not in ("variant", "seed", "date")]
+    return ", ".join([conditions["variant"], *named, f"seed {conditions['seed']}"])
+
+
+def _write_page(path: Path | None, report: dict[str, Any], title: str, conditions: dict[str, str]) -> None:
     if path is not None:
         from vauban.arena.report_html import report_html
 
-        path.write_text(report_html(report, title), encoding="utf-8")
+        page = report_html(report, title, conditions)
+        with _complaining(path):
+            path.write_text(page, encoding="utf-8")
 
 
-def _check_writable(path: Path | None) -> None:
-    """Refuse a file that cannot be written before hours are spent on what was to be in it."""
-    if path is None:
-        return
-    there = path.exists()
+def _check_files(tournament: Path | None = None, **outputs: Path | None) -> None:
+    """Refuse files that cannot be written, or that are one, before hours are spent on what was to be in them."""
+    taken = {} if tournament is None else {tournament.resolve(): "the tournament's own file"}
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        if path.resolve() in taken:
+            raise ConfigurationError(f"--{option} {path} is {taken[path.resolve()]} as well: name another file")
+        taken[path.resolve()] = f"--{option}"
+        there = path.exists()
+        with _complaining(path):
+            path.open("a").close()
+            if not there:
+                path.unlink()
+
+
+@contextmanager
+def _complaining(path: Path) -> Iterator[None]:
+    """Say in a sentence why a file cannot be written."""
     try:
-        path.open("a").close()
-        if not there:
-            path.unlink()
+        yield
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be written: {error.strerror}") from error
 

@@ -10,6 +10,8 @@ import typer
 
 from vauban.agents import make_agent
 from vauban.agents.base import Agent, close, tell
+from vauban.agents.external import PREFIX
+from vauban.agents.random import RandomAgent
 from vauban.cli.output import Json, console, print_json, progress_bar
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.notation import ucc
@@ -37,7 +39,6 @@ class Speaker:
             setup = self.agent.choose_setup(ucc.CLASSIC, player, random.Random(f"{self.seed} setup"))
             self._say(*ucc.setup_rows(setup, player))
             self._game = SeenGame(player, setup)
-            _warm_up()
             while True:
                 event = self._read()
                 self._follow(event, [self._read() for _ in range(ucc.CLASSIC.rows)])
@@ -72,9 +73,13 @@ class Speaker:
             while True:  # who ends at once may be taken for one that crashed
                 self._read()
         self._say(ucc.move_words(move))
-        echo = ucc.parse_event(self._read())
+        words = self._read()
+        echo = ucc.parse_event(words)
         if echo.outcome in ("OK", *ucc.OUTCOMES.values()):
-            self._game.saw(echo)
+            try:
+                self._game.saw(echo)
+            except VaubanError as error:  # the next board will show what has become of it
+                print(f"after {words!r}: {error}. Waiting for the next board", file=sys.stderr)
 
     def _read(self) -> str:
         line = self._source.readline()
@@ -88,13 +93,27 @@ class Speaker:
             self._target.flush()
 
 
-def _warm_up() -> None:
-    """Have the rules compiled, or fetched from where they are kept, while others set up."""
+def _warm_up(agent: Agent) -> None:
+    """Have the rules and the agent compiled, or fetched from where they are kept, before a clock runs."""
+    from vauban.agents.external_seen import SEEN_RULES, SeenGame
     from vauban.board import Board
 
-    board = Board.random(ucc.CLASSIC, 0, ucc.UCC_RULES)
+    board = Board.random(ucc.CLASSIC, 0, SEEN_RULES)
     board.push(board.legal_moves[0])
-    len(board.view(1).legal_moves)
+    agent.choose_move(SeenGame(0, agent.choose_setup(ucc.CLASSIC, 0, random.Random(0))).view())
+    close(agent)
+
+
+def _hasty(text: str) -> Agent:
+    """The same agent without time to think; in place of a program, anyone."""
+    if text.startswith(PREFIX):
+        return RandomAgent(0)
+    agent = make_agent(text)
+    if not hasattr(getattr(agent, "options", None), "time"):
+        return agent
+    name, _, rest = text.partition(":")
+    kept = [part for part in rest.split(",") if part and part.partition("=")[0].strip() != "time"]
+    return make_agent(f"{name}:{','.join([*kept, 'time=0.01'])}")
 
 
 def bot(
@@ -108,22 +127,28 @@ def bot(
     """Play one game in somebody else's manager, on standard input and output.
 
     The line protocol is that of the UCC programming competition of 2012 (docs/external-bots.md).
-    The rules are compiled once for a machine, which takes longer than a manager waits: run
-    `vauban bot-check "vauban bot cadet"` first.
+    What it needs is compiled before it says its first line, once for a machine, which may take longer
+    than a manager waits: run `vauban bot-check "vauban bot cadet"` first.
 
     Example: vauban bot cadet --seed 7
     """
+    if time is not None and agent.startswith(PREFIX):
+        raise ConfigurationError(f"--time is for agents of ours: {agent!r} is a program, which has its own ways")
     seed = random.SystemRandom().randrange(2**31) if seed is None else seed
     text = agent if time is None else f"{agent}{',' if ':' in agent else ':'}time={time:g}"
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
-    Speaker(make_agent(text, seed), seed, sys.stdin, sys.stdout).run()
+    speaker = Speaker(make_agent(text, seed), seed, sys.stdin, sys.stdout)
+    _warm_up(_hasty(text))
+    speaker.run()
 
 
 def bot_check(
     command: Annotated[str, typer.Argument(help="The bot's command, in quotes; no shell is asked.")],
     games: Annotated[int, typer.Option(help="Whole games against a random mover, in colours by turns.", min=1)] = 2,
-    seconds: Annotated[float, typer.Option(help="What it has for an answer.", min=0.01)] = 2.0,
+    seconds: Annotated[
+        float, typer.Option(help="What it has for an answer; we wait three times as long.", min=0.01)
+    ] = 2.0,
     plies: Annotated[int, typer.Option(help="A whole game is broken off after so many plies.", min=2)] = 400,
     memory: Annotated[int, typer.Option(help="MiB for each of its processes, 0 for no limit.", min=0)] = 1024,
     cwd: Annotated[str | None, typer.Option(help="The folder to start it in (default: this one)")] = None,
@@ -135,7 +160,7 @@ def bot_check(
     It plays whole games and special situations in both colours. Exit code 1 if it does something
     by which it would lose games; warnings do not count.
 
-    Example: vauban bot-check "python3 -u mybot.py" --games 4
+    Example: vauban bot-check "python3 examples/ucc_bot.py" --games 4
     """
     from dataclasses import asdict
 
@@ -143,7 +168,7 @@ def bot_check(
 
     if cwd == "":
         raise ConfigurationError("--cwd is empty: name a folder, or leave it out")
-    _warm_up()
+    _warm_up(RandomAgent(0))
     with progress_bar("checking") as move:
         report = check(
             command, games=games, seconds=seconds, plies=plies, memory=memory, cwd=cwd, seed=seed,
@@ -168,7 +193,18 @@ def bot_check(
                 console.print("  On standard error, at the end:", highlight=False)
                 for line in last:
                     console.print(f"    {line}", highlight=False, markup=False, soft_wrap=True)
-        verdict = "All is well." if report.ok else "It would lose games by this."
+        verdict = "All is well, by the rules of the competition." if report.ok else "It would lose games by this."
         console.print(f"\n{verdict}", style="bold green" if report.ok else "bold red", highlight=False)
+        if report.ok:
+            console.print(_about_repetition(report.repeats, len(report.trials)), highlight=False, soft_wrap=True)
     if not report.ok:
         raise typer.Exit(1)
+
+
+def _about_repetition(games: int, trials: int) -> str:
+    """The competition has no repetition rules, and matches have: what that means for a bot."""
+    found = f"In {games} of {trials} games it made a move that they bar. " if games else ""
+    return (
+        f"There were no repetition rules. {found}A bot that does not know them would lose games by them: "
+        "let it play with vauban match … --rules ucc."
+    )

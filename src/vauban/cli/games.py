@@ -11,6 +11,7 @@ from rich.table import Table
 from vauban.cli.output import Json, console, print_json
 from vauban.games.base import game, names
 from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.pieces import FLAG, LETTERS, TYPES
 from vauban.games.stratego.switches import PRESETS
 from vauban.observe import base as observations
 
@@ -51,7 +52,9 @@ def variants(json: Json = False) -> None:
         limits = f"{v.total_limit or 'none'} / {v.battleless_limit or 'none'}"
         table.add_row(f"[bold]{v.name}[/]", f"{v.rows}×{v.columns}", str(v.setup_rows), v.army_text, setups, limits)
     console.print(table)
-    console.print("rows: on which each player sets up; limits: plies in all / plies without a battle, then a draw.\n")
+    console.print("rows: on which each player sets up; limits: plies in all / plies without a battle, then a draw.")
+    by_strength = sorted(range(len(TYPES)), key=lambda kind: (kind != FLAG, kind))
+    console.print("army: " + ", ".join(f"{LETTERS[kind]} {TYPES[kind]}" for kind in by_strength) + ".\n")
     console.print("Other games: " + ", ".join(f"[bold]{each.name}[/]" for each in others))
     console.print("Rules by name (--rules): " + ", ".join(f"[bold]{name}[/]" for name in PRESETS))
 

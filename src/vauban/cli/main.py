@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
+from vauban.cli.analyse import analyse
 from vauban.cli.arena import agents, match, tournament
 from vauban.cli.bench import bench
 from vauban.cli.bots import bot, bot_check
 from vauban.cli.games import observation, variants
+from vauban.cli.models import models
 from vauban.cli.output import complain
 from vauban.cli.play import play
 from vauban.cli.replay import replay
 from vauban.cli.rules import perft, rules
 from vauban.cli.solve import exploitability
+from vauban.cli.train import train
 from vauban.errors import VaubanError
 
 app = typer.Typer(
@@ -27,10 +31,28 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
-for command in (
-    play, replay, match, tournament, agents, bot, bot_check, exploitability, variants, observation, rules, perft, bench,
-):  # fmt: skip
-    app.command()(command)
+COMMANDS: dict[Callable[..., None], str] = {
+    play: "Play a game of Stratego in this terminal.",
+    replay: "Go through a recorded game, move by move.",
+    match: "Let two agents play, and say who is better.",
+    tournament: "Let many agents play each other, and rate them.",
+    agents: "List the agents, or describe one.",
+    bot: "Play one game in somebody else's manager.",
+    bot_check: "Check that a bot speaks the line protocol.",
+    train: "Train networks by self-play.",
+    analyse: "Search a position, and show what was found.",
+    exploitability: "Say how much a perfect opponent gains.",
+    variants: "List the games and variants.",
+    observation: "Print every channel of an observation.",
+    rules: "Replay recorded games, and compare every ply.",
+    perft: "Count the sequences of legal moves.",
+    bench: "Measure how fast the simulator is here.",
+}
+"""The commands, each in a line short enough for a list of them."""
+
+for command, line in COMMANDS.items():
+    app.command(short_help=line)(command)
+app.add_typer(models, name="models", short_help="List the models, show a card, import weights.")
 
 
 def _print_version(asked: bool) -> None:

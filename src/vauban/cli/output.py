@@ -19,7 +19,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on the
 
 def print_json(table: dict[str, Any]) -> None:
     """The result for a program: one object on one line."""
-    print(json.dumps(table))
+    print(json.dumps(table, allow_nan=False))
 
 
 def complain(sentence: str) -> None:

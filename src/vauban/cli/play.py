@@ -43,9 +43,10 @@ from vauban.notation.moves import Move, looks_like_a_move, parse_move_text
 from vauban.notation.records import FILLED_IN, read_games, setups_of, write_game
 
 BRACKETS = (("[", "]"), ("(", ")"))
-STYLES = ("bold white on #9c2f27", "bold white on #23588f")
-JUST_MOVED = ("bold white on #d9532c", "bold white on #2f86d6")
-LAKE = "#8fd7c7 on #1f5f5f"
+# Where there are only 16 colours the nearest of them are taken: so these lie near red, blue, and cyan for lakes.
+STYLES = ("bold white on #a42a22", "bold white on #1c3f9c")
+JUST_MOVED = ("bold white on #d9532c", "bold white on #3b78e6")
+LAKE = "#8fd7c7 on #177a7a"
 QUIET, LOUD, MARK = "dim", "bold yellow", "yellow"
 CELL = 5
 """Columns of a square: two brackets, a rank of two, a mark."""
@@ -718,11 +719,13 @@ class TerminalGame:
         for player, setup in enumerate(setups or ()):
             self.say(f"{_capital(PLAYERS[player]):<4} began from {setup}", QUIET)
         while True:
-            name = self.ask("Save this game? A file's name, or Enter to leave> ")
+            name = self.ask("Type a file's name to save this game, or Enter to leave> ")
             name = name[5:].strip() if name.startswith("save ") else name
             if name.lower() in ("", "n", "no", "q", "quit", "exit"):
                 self.say("Goodbye.")
                 return
+            if name.lower() in ("y", "yes", "save"):
+                continue
             try:
                 if self._save(board, name):
                     return
@@ -903,7 +906,13 @@ def play(
         typer.Option(help=f'A preset, switches, or both: "isf", "two_square=5 chase=off" (default: {DEFAULT_PRESET})'),
     ] = None,
     colour: Annotated[str | None, typer.Option(help="Yours: red (moves first), blue or random (default: red)")] = None,
-    opponent: Annotated[str | None, typer.Option(help=f"{' or '.join(AGENTS)} (default: {CadetAgent.name})")] = None,
+    opponent: Annotated[
+        str | None,
+        typer.Option(
+            help=f"{', '.join(AGENTS)}, with options such as mcts:time=1 (vauban agents), or a program of your own "
+            f"as bot:COMMAND (default: {CadetAgent.name})"
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(help="Makes the opponent, and its setup, the same again (default: another in every game)"),

@@ -19,14 +19,16 @@ from rich.console import Console
 from rich.text import Text
 
 from vauban.board import Look, Played
-from vauban.cli.output import Json, print_json
+from vauban.cli.output import Json, errors, print_json
 from vauban.cli.play import BRACKETS, QUIET, STYLES, draw, list_words, piece_words
 from vauban.errors import ConfigurationError, NotationError, VaubanError
 from vauban.games.base import nearest
 from vauban.games.stratego.pieces import FLAG, PLAYERS
 from vauban.games.stratego.variants import Variant
+from vauban.notation import records
+from vauban.notation.game import iterate_games
 from vauban.notation.moves import Move
-from vauban.notation.records import RecordedGame, read_games
+from vauban.notation.records import RecordedGame
 
 VIEWS = ("all", *PLAYERS)
 """Whose knowledge is shown: both sides open, or what one player knew."""
@@ -255,19 +257,15 @@ def replay(
     """
     if view not in VIEWS:
         raise ConfigurationError(f"there is no view {view!r}: {nearest(view, VIEWS)}")
-    games = _read(file)
-    if game > len(games):
-        raise ConfigurationError(
-            f"{file} has {len(games)} {'game' if len(games) == 1 else 'games'}, and no game {game}"
-        )
-    table = Replay(games[game - 1], view)
+    found, games = read_game(file, game)
+    table = Replay(found, view)
     if ply is not None and ply > table.plies:
         raise ConfigurationError(f"game {game} of {file} has {table.plies} plies, and no ply {ply}")
     if json:
         table.go(table.plies if ply is None else ply)
         print_json(
             {
-                "game": game, "games": len(games), "headers": table.game.headers, "plies": table.plies,
+                "game": game, "games": games, "headers": table.game.headers, "plies": table.plies,
                 "ply": table.ply, "position": table.board.text, "result": table.game.result, "end": table.game.end,
                 "moves": [move_words(played, table.game.variant) for played in table.board.history],
             }
@@ -282,14 +280,26 @@ def replay(
         table.print_game()
 
 
-def _read(file: Path) -> list[RecordedGame]:
+def read_game(file: Path, number: int) -> tuple[RecordedGame, int]:
+    """A game of a file, and how many there are. What is wrong with others is said, and does not matter."""
     try:
-        games = read_games(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ConfigurationError(f"{file} cannot be read: {reason}") from error
+    found: RecordedGame | None = None
+    count = 0
+    try:
+        for count, game in enumerate(iterate_games(text), 1):
+            if count == number:
+                found = records.replay(game)
     except VaubanError as error:
-        raise NotationError(f"{file}: {error}") from error
-    if not games:
+        where = f"game {number}: " if count == number and found is None else ""
+        if found is None:
+            raise NotationError(f"{file}: {where}{error}") from error
+        errors.print(Text(f"{file}: {error}; the {count} before it can be read"), soft_wrap=True)
+    if count == 0:
         raise NotationError(f"{file}: there is no game in it")
-    return games
+    if found is None:
+        raise ConfigurationError(f"{file} has {count} {'game' if count == 1 else 'games'}, and no game {number}")
+    return found, count

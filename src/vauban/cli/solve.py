@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vauban.agents.external import PREFIX
 from vauban.agents.options import make_options, option, split_text
 from vauban.cli.output import Json, console, print_json, progress_bar
 from vauban.errors import ConfigurationError
@@ -123,7 +124,7 @@ def exploitability(
         ("exploitability, half of it", found.exploitability),
     ]
     console.print(
-        f"{agent} at {tree.game!r}\n{tree.histories:,} histories, {sets[0]:,} + {sets[1]:,} information sets",
+        f"{agent} at {_game_words(tree)}\n{tree.histories:,} histories, {sets[0]:,} + {sets[1]:,} information sets",
         highlight=False,
         markup=False,
         soft_wrap=True,
@@ -135,6 +136,12 @@ def exploitability(
     console.print(f"{seconds:.1f} s", highlight=False)
 
 
+def _game_words(tree: Tree) -> str:
+    """The game by its name, with its rules where it has some."""
+    rules = getattr(tree.game, "rules", None)
+    return tree.game.name if rules is None else f"{tree.game.name}, rules {rules.text}"
+
+
 def _rounded(number: float) -> str:
     # Rounding errors below 0 are not worth a sign.
     return f"{round(number, 8) + 0.0:.8f}"
@@ -144,6 +151,11 @@ def _policy(text: str, seed: int) -> Callable[[Tree], Table]:
     """What makes the table of an agent's text, once there is a tree; mistakes in the text are found before."""
     from vauban import solve
 
+    if text.startswith(PREFIX):
+        raise ConfigurationError(
+            f"{text!r} is a program, which chooses moves and does not say with what probabilities: no best response to "
+            f"it can be computed. Take one of {', '.join(OPTIONS)}, or an agent with a method `probabilities`"
+        )
     name, settings = split_text(text)
     if name not in OPTIONS:
         return _agent_policy(text, seed)
@@ -181,7 +193,8 @@ def _agent_policy(text: str, seed: int) -> Callable[[Tree], Table]:
 
     def ask(tree: Tree) -> Table:
         with progress_bar("information sets", sum(tree.information_sets)) as move:
-            return tabulate(tree, agent, lambda done: move(done))
+            # Networks answer for many views at once.
+            return tabulate(tree, getattr(agent, "policies", agent), lambda done: move(done))
 
     return ask
 

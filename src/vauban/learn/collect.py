@@ -120,11 +120,6 @@ class Collector:
         window.ends[row] = results.end
         window.plies[row] = results.plies
 
-    def positions(self, rows: Tensor) -> Snapshot:
-        """The positions with these numbers: row of the window × games + game."""
-        store = Store(*(column.flatten(0, 1)[rows] for column in self.window[:3]))
-        return Snapshot(self.sim.game, self.sim.tracks, self.sim.history, store)
-
     def state(self) -> dict[str, Tensor]:
         """All that a resumed run needs: the games, and the rows that the next window begins with."""
         kept = {name: column[-CARRIED:].clone() for name, column in self.window._asdict().items()}

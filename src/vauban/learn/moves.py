@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -88,6 +89,7 @@ class MoveLearner:
         self.trainee, self.collector, self.config, self.seed, self.workers = trainee, collector, config, seed, workers
         sim = collector.sim
         self.device = sim.device
+        self._warm = 0
         self.moving = False
         """Whether advantages have been large enough for the filter's magnitude to count."""
         self._utilities = torch.tensor(sim.game.utilities, device=sim.device)
@@ -95,8 +97,18 @@ class MoveLearner:
         self._sim = Simulator(sim.game, config.batch, sim.device, seed, history=sim.history)
         self._legal, self._counts = self._sim.legal_actions()
         shape = (config.batch, *sim.observation_shape(trainee.network.observation, "squares"))
-        self._seen = torch.empty(shape, dtype=trainee.dtype, device=sim.device)
-        self._losses: Callable[..., tuple[Tensor, Tensor]] = self._compute_losses
+        # Everything that a batch is made from lies in the same place every time, so that its training can be captured.
+        empty = partial(torch.zeros, device=sim.device)
+        self._seen = empty(shape, dtype=trainee.dtype)
+        self._positions = empty(config.batch, dtype=torch.int64)
+        self._weights = empty(config.batch)
+        self._advantages = empty(config.length * sim.n)
+        self._outcomes = empty(config.length * sim.n, len(sim.game.utilities))
+        self._magnet_weight = empty(())
+        self._sums = empty(len(METRICS))
+        self._norms = empty(())
+        self._graph: torch.cuda.CUDAGraph | None = None
+        self._losses: Callable[[Batch], tuple[Tensor, Tensor]] = self._compute_losses
         if sim.device.type == "cuda":
             self._losses = torch.compile(self._compute_losses, dynamic=False)
 
@@ -109,26 +121,50 @@ class MoveLearner:
         )  # fmt: skip
         positions, threshold = self._filter(returns)
         order, bounds, total = self._shuffle(positions, iteration)
+        self._advantages.copy_(returns.advantages.flatten())
+        self._outcomes.copy_(returns.outcomes.flatten(0, 1))
         rate, magnet = config.learning_rate.at(iteration), config.magnet_weight.at(iteration)
-        sums = torch.zeros(len(METRICS), device=self.device)
-        norms = torch.zeros((), device=self.device)
+        self.trainee.set_learning_rate(rate)
+        self._magnet_weight.fill_(magnet)
+        self._sums.zero_()
+        self._norms.zero_()
         for first, last, size in bounds:
-            batch = self._batch(window, returns, order[first:last], size)
-            loss, measured = self._losses(batch, torch.tensor(magnet, device=self.device))
-            norms += self.trainee.step(loss, rate, config.gradient_norm)
-            sums += measured
+            count = last - first
+            self._positions.zero_()
+            self._positions[:count] = order[first:last]
+            self._weights.zero_()
+            self._weights[:count] = 1 / size
+            self._train()
         self.trainee.update_average(config.average)
-        self.workers.add([sums])
-        metrics = {name: value / max(total, 1) for name, value in zip(METRICS, sums.tolist(), strict=True)}
+        self.workers.add([self._sums])
+        metrics = {name: value / max(total, 1) for name, value in zip(METRICS, self._sums.tolist(), strict=True)}
         trained = returns.estimated[:-CARRIED]
         return metrics | {
             "kept": total / max(self.workers.count * trained.sum().item(), 1),
             "threshold": threshold,
             "batches": float(len(bounds)),
-            "gradient_norm": norms.item() / max(len(bounds), 1),
+            "gradient_norm": self._norms.item() / max(len(bounds), 1),
             "learning_rate": rate,
             "magnet_weight": magnet,
         }
+
+    def _train(self) -> None:
+        """Train on the batch that is laid out; on a GPU, from the third time on, by replaying a graph of it."""
+        if self._graph is not None:
+            self._graph.replay()
+        elif self.device.type == "cuda" and self._warm >= WARM_UP and self.workers.count == 1:
+            self._graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self._graph):
+                self._train_once()
+            self._graph.replay()
+        else:
+            self._warm += 1
+            self._train_once()
+
+    def _train_once(self) -> None:
+        loss, measured = self._losses(self._batch())
+        self._norms += self.trainee.descend(loss, self.config.gradient_norm)
+        self._sums += measured
 
     def _filter(self, returns: Returns) -> tuple[Tensor, float]:
         """The positions to learn from, as row × games + game, and how large an advantage they have at least."""
@@ -162,27 +198,24 @@ class MoveLearner:
         bounds = list(zip(places, [*places[1:], len(keys)], sizes, strict=True))
         return positions[order], bounds, len(together)
 
-    def _batch(self, window: Window, returns: Returns, positions: Tensor, size: int) -> Batch:
-        """A batch of positions, filled up to its full size with ones that count for nothing."""
-        capacity = self.config.batch
-        weights = torch.zeros(capacity, device=self.device)
-        weights[: len(positions)] = 1 / size
-        if len(positions) < capacity:
-            positions = torch.cat([positions, positions.new_zeros(capacity - len(positions))])
-        self._sim.restore(self.collector.positions(positions))
-        self._sim.observe(self.trainee.network.observation, self._seen, layout="squares")
-        self._sim.legal_actions(self._legal, self._counts)
+    def _batch(self) -> Batch:
+        """The positions that are laid out, observed again."""
+        window, sim, positions = self.collector.window, self._sim, self._positions
+        for part, column in zip(sim.store, window[:3], strict=True):
+            part.copy_(column.flatten(0, 1)[positions])
+        sim.observe(self.trainee.network.observation, self._seen, layout="squares")
+        sim.legal_actions(self._legal, self._counts)
         return Batch(
             self._seen,
             self._legal,
             window.actions.flatten()[positions],
             window.log_policy.flatten(0, 1)[positions],
-            returns.advantages.flatten()[positions],
-            returns.outcomes.flatten(0, 1)[positions],
-            weights,
+            self._advantages[positions],
+            self._outcomes[positions],
+            self._weights,
         )
 
-    def _compute_losses(self, batch: Batch, magnet_weight: Tensor) -> tuple[Tensor, Tensor]:
+    def _compute_losses(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """The loss of a batch, and sums over its positions of what `METRICS` names."""
         network, config = self.trainee.working, self.config
         choices, outcome = network(batch.seen)
@@ -194,7 +227,7 @@ class MoveLearner:
         update = divergence(log_policy, batch.old_log_policy)
         pull = divergence(log_policy, magnet)
         value = outcome_loss(outcome, batch.outcomes)
-        losses = policy + config.update_weight * update + magnet_weight * pull + config.outcome_weight * value
+        losses = policy + config.update_weight * update + self._magnet_weight * pull + config.outcome_weight * value
         with torch.no_grad():
             counted = (batch.weights > 0).float()
             clipped = ((log_ratio.exp() - 1).abs() > config.clip).float()
@@ -202,6 +235,8 @@ class MoveLearner:
         return (losses * batch.weights).sum(), columns.detach() @ counted
 
 
+WARM_UP = 3
+"""Batches trained before a graph is captured: what compiles must have compiled."""
 METRICS = ("policy_loss", "outcome_loss", "update_kl", "magnet_kl", "entropy", "clip_rate", "advantage")
 """Means over the positions that were trained, in the order in which `_compute_losses` sums them."""
 

@@ -17,4 +17,4 @@ class PowerLaw:
 
     def at(self, iteration: int) -> float:
         """The number for an iteration."""
-        return min(max(self.coefficient / iteration**self.decay, self.floor), self.ceiling)
+        return float(min(max(self.coefficient / iteration**self.decay, self.floor), self.ceiling))

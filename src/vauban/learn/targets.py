@@ -93,9 +93,9 @@ def magnet_log_policy(sources: Tensor, legal: Tensor) -> Tensor:
     legal: as `Simulator.legal_actions` lists them, −1 behind the last. −inf there.
     """
     absent = legal < 0
-    kinds = int(sources.max()) + 1
     source = sources[legal.long().clamp_min(0)]
-    counts = torch.zeros(len(legal), kinds, device=legal.device)
+    # There are far fewer sources than actions; but how many would have to be asked of the device.
+    counts = torch.zeros(len(legal), len(sources), device=legal.device)
     counts.scatter_add_(1, source, (~absent).float())
     movable = (counts > 0).sum(1, keepdim=True)
     return (-(counts.gather(1, source) * movable).log()).masked_fill(absent, -torch.inf)

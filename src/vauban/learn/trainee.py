@@ -29,9 +29,12 @@ class Trainee(Generic[Network]):
         self.average = copy.deepcopy(self.network).requires_grad_(False)
         """The moving average of the parameters: what plays in the end."""
         self.workers = workers
-        self._parameters = list(self.network.parameters())
-        self._running = list(self.working.parameters())
-        self.optimiser = torch.optim.Adam(self._parameters, lr=0.0, fused=device.type == "cuda")
+        self._parameters: list[Tensor] = list(self.network.parameters())
+        self._running: list[Tensor] = list(self.working.parameters())
+        # On a GPU the rate lies there as well, so that a captured graph of a step can be replayed with another.
+        cuda = device.type == "cuda"
+        rate = torch.zeros((), device=device) if cuda else 0.0
+        self.optimiser = torch.optim.Adam(self._parameters, lr=rate, fused=cuda, capturable=cuda)
         workers.share(self._parameters)
         self.refresh()
 
@@ -45,9 +48,22 @@ class Trainee(Generic[Network]):
 
         With several workers the loss is this one's share of the whole: their gradients are added.
         """
+        self.set_learning_rate(learning_rate)
+        return self.descend(loss, gradient_norm)
+
+    def set_learning_rate(self, rate: float) -> None:
+        """How far the next steps go."""
+        for group in self.optimiser.param_groups:
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(rate)
+            else:
+                group["lr"] = rate
+
+    def descend(self, loss: Tensor, gradient_norm: float) -> Tensor:
+        """`step`, at the rate that was set; it can be captured into a CUDA graph."""
         for parameter in self._running:
             parameter.grad = None
-        loss.backward()
+        torch.autograd.backward(loss)
         gradients = [
             torch.zeros_like(mine) if running.grad is None else running.grad.float()
             for mine, running in zip(self._parameters, self._running, strict=True)
@@ -56,8 +72,6 @@ class Trainee(Generic[Network]):
         for mine, gradient in zip(self._parameters, gradients, strict=True):
             mine.grad = gradient
         norm = nn.utils.clip_grad_norm_(self._parameters, gradient_norm, foreach=True)
-        for group in self.optimiser.param_groups:
-            group["lr"] = learning_rate
         self.optimiser.step()
         self.refresh()
         return norm

@@ -42,7 +42,7 @@ class Workers:
         if self.count > 1:
             flat = torch.cat([tensor.flatten() for tensor in tensors])
             distributed.all_reduce(flat)
-            parts = flat.split([tensor.numel() for tensor in tensors])
+            parts = torch.split(flat, [tensor.numel() for tensor in tensors])
             for tensor, part in zip(tensors, parts, strict=True):
                 tensor.copy_(part.view_as(tensor))
 

@@ -320,9 +320,10 @@ class BeliefNetwork(nn.Module, Belief):
             x = block(x)
         tokens = self.token_of_square[hidden.squares]
         memory: Tensor = self.memory_norm(x.gather(1, tokens[:, :, None].expand(-1, -1, x.shape[2])))
-        # Where nothing is hidden, attention to nothing would be NaN, and spoil the gradients of the other positions.
-        nothing = ~hidden.present[:, :1]
-        return memory, torch.cat([hidden.present[:, :1] | nothing, hidden.present[:, 1:]], 1)
+        # Attention to nothing is NaN in some kernels: where nothing is hidden the first row stands in, and is not used.
+        visible = hidden.present.clone()
+        visible[:, 0] = True
+        return memory, visible
 
     def _keys_and_values(self, memory: Tensor) -> list[tuple[Tensor, Tensor]]:
         """What each block of the decoder takes from the memory."""

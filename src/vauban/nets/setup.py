@@ -153,6 +153,7 @@ class SetupNetwork(nn.Module):
 def inverse_cdf(log_policy: Tensor, uniforms: Tensor) -> Tensor:
     """The entry of each row that its uniform number picks: never one of probability 0."""
     policy = log_policy.double().exp()
+    # Sums that a GPU makes in parallel need not rise evenly to the last bit: entries of probability 0 are left out.
     reached = policy.cumsum(1).masked_fill(policy == 0, -1.0)
     wanted = uniforms * reached.max(1).values
     return (reached > wanted[:, None]).int().argmax(1)

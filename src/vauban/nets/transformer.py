@@ -76,27 +76,6 @@ class SelfAttention(nn.Module):
         return attended
 
 
-class CrossAttention(nn.Module):
-    """Every position looks at a memory of other positions."""
-
-    def __init__(self, size: Size) -> None:
-        super().__init__()
-        self.heads = size.heads
-        self.query = nn.Linear(size.width, size.width)
-        self.project = nn.Linear(size.width, 2 * size.width)
-        self.out = nn.Linear(size.width, size.width)
-
-    def forward(self, x: Tensor, memory: Tensor, present: Tensor | None = None) -> Tensor:
-        """`present`: bool, rows × positions of the memory; all of them if not given."""
-        rows, length, width = x.shape
-        queries = self.query(x).view(rows, length, self.heads, -1).transpose(1, 2)
-        keys, values = self.project(memory).view(rows, memory.shape[1], 2, self.heads, -1).permute(2, 0, 3, 1, 4)
-        mask = None if present is None else present[:, None, None, :]
-        mixed = functional.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
-        attended: Tensor = self.out(mixed.transpose(1, 2).reshape(rows, length, width))
-        return attended
-
-
 class FeedForward(nn.Module):
     """Two layers on each position by itself."""
 
@@ -125,26 +104,6 @@ class Block(nn.Module):
     def forward(self, x: Tensor, causal: bool = False, cache: Cache | None = None) -> Tensor:
         """The stream after this block."""
         x = x + self._drop(self.attention(self.attention_norm(x), causal, cache))
-        return x + self._drop(self.feedforward(self.feedforward_norm(x)))
-
-    def _drop(self, x: Tensor) -> Tensor:
-        return functional.dropout(x, self.dropout, self.training) if self.dropout else x
-
-
-class CrossBlock(nn.Module):
-    """Cross-attention and feed-forward, each on a normalised copy of the stream and added to it."""
-
-    def __init__(self, size: Size, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.attention_norm = nn.LayerNorm(size.width)
-        self.attention = CrossAttention(size)
-        self.feedforward_norm = nn.LayerNorm(size.width)
-        self.feedforward = FeedForward(size)
-        self.dropout = dropout
-
-    def forward(self, x: Tensor, memory: Tensor, present: Tensor | None = None) -> Tensor:
-        """The stream after this block."""
-        x = x + self._drop(self.attention(self.attention_norm(x), memory, present))
         return x + self._drop(self.feedforward(self.feedforward_norm(x)))
 
     def _drop(self, x: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ is the business of `vauban.notation.records`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -66,13 +66,17 @@ _SPACE = re.compile(r"\s+")
 
 def parse_games(text: str) -> list[GameText]:
     """All games of a text, in order. The message of an error names the game and the line."""
+    return list(iterate_games(text))
+
+
+def iterate_games(text: str) -> Iterator[GameText]:
+    """The games of a text, one by one: those before one that cannot be read are had all the same."""
     text = text.removeprefix("\ufeff")
-    games: list[GameText] = []
-    place = _skip_space(text, 0)
+    number, place = 1, _skip_space(text, 0)
     while place < len(text):
-        game, place = _parse_game(text, place, len(games) + 1)
-        games.append(game)
-    return games
+        game, place = _parse_game(text, place, number)
+        yield game
+        number += 1
 
 
 def _parse_game(text: str, place: int, number: int) -> tuple[GameText, int]:

@@ -105,7 +105,7 @@ class Simulator:
             allocate((n, shape.halves), torch.int16),
             allocate((n, shape.bytes), torch.uint8),
         )
-        self._starts = allocate((n, self.game.start_size), torch.int8)
+        self._starts: torch.Tensor = allocate((n, self.game.start_size), torch.int8)
         self._pools = self._make_pools(setups)
         self._faults = self._empty((n,), torch.uint8)
         self._actions = self._empty((n,), torch.int16)

@@ -71,8 +71,7 @@ def _best_plan(tree: Tree, player: int) -> tuple[float, Table]:
     Variables: the realisation weight of each of his sequences (the empty one last), and for the
     other player what he can still get in each of his information sets and at the root (last).
     """
-    from scipy import sparse
-
+    sparse = _scipy().sparse
     other = 1 - player
     mine, own_column = _sequences(tree, player)
     theirs, _ = _sequences(tree, other)
@@ -120,23 +119,27 @@ def _flow(tree: Tree, player: int, numbers: npt.NDArray[np.int64]) -> Any:
 
     The last row is the weight of the empty sequence, which is 1.
     """
-    from scipy import sparse
-
     sets = np.flatnonzero(tree.groups.owner == player)
     widths = tree.widths[sets]
     slots = np.flatnonzero(tree.slot_owners == player)
     rows = np.concatenate([np.repeat(np.arange(len(sets)), widths), np.arange(len(sets)), [len(sets)]])
     columns = np.concatenate([numbers[slots], numbers[tree.groups.parent[sets]], [numbers[-1]]])
     entries = np.concatenate([np.ones(len(slots)), -np.ones(len(sets)), [1.0]])
-    return sparse.coo_matrix((entries, (rows, columns)), shape=(len(sets) + 1, len(slots) + 1)).tocsr()
+    return _scipy().sparse.coo_matrix((entries, (rows, columns)), shape=(len(sets) + 1, len(slots) + 1)).tocsr()
 
 
 def _minimise(goal: Mix, **constraints: Any) -> Any:
-    try:
-        from scipy.optimize import linprog
-    except ImportError as error:
-        raise ConfigurationError('linear programs need scipy: pip install "vauban[solve]"') from error
-    found = linprog(goal, method="highs", **constraints)
+    found = _scipy().optimize.linprog(goal, method="highs", **constraints)
     if not found.success:
         raise ConfigurationError(f"the linear program was not solved: {found.message}")
     return found
+
+
+def _scipy() -> Any:
+    """The library that solves linear programs, or an error that says how to get it."""
+    try:
+        import scipy.optimize
+        import scipy.sparse
+    except ImportError as error:
+        raise ConfigurationError('this needs scipy: pip install ".[solve]"') from error
+    return scipy

@@ -25,9 +25,11 @@ class Options:
     """
 
     setups: str = option("own", "how it sets up: own (as people do), or a sampler of setups")
-    time: float = option(0.2, "seconds a move")
-    depth: int = option(0, "the deepest iteration; 0: as deep as time allows")
-    nodes: int = option(0, "positions a move, in place of the time; 0: by time. With it, answers are reproducible")
+    time: float = option(0.2, "seconds a move", least=0)
+    depth: int = option(0, "the deepest iteration; 0: as deep as time allows", least=0)
+    nodes: int = option(
+        0, "positions a move, in place of the time; 0: by time. With it, answers are reproducible", least=0
+    )
     suspect: bool = option(True, "whether it draws conclusions from what hidden pieces did")
 
 

@@ -22,16 +22,18 @@ class Options:
     """
 
     setups: str = option("own", "how it sets up: own (as people do), uniform, list:FILE, …")
-    sims: int = option(0, "simulations a move; 0: as many as the time allows")
-    time: float = option(0.55, "seconds a move, at most; 0: no limit")
-    resample: int = option(4, "simulations before another position is sampled; 0: one position a move")
-    rollouts: int = option(1, "games played on from a new position")
-    ahead: int = option(5, "moves in each of them")
-    explore: float = option(1.0, "how much it tries moves it has seen little of")
+    sims: int = option(
+        0, "simulations a move; 0: as many as the time allows, 20,000 at most", least=0, most=search.MOST_SIMS
+    )
+    time: float = option(0.55, "seconds a move, at most; 0: as long as the simulations take", least=0)
+    resample: int = option(4, "simulations before another position is sampled; 0: one position a move", least=0)
+    rollouts: int = option(1, "games played on from a new position", least=1)
+    ahead: int = option(5, "moves in each of them", least=0)
+    explore: float = option(1.0, "how much it tries moves it has seen little of", least=0)
     puct: bool = option(True, "choose by PUCT, with the prior; 0: by UCT")
-    prior: int = option(search.OWN_PRIOR, "which prior and evaluation: 2 ours, 1 the thesis', 0 none")
-    finished: float = option(1.0, "weight of finished games in the mean of the rollouts")
-    swaps: int = option(20, "steps that settle a sampled position; -1: sample as the thesis does")
+    prior: int = option(search.OWN_PRIOR, "which prior and evaluation: 2 ours, 1 the thesis', 0 none", least=0, most=2)
+    finished: float = option(1.0, "weight of finished games in the mean of the rollouts", least=0.01)
+    swaps: int = option(20, "steps that settle a sampled position; -1: sample as the thesis does", least=-1)
 
 
 @dataclass(frozen=True)
@@ -43,14 +45,18 @@ class LouvainOptions(Options):
     numbers, they are ours (src/vauban/agents/mcts/prior.py, evaluate.py).
     """
 
-    sims: int = option(50, "simulations a move; 0: as many as the time allows")
-    time: float = option(0.0, "seconds a move, at most; 0: no limit")
-    resample: int = option(0, "simulations before another position is sampled; 0: one position a move")
-    rollouts: int = option(9, "games played on from a new position")
-    explore: float = option(0.2, "how much it tries moves it has seen little of")
-    prior: int = option(search.THESIS_PRIOR, "which prior and evaluation: 2 ours, 1 the thesis', 0 none")
-    finished: float = option(3.0, "weight of finished games in the mean of the rollouts")
-    swaps: int = option(-1, "steps that settle a sampled position; -1: sample as the thesis does")
+    sims: int = option(
+        50, "simulations a move; 0: as many as the time allows, 20,000 at most", least=0, most=search.MOST_SIMS
+    )
+    time: float = option(0.0, "seconds a move, at most; 0: as long as the simulations take", least=0)
+    resample: int = option(0, "simulations before another position is sampled; 0: one position a move", least=0)
+    rollouts: int = option(9, "games played on from a new position", least=1)
+    explore: float = option(0.2, "how much it tries moves it has seen little of", least=0)
+    prior: int = option(
+        search.THESIS_PRIOR, "which prior and evaluation: 2 ours, 1 the thesis', 0 none", least=0, most=2
+    )
+    finished: float = option(3.0, "weight of finished games in the mean of the rollouts", least=0.01)
+    swaps: int = option(-1, "steps that settle a sampled position; -1: sample as the thesis does", least=-1)
 
 
 @dataclass(frozen=True)
@@ -62,11 +68,11 @@ class VanillaOptions(LouvainOptions):
     table 4.1.
     """
 
-    ahead: int = option(10, "moves in each of them")
-    explore: float = option(1.41, "how much it tries moves it has seen little of")
+    ahead: int = option(10, "moves in each of them", least=0)
+    explore: float = option(1.41, "how much it tries moves it has seen little of", least=0)
     puct: bool = option(False, "choose by PUCT, with the prior; 0: by UCT")
-    prior: int = option(search.NO_PRIOR, "which prior and evaluation: 2 ours, 1 the thesis', 0 none")
-    finished: float = option(1.0, "weight of finished games in the mean of the rollouts")
+    prior: int = option(search.NO_PRIOR, "which prior and evaluation: 2 ours, 1 the thesis', 0 none", least=0, most=2)
+    finished: float = option(1.0, "weight of finished games in the mean of the rollouts", least=0.01)
 
 
 BOTS = (

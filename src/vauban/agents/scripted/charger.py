@@ -23,7 +23,8 @@ class Options:
 
     After asmodeus. Scouts go first, then Lieutenants and Sergeants, each for the nearest piece that it does not know;
     once a piece is known, the nearest stronger one hunts it. It knows no retreat, does not look beside its path, runs
-    into known Bombs, chases without end and never uses the Scout's range. Always the same in the same position.
+    into known Bombs, chases without end and never uses the Scout's range. Always the same in the same position. It
+    resigns when the rules leave none of its pieces a step.
     Deviations: it keeps to the rules of repetition (a charge that may not be begun is passed over for the next best);
     it knows a Scout by its long move; as blue it also understands red's very first move.
     """

@@ -34,7 +34,8 @@ class Options:
 
     After vixen. Each enemy adds to the direction in which a piece would go to it what a battle would bring on average,
     divided by the way; the piece and the direction with the largest sum move. So Marshal and General go out early, and
-    hit Bombs. It does not notice when it is attacked. Always the same in the same position.
+    hit Bombs. It does not notice when it is attacked. Always the same in the same position. It resigns when none of its
+    pieces may take a step on a way to an enemy.
     Deviations: it keeps to the rules of repetition (a step that they bar is no candidate); it knows a Scout by its long
     move; as blue it also understands red's very first move; where a piece came from it knows for as many moves back as
     a record keeps.

@@ -37,7 +37,8 @@ class Options:
     After hunter of the same competition. It gives every pair of an own piece and an enemy a value, as prey or as
     something to run from, and plays for the largest: distance does not count, and the way is whichever free square
     lies most in the direction. So the General leads the attack from the first move, and pieces run from enemies at the
-    other end of the board. Most of its games end in a draw. Always the same in the same position.
+    other end of the board. Most of its games end in a draw. Always the same in the same position. It resigns when no
+    piece may step to a free square or strike what it is after.
     Deviations: it keeps to the rules of repetition (a step that they bar is dropped for the next direction); it knows a
     Scout by its long move; as blue it also understands red's very first move.
     With finish=1 it is what its author seems to have meant, and a little more: what is near counts more, strong pieces

@@ -33,7 +33,7 @@ class Options:
 
     After celsius. The Marshal, set up in front, raids whatever has moved; Lieutenants shun what has not; Miners rush to
     known Bombs. It sees danger only as heat, and moves to and fro where there is none. Chance decides among equals,
-    and now and then for some moves on end.
+    and now and then for some moves on end. It resigns when the rules leave none of its pieces a step.
     Deviations: it keeps to the rules of repetition (moves that they bar are no candidates).
     """
 

@@ -1,0 +1,155 @@
+"""`net`: a trained network at a table. What it shares with `search` is here too: the model and its setups."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vauban.agents.options import option, options_text
+from vauban.agents.setups import make_sampler
+from vauban.board import View
+from vauban.errors import ConfigurationError
+from vauban.games.base import HISTORY
+from vauban.games.randomness import MOVE
+from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.setups import Row
+from vauban.games.stratego.variants import Variant
+from vauban.notation.moves import Move
+
+if TYPE_CHECKING:
+    from vauban.nets.store import Model
+    from vauban.sim.store import Snapshot
+
+DEVICES = ("cpu", "cuda")
+
+
+@dataclass(frozen=True)
+class NetOptions:
+    """Plays by a trained network, at sight: net:MODEL.
+
+    It looks at the position once and draws a move from the network's policy. A model plays the variants that it was
+    trained for, by any rules (vauban models lists the models). The setups are its own as well: from its list, or from
+    its setup network; a model that has neither sets up as people do.
+    """
+
+    model: str = option("", "a model: the name of a shipped one, or a folder such as runs/mine", leading=True)
+    temperature: float = option(1.0, "below 1: likely moves more often; 0: always the most likely one")
+    device: str = option("cpu", "where it runs: cpu or cuda")
+    setups: str = option("own", "how it sets up: own (as it learned), human, uniform, list:FILE, …")
+
+    def __post_init__(self) -> None:
+        if not self.temperature >= 0:
+            raise ConfigurationError(f"temperature={self.temperature} of agent 'net': it must be 0 or more")
+
+
+class ModelAgent:
+    """Whoever plays by a model."""
+
+    kind: str
+    """What it is called in the pool."""
+    options_kind: type[Any]
+    """Its options: a frozen dataclass with the fields model, device and setups, among others."""
+
+    def __init__(self, options: Any, seed: int = 0) -> None:
+        if not options.model:
+            raise ConfigurationError(
+                f"the agent {self.kind!r} needs a model: write {self.kind}:MODEL, with the name of a shipped model or "
+                f"a folder, e.g. {self.kind}:runs/mine (vauban models lists those that are here)"
+            )
+        if options.device not in DEVICES:
+            raise ConfigurationError(
+                f"device={options.device} of agent {self.kind!r}: it must be {' or '.join(DEVICES)}"
+            )
+        self.name = f"{self.kind}:{options_text(options)}"
+        self.options = options
+        self.seed = seed
+        self.model = load(options.model, options.device)
+
+    def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
+        if self.options.setups != "own":
+            return make_sampler(self.options.setups, variant)(rng)
+        self.model.check_plays(Stratego(variant))
+        trained = self.model.game
+        if isinstance(trained, Stratego) and trained.variant.army == variant.army:
+            if self.model.setups is not None:
+                return make_sampler(f"mirrored:list:{self.model.setups}", variant)(rng)
+            if self.model.setup is not None:
+                drawn = self.model.setup.draw(1, np.random.default_rng(rng.getrandbits(64)))
+                return drawn.setups[0].cpu().numpy()
+        return make_sampler("human", variant)(rng)
+
+    def choose_move(self, view: View) -> Move | None:
+        action = int(self.choose_actions(snapshot_of(view), np.array([self.seed % 2**64], np.uint64))[0])
+        return Move(*view.game.decode(view.turn, action))
+
+    def choose_actions(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        """One action for each view (`BatchAgent`)."""
+        raise NotImplementedError
+
+    def policies(self, views: Snapshot, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """With what probabilities it plays these legal actions of many views (`vauban.solve.policies.Policy`)."""
+        raise NotImplementedError
+
+    def probabilities(self, view: Snapshot) -> npt.NDArray[np.float64]:
+        """With what probability it plays each legal action of one view (`vauban.solve.GivesProbabilities`)."""
+        raise NotImplementedError
+
+
+class NetAgent(ModelAgent):
+    """Plays by a trained network, at sight."""
+
+    kind = "net"
+    options_kind = NetOptions
+
+    def choose_actions(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        from vauban.search.opinion import pick, uniforms
+
+        legal, policies = self._policies(views)
+        places = pick(policies, uniforms(views, seeds, MOVE))
+        return legal[np.arange(len(legal)), places]
+
+    def policies(self, views: Snapshot, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        return self._policies(views)[1][:, : actions.shape[1]]
+
+    def probabilities(self, view: Snapshot) -> npt.NDArray[np.float64]:
+        legal, policies = self._policies(view)
+        chances: npt.NDArray[np.float64] = policies[0, legal[0] >= 0]
+        return chances
+
+    def _policies(self, views: Snapshot) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """The legal actions of each view, −1 behind the last, and their probabilities."""
+        from vauban.search.opinion import ask
+
+        self.model.check_plays(views.game)
+        opinion = ask(self.model.move, views)
+        legal = opinion.legal.cpu().numpy().astype(np.int64)
+        log_policy = opinion.log_policy.double().cpu().numpy()
+        above = log_policy - log_policy.max(1, keepdims=True)
+        if self.options.temperature == 0:
+            weights = (above == 0).astype(np.float64)
+        else:
+            weights = np.exp(above / self.options.temperature)
+        return legal, weights / weights.sum(1, keepdims=True)
+
+
+@lru_cache(4)
+def load(name: str, device: str) -> Model:
+    """A model, read once for all agents that play by it."""
+    import torch
+
+    from vauban.nets.store import load_model
+
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ConfigurationError("device=cuda: there is no GPU that torch can use here; leave it out, or use cpu")
+    return load_model(name, device)
+
+
+def snapshot_of(view: View) -> Snapshot:
+    """A view as a record, with room for all that the rules look back to."""
+    needed = view.game.history_needed()
+    return view.snapshot(max(HISTORY, 1 << view.quiet.bit_length() if needed is None else needed))

@@ -1,0 +1,227 @@
+"""`vauban models`: what is shipped, what a card says, and weights that others have published."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+from typer.core import TyperGroup
+
+from vauban.cli.output import Json, console, print_json
+
+CURVE_ROWS = 8
+"""So many rows of a run's curve are shown, evenly chosen."""
+NONE_SHIPPED = """No model comes with this version. To get one:
+  vauban train --help                                       trains one on your own machine
+  vauban models import-ataraxos MODEL.pthm --out FOLDER     imports published weights (docs/models.md)"""
+
+
+class NameOrCommand(TyperGroup):
+    """Takes `vauban models` for `vauban models list`, and `vauban models NAME` for `vauban models show NAME`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the command in that was left out."""
+        if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
+            args = ["list", *args]
+        elif args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["show", *args]
+        return super().parse_args(ctx, args)
+
+
+models = typer.Typer(
+    cls=NameOrCommand,
+    help="List the models that are shipped, show the card of one (vauban models NAME), import published weights.",
+    epilog="Example: vauban models · vauban models runs/mine",
+    rich_markup_mode=None,
+)
+
+
+@models.command("list", short_help="List the models that are shipped.")
+def list_models(json: Json = False) -> None:
+    """List the models that are shipped; `list` may be left out.
+
+    Example: vauban models
+    """
+    from vauban.nets.store import read_card, shipped_models
+
+    cards = {name: read_card(folder) for name, folder in shipped_models().items()}
+    if json:
+        print_json(
+            {
+                "models": [
+                    {
+                        "name": name, "about": card["about"], "variants": card["variants"],
+                        "parameters": _parameters(card), "strength": card["strength"],
+                    }
+                    for name, card in cards.items()
+                ]
+            }
+        )  # fmt: skip
+        return
+    if not cards:
+        console.print(NONE_SHIPPED, highlight=False, markup=False, soft_wrap=True)
+        return
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("model", "plays", "parameters", "strength"):
+        table.add_column(heading, justify="right" if heading == "parameters" else "left")
+    for name, card in cards.items():
+        line = _strength_line(card["strength"][0]) if card["strength"] else "not measured"
+        table.add_row(Text(name, "bold"), ", ".join(card["variants"]), _rounded(_parameters(card)), Text(line))
+    console.print(table)
+
+
+@models.command(short_help="Show the card of a model.")
+def show(
+    name: Annotated[str, typer.Argument(help="A shipped model, or the folder of a model or a run, e.g. runs/mine.")],
+    json: Json = False,
+) -> None:
+    """Show a model's card: networks, training, strength; `show` may be left out.
+
+    Example: vauban models runs/mine
+    """
+    from vauban.nets.store import find_model, read_card
+
+    card = read_card(find_model(name))
+    if json:
+        print_json(card)
+    else:
+        print_card(card)
+
+
+@models.command(short_help="Make a model of published weights.")
+def import_ataraxos(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="A move network (model….pthm or .pthw); a setup network (init_model….pthm) and setups "
+            "(ema_arrangements….pkl) if wanted.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="The folder of the model, which is made.")],
+    variant: Annotated[str, typer.Option(help="What the networks were trained for: classic or barrage.")] = "classic",
+    heads: Annotated[int, typer.Option(help="Heads of the networks, which the files do not say.", min=1)] = 8,
+    json: Json = False,
+) -> None:
+    """Make a model of weights that were published with Ataraxos.
+
+    The files are read without running anything in them. What they hold is known by the names of
+    the weights; everything must fit, or the import says what does not. Where setups are given,
+    the model draws its setups from them.
+
+    Example: vauban models import-ataraxos model42400.pthm ema_arrangements42400.pkl --out models/ataraxos
+    """
+    from vauban.nets import ataraxos
+    from vauban.nets.store import read_card
+
+    ataraxos.import_ataraxos(files, out, date=time.strftime("%Y-%m-%d"), variant=variant, heads=heads)
+    card = read_card(out)
+    if json:
+        print_json({"folder": str(out), **card})
+        return
+    print_card(card)
+    console.print(f"Written to {out}.", highlight=False, markup=False, soft_wrap=True)
+
+
+def print_card(card: Mapping[str, Any]) -> None:
+    """A card for a person."""
+    console.print(Text(card["name"], "bold"))
+    console.print(Text(card["about"]), soft_wrap=True)
+    facts = Table.grid(padding=(0, 2))
+    for key, value in _facts(card):
+        facts.add_row(Text(f"  {key}", "dim"), Text(value))
+    console.print(facts)
+    console.print(_networks_table(card["networks"]))
+    training = card.get("training")
+    if training and training["curve"]:
+        console.print(_curve_table(training["curve"]))
+    if card["strength"]:
+        console.print(_strength_table(card["strength"]))
+        for row in card["strength"]:
+            console.print(Text(f"  $ {row['command']}", "dim"), soft_wrap=True)
+    else:
+        console.print("Its strength has not been measured.", highlight=False)
+
+
+def _facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
+    facts = [("plays", ", ".join(card["variants"]))]
+    if card["rules"] is not None:
+        facts.append(("rules of training", card["rules"]))
+    if training := card.get("training"):
+        facts += [
+            ("iterations", f"{training['iterations']:,}"),
+            ("moves, games", f"{training['moves']:,}, {training['games']:,}"),
+            ("time", f"{training['minutes']:,.0f} minutes on {training['machine']}"),
+            ("date, commit", f"{training['date']}, {training['commit']}"),
+            ("made again by", training["command"]),
+        ]
+    if source := card.get("source"):
+        facts += [("from", source["program"]), ("imported", source["imported"])]
+        facts += [(each["file"], f"{each['holds']}, sha256 {each['sha256'][:16]}…") for each in source["files"]]
+    return facts
+
+
+def _networks_table(networks: Mapping[str, Mapping[str, Any]]) -> Table:
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("network", "depth", "width", "heads", "parameters", "stored as", "more"):
+        table.add_column(heading, justify="left" if heading in ("network", "stored as", "more") else "right")
+    for part, each in networks.items():
+        size = each["size"]
+        known = ("kind", "size", "parameters", "dtype")
+        more = ", ".join(f"{key} {_worded(value)}" for key, value in each.items() if key not in known)
+        parameters = f"{each['parameters']:,}" if "parameters" in each else "?"
+        table.add_row(
+            part, str(size["depth"]), str(size["width"]), str(size["heads"]), parameters, each.get("dtype", "?"),
+            Text(more),
+        )  # fmt: skip
+    return table
+
+
+def _curve_table(curve: Sequence[Mapping[str, float]]) -> Table:
+    table = Table(box=SIMPLE_HEAD, title="How the training went", title_justify="left")
+    for key in curve[0]:
+        table.add_column(Text(key.replace("_", " ")), justify="right")
+    last = len(curve) - 1
+    shown = {round(step * last / (CURVE_ROWS - 1)) for step in range(CURVE_ROWS)} if last else {0}
+    for number in sorted(shown):
+        table.add_row(*(f"{curve[number].get(key, float('nan')):,.6g}" for key in curve[0]))
+    return table
+
+
+def _strength_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    from vauban.arena.report import elo_text
+
+    table = Table(box=SIMPLE_HEAD, title="Strength, with 95 % intervals", title_justify="left")
+    for heading in ("against", "variant", "games", "score", "Elo", "from … to"):
+        words = heading in ("against", "variant")
+        table.add_column(heading, justify="left" if words else "right", no_wrap=not words)
+    for row in rows:
+        table.add_row(Text(row["opponent"]), row["variant"], f"{row['games']:,}", _score(row), *elo_text(dict(row)))
+    return table
+
+
+def _score(row: Mapping[str, Any]) -> str:
+    if row["score_low"] is None:
+        return f"{row['score']:.1%}"
+    return f"{row['score']:.1%} ({row['score_low']:.1%} to {row['score_high']:.1%})"
+
+
+def _strength_line(row: Mapping[str, Any]) -> str:
+    return f"{_score(row)} against {row['opponent']}, {row['games']:,} games"
+
+
+def _parameters(card: Mapping[str, Any]) -> int:
+    return sum(each.get("parameters", 0) for each in card["networks"].values())
+
+
+def _rounded(number: int) -> str:
+    return f"{number / 1e6:.1f} million" if number >= 10**5 else f"{number:,}"
+
+
+def _worded(value: Any) -> str:
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)

@@ -1,0 +1,175 @@
+"""What a training run is told: a TOML file, a preset, and changes to it on the command line."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import tomllib
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from vauban.errors import ConfigurationError
+from vauban.games.base import nearest
+from vauban.learn.belief import BeliefConfig
+from vauban.learn.moves import MoveConfig
+from vauban.learn.schedules import PowerLaw
+from vauban.learn.setups import SetupConfig
+from vauban.nets.transformer import Size
+
+
+@dataclass(frozen=True)
+class EvaluationConfig:
+    """How a run is measured while it goes on."""
+
+    every: float = 0.0
+    """Minutes between evaluations; 0: none."""
+    games: int = 400
+    """Against each opponent."""
+    ladder: tuple[str, ...] = ("random",)
+    """The agents that it is measured against."""
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """One training run."""
+
+    about: str = ""
+    """A line on what this run is for."""
+    game: str = "classic"
+    """What is played: a variant, or a small game."""
+    rules: str = ""
+    """Its rules, if not the default ones."""
+    seed: int = 1
+    iterations: int = 0
+    """How many, at most; 0: until the time is up, or somebody stops it."""
+    minutes: float = 0.0
+    """How long, at most; 0: no limit."""
+    save_every: float = 5.0
+    """Minutes between checkpoints."""
+    move_network: Size = field(default=Size(8, 384, 8))
+    setup_network: Size | None = field(default=Size(4, 512, 8))
+    """None: setups are not learned but drawn uniformly."""
+    moves: MoveConfig = field(default_factory=MoveConfig)
+    setups: SetupConfig = field(default_factory=SetupConfig)
+    belief: BeliefConfig = field(default_factory=BeliefConfig)
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+
+
+def load_config(name: str, changes: Sequence[str] = ()) -> RunConfig:
+    """A preset or a TOML file, with changes `key=value` (keys of tables with dots: `moves.games=512`)."""
+    if name.endswith(".toml"):
+        try:
+            text = Path(name).read_text(encoding="utf-8")
+        except OSError as error:
+            raise ConfigurationError(f"{name} cannot be read: {error.strerror}") from error
+    else:
+        known = presets()
+        if name not in known:
+            raise ConfigurationError(f"there is no preset {name!r}: {nearest(name, list(known))}; or give a .toml file")
+        text = known[name]
+    return parse_config(text, changes, name)
+
+
+def presets() -> dict[str, str]:
+    """The presets that are shipped, as TOML."""
+    folder = resources.files("vauban.learn") / "presets"
+    files = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".toml")), key=lambda each: each.name)
+    return {entry.name.removesuffix(".toml"): entry.read_text(encoding="utf-8") for entry in files}
+
+
+def parse_config(text: str, changes: Sequence[str] = (), where: str = "the configuration") -> RunConfig:
+    """A configuration from TOML and changes to it."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{where} is no TOML: {error}") from error
+    for change in changes:
+        _change(table, change)
+    built: RunConfig = _build(RunConfig, table, where)
+    return built
+
+
+def _change(table: dict[str, Any], change: str) -> None:
+    key, equals, value = change.partition("=")
+    if not equals:
+        raise ConfigurationError(f"a change is written key=value, such as moves.games=512, not {change!r}")
+    *path, last = key.strip().split(".")
+    for name in path:
+        table = table.setdefault(name, {})
+        if not isinstance(table, dict):
+            raise ConfigurationError(f"{change!r}: {name} is a value, not a table")
+    try:
+        table[last] = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        table[last] = value.strip()
+
+
+def _build(kind: Any, value: Any, where: str) -> Any:
+    """A value of a dataclass's field, from what TOML has."""
+    if get_origin(kind) in (Union, types.UnionType):
+        options = [each for each in get_args(kind) if each is not type(None)]
+        return None if value is False and type(None) in get_args(kind) else _build(options[0], value, where)
+    if kind is PowerLaw and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return PowerLaw(float(value))
+    if dataclasses.is_dataclass(kind):
+        if not isinstance(value, dict):
+            raise ConfigurationError(f"{where} is a table, not {value!r}")
+        hints = get_type_hints(kind)
+        for name in value:
+            if name not in hints:
+                raise ConfigurationError(f"{where} has no {name!r}: {nearest(name, list(hints))}")
+        given = {name: _build(hints[name], each, f"{where}.{name}") for name, each in value.items()}
+        try:
+            return kind(**given)  # type: ignore[operator]
+        except TypeError as error:
+            missing = [each.name for each in dataclasses.fields(kind) if _is_required(each) and each.name not in given]
+            raise ConfigurationError(f"{where} needs {', '.join(missing)}") from error
+    if get_origin(kind) is tuple:
+        if not isinstance(value, list):
+            raise ConfigurationError(f"{where} is a list, not {value!r}")
+        return tuple(_build(get_args(kind)[0], each, where) for each in value)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not kind:
+        raise ConfigurationError(f"{where} is {_NAMES.get(kind, kind)}, not {value!r}")
+    return value
+
+
+_NAMES = {int: "a whole number", float: "a number", str: "a text in quotes", bool: "true or false"}
+
+
+def _is_required(each: dataclasses.Field[Any]) -> bool:
+    return each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
+
+
+def config_text(config: RunConfig) -> str:
+    """A configuration as TOML, complete: what a run folder keeps."""
+    return "\n".join(_lines(dataclasses.asdict(config), ""))
+
+
+def _lines(table: Mapping[str, Any], path: str) -> list[str]:
+    plain = {name: value for name, value in table.items() if not isinstance(value, dict)}
+    lines = [f"{name} = {_toml(value)}" for name, value in plain.items()]
+    for name, value in table.items():
+        if isinstance(value, dict):
+            lines += ["", f"[{path}{name}]", *_lines(value, f"{path}{name}.")]
+    return lines
+
+
+def _toml(value: Any) -> str:
+    if value is None:
+        return "false"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return "inf" if value == math.inf else repr(value)
+    if isinstance(value, (tuple, list)):
+        return "[" + ", ".join(_toml(each) for each in value) + "]"
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    return str(value)

@@ -1,0 +1,102 @@
+"""What a run says about itself: one line of JSON an iteration, each number explained here and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+MEANINGS = {
+    "iteration": "Which iteration this was, from 1: collecting a window, then training on it.",
+    "minutes": "Minutes of the run so far, without those between being stopped and resumed.",
+    "moves": "Moves played so far, of all workers.",
+    "games": "Games that have ended so far, of all workers.",
+    "speed.moves_per_second": "Moves of this iteration by all its seconds: collecting and both trainings.",
+    "seconds.setups": "Seconds that drawing the pool of setups took.",
+    "seconds.collect": "Seconds that playing the window took.",
+    "seconds.moves": "Seconds that training the move network took.",
+    "seconds.setup_training": "Seconds that training the setup network took.",
+    "play.ended": "Games that ended in this window.",
+    "play.plies": "Their mean length in plies.",
+    "play.first_mover": "Mean score of the player who moved first, draws half.",
+    "play.draws": "The share of them that was drawn.",
+    "play.end.*": "The share of them that ended so (docs/rules.md names the ends).",
+    "moves.policy_loss": "Clipped importance-weighted loss, mean over the positions trained.",
+    "moves.outcome_loss": "Cross-entropy of the outcome head to its target, in nats.",
+    "moves.update_kl": "Divergence of the policy being trained from the one that played, at the positions trained.",
+    "moves.magnet_kl": "Divergence of the policy from the magnet: how far it is from playing anything.",
+    "moves.entropy": "Entropy of the policy at the positions trained, in nats.",
+    "moves.clip_rate": "The share of positions whose probability ratio was beyond the clip.",
+    "moves.advantage": "Mean size of the advantages trained on.",
+    "moves.kept": "The share of the window's positions that passed the filter.",
+    "moves.threshold": "The size an advantage had to have.",
+    "moves.batches": "Gradient steps of the move network.",
+    "moves.gradient_norm": "Mean norm of its gradients before they are clipped.",
+    "moves.learning_rate": "Its learning rate.",
+    "moves.magnet_weight": "Weight of the divergence from the magnet.",
+    "setups.entropy": "Mean surprise of the setups drawn, in nats: how mixed the setups are.",
+    "setups.merged": "Setups drawn that were in the table already.",
+    "setups.temperature": "Weight of the setups' entropy.",
+    "setups.setups": "Setups trained on: those of which a game ended.",
+    "setups.games": "Games that ended and whose setups were known.",
+    "setups.unknown": "Setups of ended games that were not known any more.",
+    "setups.loss": "Total loss of the setup network.",
+    "setups.policy_loss": "Clipped importance-weighted loss of placements.",
+    "setups.outcome_loss": "Cross-entropy of its outcome head.",
+    "setups.entropy_loss": "Squared error of its entropy head (nats / 10).",
+    "setups.kl": "Divergence of the setup policy from the one that drew.",
+    "setups.clip_rate": "The share of placements beyond the clip.",
+    "setups.gradient_norm": "Mean norm of the setup network's gradients before they are clipped.",
+    "setups.steps": "Gradient steps of the setup network.",
+    "score.*": "Score of the averaged networks against this agent, draws half, when it was last measured.",
+    "memory.gigabytes": "Most memory of the GPU in use so far.",
+}
+"""Every metric, by its name; a star stands for what varies."""
+
+
+def meaning(name: str) -> str | None:
+    """What a metric means; None if nobody has said."""
+    stem = name.rpartition(".")[0]
+    return MEANINGS.get(name) or MEANINGS.get(f"{stem}.*") or MEANINGS.get(f"{name.split('.', 1)[0]}.*")
+
+
+class Journal:
+    """The metrics of a run in its folder: `metrics.jsonl`, and TensorBoard's files where that is installed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "metrics.jsonl"
+        self._board: Any = None
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            return
+        self._board = SummaryWriter(str(folder / "tensorboard"))
+
+    def rewind(self, iteration: int) -> None:
+        """Forget what came after an iteration: a resumed run says it again."""
+        kept = [line for line in self.lines() if line["iteration"] <= iteration]
+        text = "".join(json.dumps(line) + "\n" for line in kept)
+        aside = self.path.with_suffix(".new")
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(self.path)
+
+    def write(self, metrics: Mapping[str, float]) -> None:
+        """Add a line."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(dict(metrics)) + "\n")
+        if self._board is not None:
+            for name, value in metrics.items():
+                self._board.add_scalar(name.replace(".", "/", 1), value, int(metrics["iteration"]))
+
+    def lines(self) -> list[dict[str, float]]:
+        """All lines so far; one that was cut off when the run was killed is left out."""
+        if not self.path.exists():
+            return []
+        found = []
+        for line in self.path.read_text(encoding="utf-8").splitlines():
+            try:
+                found.append(json.loads(line))
+            except json.JSONDecodeError:
+                break
+        return found

@@ -1,0 +1,306 @@
+"""Learning to set up: the pool of setups that games begin from, and the training of the network that draws them.
+
+    learner = SetupLearner(Trainee(network, device), game, SetupConfig(), plies=200, seed=1)
+    for iteration in range(1, …):
+        red, blue = learner.draw_pool(iteration)     # new games begin from these; games under way go on
+        …                                            # play `plies` plies in every game
+        learner.note_ended(starts, results)          # those that ended, any number of times
+        metrics = learner.learn(iteration)
+
+Most games outlast the iteration that they began in. So a setup is remembered, with what the network said when it drew
+it, for as long as a game that began from it can run; when the game ends, its start tells both of its setups. A setup
+is learned from in every iteration in which one of its games ends.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from vauban.errors import ConfigurationError
+from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.pieces import TYPES
+from vauban.learn.schedules import PowerLaw
+from vauban.learn.setup_targets import remaining_surprise, setup_advantages, setup_loss
+from vauban.learn.trainee import Trainee
+from vauban.learn.workers import ALONE, Workers
+from vauban.nets.policy import payoff_values
+from vauban.nets.setup import KINDS, Sampled, SetupNetwork
+
+SETUPS, SETUP_SHUFFLE = 11, 12
+"""Purposes of random numbers: drawing a pool, shuffling what is learned from."""
+
+METRICS = ("loss", "policy_loss", "outcome_loss", "entropy_loss", "kl", "clip_rate")
+"""What is measured of every batch."""
+
+
+@dataclass(frozen=True)
+class SetupConfig:
+    """How setups are drawn and learned; the numbers of Ataraxos (tables 18 and 20)."""
+
+    per_player: int = 1000
+    """Setups for each player in an iteration's pool, of each worker."""
+    batch: int = 1024
+    """Setups in a batch, of each worker."""
+    epochs: int = 5
+    """How often an iteration's setups are gone through."""
+    per_game: bool = True
+    """Count a setup once for each of its games (the paper), or just once (the published program)."""
+    learning_rate: float = 5e-5
+    gradient_norm: float = 0.5
+    """Longer gradients are shortened to this."""
+    clip: float = 0.2
+    """How far the importance ratio may go from 1."""
+    outcome_weight: float = 0.5
+    entropy_weight: float = 1.0
+    kl_weight: float = 0.1
+    """Weight of the divergence from the policy that drew the setup."""
+    temperature: PowerLaw = field(default=PowerLaw(0.1, 0.3))
+    """Weight of the entropy of setups against their outcome."""
+    average: float = 0.999
+    """How much of the averaged network stays in an iteration."""
+    expiry: int | None = None
+    """For how many iterations a setup is remembered; as long as a game can run, if not given."""
+
+    def __post_init__(self) -> None:
+        for name in ("per_player", "batch", "epochs"):
+            if getattr(self, name) < 1:
+                raise ConfigurationError(f"{name} of the setups must be 1 or more, not {getattr(self, name)}")
+        if not 0 <= self.average < 1:
+            raise ConfigurationError(f"average of the setups must be in [0, 1), not {self.average}")
+        if self.expiry is not None and self.expiry < 2:
+            raise ConfigurationError(f"expiry of the setups must be 2 iterations or more, not {self.expiry}")
+
+
+def iterations_to_remember(game: Stratego, plies: int) -> int:
+    """How many iterations of so many plies a game may touch that begins in the first of them."""
+    if game.max_plies is None:
+        raise ConfigurationError(
+            f"games of {game!r} may go on for ever, and their setups cannot be remembered for so long: give a "
+            "total_limit, or the setups an expiry (in iterations)"
+        )
+    return max(2, math.ceil(game.max_plies / plies) + 1)
+
+
+class Entries(NamedTuple):
+    """Setups remembered, with what the network said when it drew them (as in `Sampled`)."""
+
+    iterations: Tensor
+    """When they were drawn (int64)."""
+    setups: Tensor
+    pieces: Tensor
+    log_policy: Tensor
+    outcome: Tensor
+    entropy: Tensor
+
+    def at(self, places: Tensor) -> Entries:
+        """Some of them."""
+        return Entries(*(part[places] for part in self))
+
+
+class SetupTable:
+    """The setups that games under way may have begun from, and what games came to that ended in this iteration.
+
+    Setups are found by a 64-bit key, in which the table is sorted, and compared square by square: a game is never
+    put down to a setup that it did not begin from.
+    """
+
+    def __init__(self, game: Stratego, device: torch.device) -> None:
+        self._game = game
+        squares, classes = game.setup_size, len(game.utilities)
+        # Powers of an odd number; two setups of one key are as rare as in random numbers.
+        powers = [pow(0x9E3779B97F4A7C15, 1 + square, 2**64) for square in range(squares)]
+        self._powers = torch.from_numpy(np.array(powers, np.uint64).view(np.int64)).to(device)
+        self._put(
+            Entries(
+                torch.zeros(0, dtype=torch.int64, device=device),
+                torch.zeros(0, squares, dtype=torch.int8, device=device),
+                torch.zeros(0, squares, dtype=torch.int64, device=device),
+                torch.zeros(0, squares, KINDS, device=device),
+                torch.zeros(0, squares, classes, device=device),
+                torch.zeros(0, squares, device=device),
+            )
+        )
+
+    def __len__(self) -> int:
+        return len(self.entries.iterations)
+
+    def add(self, drawn: Sampled, iteration: int, expiry: int) -> int:
+        """Remember setups, forget those too old, and begin to count anew; how many were there already, or drawn twice.
+
+        Of several entries of the same setup the newest stays.
+        """
+        kept = self.entries.at(self.entries.iterations > iteration - expiry)
+        now = torch.full((len(drawn.setups),), iteration, device=drawn.setups.device)
+        both = Entries(*(torch.cat(pair) for pair in zip(kept, Entries(now, *drawn), strict=True)))
+        self._put(both)
+        return len(both.iterations) - len(self)
+
+    def count(self, starts: Tensor, results: Tensor) -> None:
+        """Put games that ended down to the setups of both players.
+
+        starts: how they began (int8, games × `game.start_size`).
+        results: the class of each outcome for the first player (int64, an index into `game.utilities`).
+        """
+        squares, classes = self._game.setup_size, len(self._game.utilities)
+        first = starts[:, :squares]
+        second = starts[:, starts.shape[1] - squares :].flip(1)
+        second = torch.where(second > 0, second - len(TYPES), second)
+        places = self._find(torch.cat([first, second]).to(torch.int8))
+        outcomes = torch.cat([results, classes - 1 - results]).long()
+        self.counts.index_put_((places, outcomes), torch.ones_like(places), accumulate=True)
+
+    def state(self) -> dict[str, Tensor]:
+        """All that a resumed run needs."""
+        return {**self.entries._asdict(), "counts": self.counts.clone()}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        """Go on from `state()`."""
+        device = self._powers.device
+        self._put(Entries(*(state[name].to(device) for name in Entries._fields)))
+        self.counts.copy_(state["counts"])
+
+    def _put(self, entries: Entries) -> None:
+        """Hold these entries, sorted by key, the last of each setup; and no games."""
+        keys, order = self._keys(entries.setups).sort(stable=True)
+        last = torch.ones_like(keys, dtype=torch.bool)
+        last[:-1] = keys[1:] != keys[:-1]
+        self.entries = entries.at(order[last])
+        self._sorted = keys[last]
+        # The last row counts the games of setups that are not in the table.
+        self.counts = torch.zeros(len(self) + 1, len(self._game.utilities), dtype=torch.int64, device=keys.device)
+
+    def _keys(self, setups: Tensor) -> Tensor:
+        return (setups.long() * self._powers).sum(1)
+
+    def _find(self, setups: Tensor) -> Tensor:
+        """Where setups are in the table; behind its end, if they are not."""
+        if len(self) == 0:
+            return torch.zeros(len(setups), dtype=torch.int64, device=setups.device)
+        places = torch.searchsorted(self._sorted, self._keys(setups)).clamp_max(len(self) - 1)
+        same = (self.entries.setups[places] == setups).all(1)
+        return torch.where(same, places, len(self))
+
+
+class SetupLearner:
+    """Draws the setups that games begin from, and learns from what the games came to."""
+
+    def __init__(
+        self,
+        trainee: Trainee[SetupNetwork],
+        game: Stratego,
+        config: SetupConfig,
+        *,
+        plies: int,
+        seed: int,
+        workers: Workers = ALONE,
+    ) -> None:
+        """plies: how many are played in each game between two trainings."""
+        self.trainee, self.game, self.config, self.seed, self.workers = trainee, game, config, seed, workers
+        self.expiry = config.expiry or iterations_to_remember(game, plies)
+        self.device = trainee.network.positions.device
+        self.table = SetupTable(game, self.device)
+        self._payoffs = payoff_values(game, self.device)
+        self._drawn = {"entropy": 0.0, "merged": 0.0}
+
+    def draw_pool(self, iteration: int) -> tuple[Tensor, Tensor]:
+        """The setups that new games of this iteration begin from: a pool (int8) for each player.
+
+        All workers have the same pool, `per_player` setups for each worker and player.
+        """
+        rng = np.random.default_rng((self.seed, iteration, SETUPS))
+        drawn = self.trainee.working.draw(2 * self.config.per_player * self.workers.count, rng)
+        # All have drawn the same already, but for what rounding may differ between their machines.
+        self.workers.share(drawn)
+        log_chosen = drawn.log_policy.gather(-1, drawn.pieces[..., None])
+        merged = self.table.add(drawn, iteration, self.expiry)
+        self._drawn = {"entropy": float(-log_chosen.sum() / len(drawn.setups)), "merged": float(merged)}
+        return drawn.setups[0::2].contiguous(), drawn.setups[1::2].contiguous()
+
+    def note_ended(self, starts: Tensor, results: Tensor) -> None:
+        """Tell of games that ended: how they began, and the class of the outcome for the first player.
+
+        starts: rows as `Simulator.starts` has them (int8, any number × `game.start_size`), on the learner's device.
+        results: indices into `game.utilities` (whole numbers, one for each row).
+        Setups that are not remembered, such as those that games began from before a pool was drawn, do not count.
+        """
+        self.table.count(starts, results)
+
+    def learn(self, iteration: int) -> dict[str, float]:
+        """Train on the setups of which games have ended since the pool was drawn; what there is to say about it."""
+        config = self.config
+        temperature = config.temperature.at(iteration)
+        counts = self.table.counts.clone()
+        self.workers.add([counts])
+        unknown, counts = counts[-1], counts[:-1]
+        ready = counts.sum(1).nonzero()[:, 0]
+        metrics = {
+            **self._drawn,
+            "temperature": temperature,
+            "setups": float(len(ready)),
+            "games": counts.sum().item() / 2,
+            "unknown": float(unknown.sum()),
+        }
+        if len(ready) == 0:
+            return metrics
+
+        data = self.table.entries.at(ready)
+        games = counts[ready].float()
+        outcomes = games / games.sum(1, keepdim=True)
+        weights = games.sum(1) if config.per_game else torch.ones_like(games[:, 0])
+        surprise = remaining_surprise(data.log_policy.gather(-1, data.pieces[..., None])[..., 0])
+        advantages = setup_advantages(outcomes, surprise, data.outcome, data.entropy, self._payoffs, temperature)
+        sums = torch.zeros(len(METRICS), device=self.device)
+        norms = torch.zeros((), device=self.device)
+        steps = 0
+        for rows, shares in self._batches(iteration, weights):
+            loss = setup_loss(
+                self.trainee.working(data.pieces[rows]), data.pieces[rows], data.log_policy[rows], advantages[rows],
+                outcomes[rows], surprise[rows], shares, config.clip,
+            )  # fmt: skip
+            total = (
+                loss.policy
+                + config.outcome_weight * loss.outcome
+                + config.entropy_weight * loss.entropy
+                + config.kl_weight * loss.divergence
+            )
+            norms += self.trainee.step(total, config.learning_rate, config.gradient_norm)
+            sums += torch.stack([total, *loss]).detach()
+            steps += 1
+        self.trainee.update_average(config.average)
+        self.workers.add([sums])
+        measured = dict(zip(METRICS, (sums / steps).tolist(), strict=True))
+        return metrics | measured | {"gradient_norm": norms.item() / steps, "steps": float(steps)}
+
+    def state(self) -> dict[str, Any]:
+        """All that a resumed run needs, but for what the trainee says itself."""
+        return {"table": self.table.state(), "drawn": dict(self._drawn)}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Go on from `state()`."""
+        self.table.load_state(state["table"])
+        self._drawn = dict(state["drawn"])
+
+    def _batches(self, iteration: int, weights: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+        """This worker's rows of each batch, through all epochs, and their shares in the batch.
+
+        The order depends on seed and iteration alone: several workers make the same batches as one would.
+        """
+        rng = np.random.default_rng((self.seed, iteration, SETUP_SHUFFLE))
+        size = self.config.batch * self.workers.count
+        for _ in range(self.config.epochs):
+            order = torch.from_numpy(rng.permutation(len(weights))).to(self.device)
+            for start in range(0, len(order), size):
+                batch = order[start : start + size]
+                mine = batch[self.workers.rank :: self.workers.count]
+                if len(mine) == 0:
+                    # A batch too small for all: a setup that does not count lets this worker keep step.
+                    yield batch[:1], torch.zeros_like(weights[:1])
+                else:
+                    yield mine, weights[mine] / weights[batch].sum()

@@ -1,0 +1,84 @@
+"""How many rollouts each move gets, from how many configurations, how deep; and what is cut when time is short.
+
+Time is cut in this order, each as far as it goes before the next: depth (down to 2 plies), configurations (down to
+one), moves (the least likely ones get no rollout).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+SHALLOWEST = 2
+"""Plies: the move, and the answer to it."""
+
+DEPTH, CONFIGURATIONS, MOVES = "depth", "configurations", "moves"
+"""What can be cut, in the order in which it is."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What a search costs."""
+
+    fixed: float
+    """Seconds before the rollouts: the network's policy, the configurations."""
+    ply: float
+    """Seconds for each ply of the rollouts, however many there are."""
+    row: float
+    """Seconds for each ply of each rollout."""
+
+    def seconds(self, rollouts: int, depth: int) -> float:
+        """How long a search takes."""
+        return self.fixed + depth * (self.ply + self.row * rollouts)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is done for one position."""
+
+    rollouts: int
+    depth: int
+    """Plies of each rollout, the forced one included: an even number, so that the searching player is on turn again."""
+    configurations: int
+    """How many ways the hidden pieces may be are looked at."""
+    moves: int
+    """How many moves get rollouts: the most likely ones."""
+    cut: tuple[str, ...] = ()
+    """What was cut to keep to the time: `DEPTH`, `CONFIGURATIONS`, `MOVES`."""
+
+
+def make_plan(
+    legal: int, rollouts: int, depth: int, most: int = 0, pace: Pace | None = None, time: float = 0.0
+) -> Plan:
+    """What to do for a position with so many legal moves.
+
+    most: at most so many configurations; 0 for as many as there are rollouts a move.
+    time: seconds; 0 for no limit. With a limit, `pace` says what fits.
+    """
+    cut = []
+    if time > 0 and pace is not None:
+        left = time - pace.fixed
+        fits = int(left / (pace.ply + pace.row * rollouts))
+        if fits < depth:
+            cut.append(DEPTH)
+            depth = min(depth, max(SHALLOWEST, fits - fits % 2))
+        fits = max(1, int((left / depth - pace.ply) / pace.row))
+        if fits < rollouts and pace.seconds(rollouts, depth) > time:
+            cut += [CONFIGURATIONS] if fits >= legal else [CONFIGURATIONS, MOVES]
+            rollouts = fits
+    moves = min(legal, rollouts)
+    configurations = rollouts // moves
+    return Plan(rollouts, depth, min(configurations, most) if most else configurations, moves, tuple(cut))
+
+
+def rollout_counts(rollouts: int, moves: int) -> npt.NDArray[np.int64]:
+    """How many of the rollouts each move gets: as evenly as can be, the first moves one more or less than the rest.
+
+    Each gets rollouts / moves, rounded half to even; the first ones are corrected by one until the sum is right.
+    """
+    counts = np.full(moves, round(rollouts / moves), np.int64)
+    missing = rollouts - int(counts.sum())
+    counts[: abs(missing)] += np.sign(missing)
+    return counts

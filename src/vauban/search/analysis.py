@@ -1,0 +1,120 @@
+"""What a search found out about one position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vauban.board import Look
+from vauban.games.base import PLIES
+from vauban.games.kernel import Record
+from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.pieces import TYPES
+from vauban.search.allocation import Plan
+from vauban.sim.store import Snapshot
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """One position, as the player on turn sees it. Arrays over moves are in the order of `actions`."""
+
+    view: Snapshot
+    """What was searched: one view."""
+    actions: Ints
+    """The legal actions, in the order of `Simulator.legal_actions`."""
+    values: Floats
+    """What each move is worth: the mean over its rollouts. A move without any has that of the others, by `before`."""
+    visits: Ints
+    """How many rollouts each move got."""
+    outcomes: Floats
+    """For each move the probabilities of the outcomes (`game.utilities`, the worst first)."""
+    before: Floats
+    """The network's policy."""
+    policy: Floats
+    """The policy of the search."""
+    foreseen: Floats
+    """The probabilities of the outcomes as the network foresees them, without a search."""
+    configurations: npt.NDArray[np.int8]
+    """The hidden things as they were sampled: configurations × things."""
+    plan: Plan
+    """What was done, and what was cut to keep to the time."""
+    seconds: float
+    """How long it took; of several positions that were searched together, each one's share."""
+
+    @property
+    def player(self) -> int:
+        """Whose position it is."""
+        assert self.view.viewer is not None
+        return self.view.viewer
+
+    @property
+    def value(self) -> float:
+        """What the position is worth to the player, if he plays by the policy of the search."""
+        return float(self.policy @ self.values)
+
+    @property
+    def forecast(self) -> Floats:
+        """The probabilities of the outcomes, if he plays by the policy of the search."""
+        forecast: Floats = self.policy @ self.outcomes
+        return forecast
+
+    def belief(self) -> dict[int, dict[int, float]]:
+        """For the square of each hidden piece, how often it was of which type in the sampled configurations."""
+        if not isinstance(self.view.game, Stratego):
+            return {}
+        words, halves, bytes_ = (part[0].cpu().numpy() for part in self.view.store)
+        record = Record(
+            words.view(np.uint64), halves.view(np.uint16), bytes_, self.view.game.parameters(self.view.history)
+        )
+        pieces = Look(self.view.game, record).pieces(1 - self.player)
+        squares = [square for square, piece in pieces.items() if not piece.revealed]
+        squares = squares if self.player == 0 else squares[::-1]
+        found = {}
+        for place, square in enumerate(squares):
+            counts = np.bincount(self.configurations[:, place], minlength=len(TYPES)) / len(self.configurations)
+            found[square] = {int(kind): float(counts[kind]) for kind in np.flatnonzero(counts)}
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, in words and numbers: for the page and for programs. The best moves come first."""
+        game, player = self.view.game, self.player
+        order = np.argsort(-self.policy, kind="stable")
+        return {
+            "game": game.name,
+            "player": game.players[player],
+            "ply": int(self.view.store.words[0, PLIES]),
+            "value": self.value,
+            "utilities": list(game.utilities),
+            "forecast": self.forecast.tolist(),
+            "forecast_before": self.foreseen.tolist(),
+            "moves": [
+                {
+                    "move": game.action_text(player, int(self.actions[place])),
+                    "action": int(self.actions[place]),
+                    "value": float(self.values[place]),
+                    "visits": int(self.visits[place]),
+                    "before": float(self.before[place]),
+                    "policy": float(self.policy[place]),
+                    "outcomes": self.outcomes[place].tolist(),
+                }
+                for place in order
+            ],
+            "belief": {
+                game.variant.square_name(square): {TYPES[kind]: share for kind, share in kinds.items()}
+                for square, kinds in self.belief().items()
+            }
+            if isinstance(game, Stratego)
+            else {},
+            "rollouts": self.plan.rollouts,
+            "depth": self.plan.depth,
+            "configurations": self.plan.configurations,
+            "moves_searched": self.plan.moves,
+            "cut": list(self.plan.cut),
+            "seconds": self.seconds,
+        }

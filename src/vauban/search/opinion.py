@@ -1,0 +1,116 @@
+"""What a network thinks of views: the legal actions, its policy over them, the outcome it foresees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from vauban.errors import ConfigurationError
+from vauban.games.base import END, PLAYER, PLIES, Game
+from vauban.games.randomness import draw
+from vauban.games.stratego.game import Stratego
+from vauban.nets.policy import PolicyNetwork
+from vauban.observe import base as observations
+from vauban.sim.cpu import CpuBatch
+from vauban.sim.store import Snapshot
+
+PIECES = {"cpu": 256, "cuda": 8192}
+"""Views that are looked at in one go: more only take more memory."""
+ALONE = 512
+"""Fewer views than this are not worth several threads."""
+
+
+class Opinion(NamedTuple):
+    """One row for each view."""
+
+    legal: Tensor
+    """int16, the legal actions, −1 behind the last."""
+    counts: Tensor
+    """int32, how many."""
+    log_policy: Tensor
+    """float32, −inf behind the last."""
+    outcome: Tensor
+    """float32, the probabilities of the outcomes (`game.utilities`) for the player on turn."""
+
+
+def ask(network: PolicyNetwork, views: Snapshot) -> Opinion:
+    """The network's opinion of views of the player on turn, on the network's device and with its numbers."""
+    check_views(views)
+    device = next(network.parameters()).device
+    piece = PIECES[device.type]
+    with torch.inference_mode():
+        parts = [_ask(network, views[start : start + piece].to(device)) for start in range(0, len(views), piece)]
+        return Opinion(*(torch.cat(each) for each in zip(*parts, strict=True)))
+
+
+def look(views: Snapshot, observation: str, dtype: torch.dtype) -> Tensor:
+    """An observation of views, by squares, on the device where they are."""
+    found = observations.find(views.game, observation)
+    rows, columns = views.game.board
+    device = views.store.words.device
+    seen = torch.empty((len(views), rows * columns, found.channels(views.game)), dtype=dtype, device=device)
+    _batch(views).observe_all(views.store, found, -1 if views.viewer is None else views.viewer, seen, True)
+    return seen
+
+
+def _ask(network: PolicyNetwork, views: Snapshot) -> Opinion:
+    parameter = next(network.parameters())
+    legal = torch.empty((len(views), views.game.max_legal), dtype=torch.int16, device=parameter.device)
+    counts = torch.empty(len(views), dtype=torch.int32, device=parameter.device)
+    _batch(views).list_all(views.store, legal, counts)
+    choices, outcome = network(look(views, network.observation, parameter.dtype))
+    return Opinion(legal, counts, network.legal_log_policy(choices, legal), outcome.float().softmax(-1))
+
+
+def _batch(views: Snapshot) -> Any:
+    """What runs the kernels over these records where they are. A `Simulator` would refuse rules without limits."""
+    device = views.store.words.device
+    if device.type == "cpu":
+        return CpuBatch(views.game, views.tracks, views.history, 1 if len(views) < ALONE else None)
+    from vauban.sim.cuda import CudaBatch
+
+    return CudaBatch(views.game, views.tracks, views.history, device)
+
+
+def check_views(views: Snapshot) -> None:
+    """Refuse what nobody can choose from."""
+    if views.viewer is None:
+        raise ConfigurationError("these are whole games, and a player chooses from his view: hand in `views(player)`")
+    bytes_ = views.store.bytes
+    idle = (bytes_[:, PLAYER] != views.viewer) | (bytes_[:, END] != 0)
+    if idle.any():
+        name = views.game.players[views.viewer]
+        raise ConfigurationError(f"view {int(idle.int().argmax())}: {name} is not on turn, or the game is over")
+
+
+def uniforms(views: Snapshot, seeds: npt.NDArray[np.uint64], purpose: int) -> npt.NDArray[np.float64]:
+    """A number between 0 and 1 for each view: a function of its seed, player and ply, and of what it is for."""
+    return (bits(views, seeds, purpose).astype(np.float64) + 0.5) / 2**32
+
+
+def bits(views: Snapshot, seeds: npt.NDArray[np.uint64], purpose: int) -> npt.NDArray[np.uint64]:
+    """32 random bits for each view: a function of its seed, player and ply, and of what they are for."""
+    plies = views.store.words[:, PLIES].cpu().numpy().astype(np.uint64)
+    players = np.full(len(views), views.viewer, np.uint64)
+    # The kernel works on whole arrays as well.
+    throw: Callable[..., npt.NDArray[np.uint64]] = draw
+    return throw(np.asarray(seeds, np.uint64), players, plies, purpose, 0)
+
+
+def sources(game: Game) -> Tensor:
+    """What each action moves (int64): its square in Stratego; elsewhere every action is its own."""
+    if isinstance(game, Stratego):
+        return torch.tensor([game.decode(0, action)[0] for action in range(game.action_count)])
+    return torch.arange(game.action_count)
+
+
+def pick(policies: npt.NDArray[np.float64], chances: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """For each policy a place, by its probability; chances are above 0 and below 1."""
+    sums = np.cumsum(policies, 1)
+    places: npt.NDArray[np.int64] = (sums > chances[:, None] * sums[:, -1:]).argmax(1)
+    return places

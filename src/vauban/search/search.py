@@ -1,0 +1,313 @@
+"""`Search`: what to play in a position, by rollouts over what may be hidden (Ataraxos, section D.7).
+
+1. Configurations of the hidden pieces are drawn from the belief.
+2. Every legal move is played in every configuration at least once; the game then goes on by the move network for both
+   sides, to a depth at which the player is on turn again.
+3. A move's value is the mean over its rollouts: of the outcome that the network foresees at the last position, or of
+   the result where the game has ended before.
+4. One step of magnetic mirror descent from the network's policy, with these values, gives the policy that is played.
+
+Positions of many games are searched together: all their rollouts are rows of one batch. What is found about a position
+does not depend on the others (beyond rounding), but on its seed alone.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from vauban.errors import ConfigurationError, RecordError
+from vauban.games.base import HISTORY, PLIES, Game
+from vauban.games.stratego.game import Stratego
+from vauban.learn.targets import magnet_log_policy
+from vauban.nets.belief import Belief, UniformBelief
+from vauban.nets.policy import PolicyNetwork
+from vauban.search.allocation import SHALLOWEST, Pace, Plan, make_plan, rollout_counts
+from vauban.search.analysis import Analysis, Floats, Ints
+from vauban.search.opinion import Opinion, ask, bits, look, sources
+from vauban.search.rollouts import Rollouts
+from vauban.search.update import mirror_descent
+from vauban.sim.simulator import Simulator
+from vauban.sim.store import Snapshot
+
+ROLLOUT_DICE, BELIEF_DICE = 8, 9
+"""Purposes of randomness (`vauban.games.randomness`)."""
+MOST_ROWS = {"cpu": 256, "cuda": 8192}
+"""Rollouts side by side: more only take more memory."""
+STEP_OF_ROWS = {"cpu": 1, "cuda": 128}
+"""On a GPU the number of rollouts is filled up to a multiple of this, so that few graphs have to be captured."""
+MOST_SAMPLES = 4096
+"""Configurations that are drawn in one go: more only take more memory."""
+KEPT = 8
+"""Batches that are kept for the next search."""
+
+USED = 0.9
+"""The part of the time that is planned with: no estimate is exact."""
+MEMORY = 0.5
+"""How much of an estimate stays when a search has shown another."""
+TRIAL_SECONDS = 0.05
+"""A trial that takes longer than this says enough about the pace."""
+TRIAL_DEPTHS = (2, 6)
+
+Seeds = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """How much is searched, and how far the policy may move."""
+
+    rollouts: int = 1000
+    depth: int = 40
+    """Plies of a rollout: an even number."""
+    alpha: float = 0.002
+    """Pull towards the magnet: a movable piece uniformly, then one of its moves uniformly."""
+    beta: float = 0.02
+    """Pull towards the network's policy."""
+    configurations: int = 0
+    """Configurations to draw at most; 0: as many as there are rollouts for each move."""
+    time: float = 0.0
+    """Seconds for a position; 0: no limit. What does not fit is cut (`vauban.search.allocation`)."""
+
+    def __post_init__(self) -> None:
+        if self.rollouts < 1 or self.depth < SHALLOWEST or self.depth % 2 or min(self.configurations, self.time) < 0:
+            raise ConfigurationError(
+                "a search has at least one rollout, an even depth from 2, and no negative numbers: "
+                f"rollouts={self.rollouts}, depth={self.depth}, configurations={self.configurations}, time={self.time}"
+            )
+        mirror_descent(torch.zeros(1), torch.zeros(1), torch.zeros(1), self.alpha, self.beta)
+
+
+class Search:
+    """A network that searches before it plays."""
+
+    def __init__(
+        self,
+        network: PolicyNetwork,
+        belief: Belief | None = None,
+        config: SearchConfig | None = None,
+        device: str | torch.device = "cpu",
+    ) -> None:
+        """
+        network: for the policy and for both sides of the rollouts.
+        belief: what the hidden pieces may be; without it, everything that is possible is equally likely.
+        device: on a GPU, rollouts and belief run on copies of the networks in bfloat16.
+        """
+        self.config = config or SearchConfig()
+        self.device = torch.device(device)
+        self.network = network.to(self.device).eval()
+        self.paces: dict[str, Pace] = {}
+        """What searches have cost so far, by the name of the game."""
+        self._player: PolicyNetwork = _working_copy(self.network, self.device)
+        self._belief: Belief | None = None if belief is None else _working_copy(belief, self.device)
+        self._batches: OrderedDict[tuple[bytes, int], Rollouts] = OrderedDict()
+        self._sources: dict[bytes, Tensor] = {}
+
+    def analyse(self, views: Snapshot, seeds: Sequence[int] | Seeds, time: float | None = None) -> list[Analysis]:
+        """Search positions of one player, who is on turn in all of them: one analysis for each.
+
+        seeds: one for each position; the same seed, the same answer, unless there is a limit of time.
+        time: seconds for each position, in place of the configuration's; 0 for no limit.
+        """
+        if len(seeds) != len(views):
+            raise ConfigurationError(f"{len(views)} positions need as many seeds, not {len(seeds)}")
+        config = self.config if time is None else replace(self.config, time=time)
+        if config.time:
+            self.warm_up(views.game, views.history)
+        return self._analyse(views, np.asarray(seeds, np.uint64), config)
+
+    def warm_up(self, game: Game, history: int = HISTORY) -> None:
+        """Find out what a search costs here, so that the first one already keeps to its time. Done once for a game."""
+        if game.name in self.paces:
+            return
+        kind = self.device.type
+        view = Simulator(game, 1, seed=0, history=history, threads=1).views(0)
+        rows = 2 * STEP_OF_ROWS[kind]
+        measured = [(0, 0.0)]
+        while rows <= MOST_ROWS[kind] and measured[-1][1] < TRIAL_SECONDS:
+            self._try(view, rows, TRIAL_DEPTHS[0])  # the first time compiles, captures and allocates
+            shallow, deep = (self._try(view, rows, depth) for depth in TRIAL_DEPTHS)
+            measured.append((rows, max(deep - shallow, 1e-6) / (TRIAL_DEPTHS[1] - TRIAL_DEPTHS[0])))
+            rows *= 4
+        (few, short), (many, long) = measured[-2:]
+        # Timing is rough: whatever it says, more rollouts take more time.
+        row = max((long - short) / (many - few), 0.1 * long / many)
+        self.paces[game.name] = Pace(max(shallow - TRIAL_DEPTHS[0] * long, 0.0), max(long - row * many, 0.0), row)
+        if kind == "cuda":
+            self._try(view, min(self.config.rollouts, MOST_ROWS[kind]), TRIAL_DEPTHS[0])
+
+    def _try(self, view: Snapshot, rollouts: int, depth: int) -> float:
+        config = replace(self.config, rollouts=rollouts, depth=depth, time=0.0)
+        begun = perf_counter()
+        self._analyse(view, np.zeros(1, np.uint64), config)
+        return perf_counter() - begun
+
+    # ── One search ───────────────────────────────────────────────────────────────────────────────
+
+    def _analyse(self, views: Snapshot, seeds: Seeds, config: SearchConfig) -> list[Analysis]:
+        begun = perf_counter()
+        pace = self.paces.get(views.game.name)
+        views = views.to(self.device)
+        opinion = ask(self.network, views)
+        before = opinion.log_policy.double().exp().cpu().numpy()
+        counts = opinion.counts.tolist()
+        plans = [
+            make_plan(count, config.rollouts, config.depth, config.configurations, pace, USED * config.time)
+            for count in counts
+        ]
+        searched = [_likeliest(before[row], plan.moves) for row, plan in enumerate(plans)]
+        drawn = self._draw_configurations(views, seeds, plans)
+        prepared = perf_counter()
+        reached = self._roll_out(views, seeds, opinion.legal, plans, searched, drawn)
+        outcomes, visits = _average(before, plans, searched, reached)
+        values = outcomes @ np.array(views.game.utilities)
+        policy = self._update(views.game, opinion, values, config)
+        done = perf_counter()
+        if config.time and pace is not None and len(plans) == 1:
+            self.paces[views.game.name] = _adjusted(pace, plans[0], prepared - begun, done - prepared)
+        legal, foreseen = opinion.legal.cpu().numpy(), opinion.outcome.double().cpu().numpy()
+        views = views.to("cpu")
+        return [
+            Analysis(
+                views[row], legal[row, :count].astype(np.int64), values[row, :count], visits[row, :count],
+                outcomes[row, :count], before[row, :count], policy[row, :count], foreseen[row],
+                drawn[row].cpu().numpy(), plans[row], (done - begun) / len(plans),
+            )
+            for row, count in enumerate(counts)
+        ]  # fmt: skip
+
+    def _draw_configurations(self, views: Snapshot, seeds: Seeds, plans: list[Plan]) -> list[Tensor]:
+        """For each position the ways in which what is hidden may be: int8, configurations × things, −1 behind."""
+        belief = self._belief_for(views.game)
+        seen = look(views, belief.observation, torch.float32)
+        plies = views.store.words[:, PLIES].tolist()
+        viewer = int(views.viewer or 0)
+        drawn: list[Tensor] = [torch.empty(0)] * len(plans)
+        for size, rows in _alike([plan.configurations for plan in plans]):
+            dice = [np.random.default_rng((int(seeds[row]), viewer, plies[row], BELIEF_DICE)) for row in rows]
+            uniforms = np.stack([each.random((size, belief.pieces), np.float32) for each in dice])
+            with torch.inference_mode():
+                values = belief.sample(seen[rows], torch.from_numpy(uniforms).to(self.device))
+            for row, each in zip(rows, values, strict=True):
+                drawn[row] = each[: plans[row].configurations]
+        return drawn
+
+    def _roll_out(
+        self, views: Snapshot, seeds: Seeds, legal: Tensor, plans: list[Plan], searched: list[Ints], drawn: list[Tensor]
+    ) -> list[Floats]:
+        """The probabilities of the outcomes that each rollout of each position ends with, move by move."""
+        rollouts = [plan.rollouts for plan in plans]
+        order = [torch.arange(count) for count in rollouts]
+        moves = [np.repeat(each, rollout_counts(p.rollouts, p.moves)) for each, p in zip(searched, plans, strict=True)]
+        dice = bits(views, seeds, ROLLOUT_DICE).view(np.int64) << 32
+        owner = torch.repeat_interleave(torch.arange(len(plans)), torch.tensor(rollouts)).to(self.device)
+        first = legal[owner, torch.from_numpy(np.concatenate(moves)).to(self.device)]
+        numbers = torch.cat([each + int(high) for each, high in zip(order, dice, strict=True)]).to(self.device)
+        values = torch.cat(
+            [each[places.to(self.device) % len(each)] for each, places in zip(drawn, order, strict=True)]
+        )
+        depths = np.repeat([plan.depth for plan in plans], rollouts)
+        found = np.empty((len(depths), len(views.game.utilities)))
+        for depth in np.unique(depths).tolist():
+            places = np.flatnonzero(depths == depth)
+            for start in range(0, len(places), MOST_ROWS[self.device.type]):
+                part = places[start : start + MOST_ROWS[self.device.type]]
+                batch = self._batch(views, len(part))
+                rows = torch.from_numpy(np.resize(part, batch.rows)).to(self.device)
+                outcomes = batch.run(views[owner[rows]], values[rows], first[rows], numbers[rows], depth)
+                found[part] = outcomes[: len(part)].cpu().numpy()
+        return np.split(found, np.cumsum(rollouts)[:-1])
+
+    def _update(self, game: Game, opinion: Opinion, values: Floats, config: SearchConfig) -> Floats:
+        key = _key(game, HISTORY)
+        if key not in self._sources:
+            self._sources[key] = sources(game)
+        magnet = magnet_log_policy(self._sources[key], opinion.legal.cpu()).double()
+        log_policy = opinion.log_policy.cpu().double()
+        updated = mirror_descent(torch.from_numpy(values), log_policy, magnet, config.alpha, config.beta)
+        policy: Floats = updated.exp().numpy()
+        return policy
+
+    # ── What is kept ─────────────────────────────────────────────────────────────────────────────
+
+    def _belief_for(self, game: Game) -> Belief:
+        if self._belief is not None:
+            return self._belief
+        if not isinstance(game, Stratego):
+            raise ConfigurationError(f"a search needs a belief about what is hidden, and there is none for {game!r}")
+        return UniformBelief(game)
+
+    def _batch(self, views: Snapshot, rows: int) -> Rollouts:
+        step = STEP_OF_ROWS[self.device.type]
+        rows = -(-rows // step) * step
+        key = (_key(views.game, views.history), rows)
+        if key not in self._batches:
+            self._batches[key] = Rollouts(self._player, views.game, rows, views.history)
+            if len(self._batches) > KEPT:
+                self._batches.popitem(last=False)
+        self._batches.move_to_end(key)
+        return self._batches[key]
+
+
+def _working_copy(module: Any, device: torch.device) -> Any:
+    """What runs in rollouts: on a GPU a copy in bfloat16, on a CPU the module itself."""
+    if device.type == "cpu" or not isinstance(module, nn.Module):
+        return module
+    return deepcopy(module).to(device, torch.bfloat16).eval()
+
+
+def _key(game: Game, history: int) -> bytes:
+    """What tells games and rules apart."""
+    return game.name.encode() + game.parameters(history).tobytes()
+
+
+def _alike(wanted: list[int]) -> Iterator[tuple[int, list[int]]]:
+    """Rows that want about as many samples, to be drawn together: how many (the surplus is left away), and which."""
+    sizes = [1 << (count - 1).bit_length() for count in wanted]
+    for size in sorted(set(sizes)):
+        rows = [row for row, each in enumerate(sizes) if each == size]
+        most = max(1, MOST_SAMPLES // size)
+        for start in range(0, len(rows), most):
+            yield size, rows[start : start + most]
+
+
+def _likeliest(policy: Floats, moves: int) -> Ints:
+    """The places of so many moves, the most likely ones, in ascending order."""
+    return np.sort(np.argsort(-policy, kind="stable")[:moves])
+
+
+def _average(before: Floats, plans: list[Plan], searched: list[Ints], reached: list[Floats]) -> tuple[Floats, Ints]:
+    """For each position and move the mean of what its rollouts ended with, and how many these are.
+
+    Moves without a rollout get the mean of the others, weighed by the network's policy: what nothing is known about
+    neither gains nor loses.
+    """
+    outcomes = np.zeros((*before.shape, reached[0].shape[1]))
+    visits = np.zeros(before.shape, np.int64)
+    for row, plan in enumerate(plans):
+        moves = np.repeat(searched[row], rollout_counts(plan.rollouts, plan.moves))
+        valid = ~np.isnan(reached[row][:, 0])
+        np.add.at(visits[row], moves[valid], 1)
+        np.add.at(outcomes[row], moves[valid], reached[row][valid])
+        seen = visits[row] > 0
+        if not seen.any():
+            raise RecordError("no move of the position is legal in any of the sampled configurations")
+        outcomes[row, seen] /= visits[row, seen, None]
+        weights = before[row, seen] + np.finfo(np.float64).tiny
+        outcomes[row, ~seen] = weights @ outcomes[row, seen] / weights.sum()
+    return outcomes, visits
+
+
+def _adjusted(pace: Pace, plan: Plan, before: float, rolling: float) -> Pace:
+    """The pace, after a search has shown what it took before the rollouts and in them."""
+    ratio = rolling / (pace.seconds(plan.rollouts, plan.depth) - pace.fixed)
+    factor = MEMORY + (1 - MEMORY) * ratio
+    return Pace(MEMORY * pace.fixed + (1 - MEMORY) * before, factor * pace.ply, factor * pace.row)
