@@ -1,0 +1,66 @@
+"""How fast the whole training loop is, and where its time goes: a line of JSON.
+
+    python benchmarks/training.py paper --device cuda
+    python benchmarks/training.py paper --device cuda --set move_network.width=256 --set move_network.depth=5
+
+Runs some iterations of a preset, setups and filter and everything on, and takes the median of all but the first two
+(they compile). `seconds` are those of an iteration, by part of the loop; `trained` is the share of the positions that
+pass the filter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from vauban.learn.config import load_config
+from vauban.learn.run import Run
+
+WARM_UP = 2
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("preset")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--iterations", type=int, default=5, help="measured, besides the first two")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the configuration")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run.begin(load_config(asked.preset, asked.set), Path(folder) / "run", asked.device)
+        lines = []
+        for _ in range(WARM_UP + asked.iterations):
+            lines.append(run.iterate())
+            print(f"{lines[-1]['speed.moves_per_second']:,.0f} moves/s", file=sys.stderr, flush=True)
+        print(json.dumps(measured(run, lines[WARM_UP:])))
+
+
+def measured(run: Run, lines: list[dict[str, float]]) -> dict[str, Any]:
+    """What is to be told."""
+    parts = {name: statistics.median(line[name] for line in lines) for name in lines[0] if name.startswith("seconds.")}
+    trained = statistics.median(line["moves.kept"] for line in lines)
+    moves = run.config.moves
+    told: dict[str, Any] = {
+        "preset": run.config.about,
+        "device": torch.cuda.get_device_name() if run.device.type == "cuda" else "cpu",
+        "parameters": sum(parameter.numel() for parameter in run.move.network.parameters()),
+        "games": moves.games,
+        "batch": moves.batch,
+        "moves_per_second": statistics.median(line["speed.moves_per_second"] for line in lines),
+        "trained": trained,
+        "seconds": {name.removeprefix("seconds."): value for name, value in parts.items()},
+    }
+    if run.device.type == "cuda":
+        told["gigabytes"] = torch.cuda.max_memory_allocated() / 2**30
+    return told
+
+
+if __name__ == "__main__":
+    main()
