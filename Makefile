@@ -19,7 +19,7 @@ venv: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	@echo "setting up $(VENV): torch, numba and the tools of development, 1.7 GB, about a minute"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade-strategy only-if-needed -c constraints.txt -e ".[envs,solve,ray,dev]"
+	$(BIN)/python -m pip install --quiet --upgrade-strategy only-if-needed -c constraints.txt -e ".[envs,solve,ray,train,dev]"
 	touch $(STAMP)
 
 play: venv

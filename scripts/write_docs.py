@@ -1,4 +1,4 @@
-"""Writes the pages of docs/ that are generated: record.md, observations.md and cli.md.
+"""Writes the pages of docs/ that are generated: record.md, observations.md, metrics.md and cli.md.
 
     python scripts/write_docs.py
 
@@ -24,6 +24,7 @@ from vauban.cli.main import app
 from vauban.games.base import Game, game, names
 from vauban.games.stratego import layout
 from vauban.games.stratego.game import Stratego
+from vauban.learn.metrics import MEANINGS
 from vauban.observe import base as observations
 from vauban.sim.simulator import HISTORY
 
@@ -33,7 +34,12 @@ NOTICE = "*Written by `make docs` (scripts/write_docs.py): change that, not this
 
 def pages() -> dict[str, str]:
     """Every generated page, by file name."""
-    return {"record.md": record_page(), "observations.md": observations_page(), "cli.md": cli_page()}
+    return {
+        "record.md": record_page(),
+        "observations.md": observations_page(),
+        "metrics.md": metrics_page(),
+        "cli.md": cli_page(),
+    }
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -304,6 +310,59 @@ def ranges(channels: Sequence[str], groups: Sequence[Group], name: str) -> list[
 
 def _spelt(channels: Sequence[str]) -> str:
     return f"`{channels[0]}`" + (f" … `{channels[-1]}`" if len(channels) > 1 else "")
+
+
+# ── Metrics ──────────────────────────────────────────────────────────────────────────────────────
+
+METRICS = """# Metrics
+
+{notice}
+
+What a [training run](training.md) says about itself: a line of `metrics.jsonl` for each iteration, in the run's folder,
+and the same in TensorBoard (`pip install tensorboard`, then `tensorboard --logdir runs`). A star stands for what
+varies: the name of an end, or of an agent. Lines of the belief, which is trained when moves are done, have the metrics
+`belief.*`.
+
+{groups}
+## What to look at
+
+* **Is it learning?** `score.*`, if the configuration asks for evaluations (`evaluation.every`). In self-play both sides
+  get better together, so nothing else here says how good the play is.
+* **Does play stay mixed?** `moves.entropy` falls as bad moves are dropped. If it falls towards 0 in a few iterations,
+  the magnet's weight (`moves.magnet_weight`) is too small; if it hardly moves, it is too large. `setups.entropy`
+  likewise, with `setups.temperature`.
+* **Are steps of a fitting size?** `moves.update_kl` and `moves.clip_rate` say how far the policy moves in an iteration.
+  If they grow from one to the next, lower the learning rate.
+* **Does it foresee outcomes?** `moves.outcome_loss` starts near ln 3 = 1.099 where there are three outcomes, and falls.
+  Better play can raise it again: games between equals are harder to foresee.
+* **Are games decided?** `play.draws`, `play.plies`, and `play.end.*`: whether Flags are taken, or games run into a
+  limit of the rules.
+* **Where does the time go?** `seconds.*` and `speed.*`.
+"""
+
+GROUPS = (
+    ("How far it is", ("iteration", "minutes", "moves", "games")),
+    ("Speed", ("speed.", "seconds.", "memory.")),
+    ("The games", ("play.",)),
+    ("Learning to move", ("moves.",)),
+    ("Learning to set up", ("setups.",)),
+    ("Strength", ("score.", "score_low.", "score_high.")),
+    ("The belief", ("belief.",)),
+)
+"""Headings of the page, and the metrics below each: by name, or, with a dot at the end, by how the name begins."""
+
+
+def metrics_page() -> str:
+    """docs/metrics.md."""
+    parts, left = [], dict(MEANINGS)
+    for heading, beginnings in GROUPS:
+        stems = tuple(each for each in beginnings if each.endswith("."))
+        found = [name for name in left if name in beginnings or name.startswith(stems)]
+        rows = [(f"`{name}`", left.pop(name)) for name in found]
+        parts.append(f"## {heading}\n\n{table(('metric', 'meaning'), rows)}\n")
+    if left:
+        raise SystemExit(f"metrics without a heading in scripts/write_docs.py: {', '.join(left)}")
+    return METRICS.format(notice=NOTICE, groups="\n".join(parts))
 
 
 # ── The command line ─────────────────────────────────────────────────────────────────────────────

@@ -19,9 +19,9 @@ from vauban.games.stratego.setups import parse_setup
 from vauban.learn.belief import (
     BeliefConfig,
     BeliefLearner,
+    PositionStream,
     mean_of_pieces,
     observe_positions,
-    stream_positions,
 )
 from vauban.learn.trainee import Trainee
 from vauban.nets.belief import Belief, MarginalBelief, UniformBelief, hidden_pieces
@@ -70,7 +70,7 @@ def make_learner(config: BeliefConfig = SMALL, game: Stratego = TINY, seed: int 
 def streamed(count: int, games: int = 32, config: BeliefConfig = SMALL, eagerness: float = 0.0) -> list[Snapshot]:
     """The first batches of a stream."""
     sim = Simulator(TINY, games, seed=9)
-    stream = stream_positions(sim, Eager(TINY, eagerness), None, np.random.default_rng(1), config)
+    stream = PositionStream(sim, Eager(TINY, eagerness), None, np.random.default_rng(1), config)
     return list(itertools.islice(stream, count))
 
 
@@ -104,7 +104,7 @@ def test_a_stream_begins_its_games_from_the_setups_it_is_given() -> None:
 
     sim = Simulator(TINY, 16, seed=9)
     config = BeliefConfig(every=1, pool=1, warmup=0, refresh=50)
-    stream = stream_positions(sim, Eager(TINY, 0.0), setups, np.random.default_rng(1), config)
+    stream = PositionStream(sim, Eager(TINY, 0.0), setups, np.random.default_rng(1), config)
     batches = list(itertools.islice(stream, 120))
     assert len(calls) == 3
     new = [b[b.store.words[:, PLIES] == 0] for b in batches]
@@ -211,7 +211,7 @@ def test_a_gpu_learns_and_draws_what_fits() -> None:
     learner = BeliefLearner(trainee, game, config, seed=1)
     sim = Simulator(game, config.games, "cuda", seed=1)
     policy = MoveNetwork(game, Size(1, 32, 4)).to("cuda", torch.bfloat16)
-    stream = stream_positions(sim, policy, None, np.random.default_rng(1), config)
+    stream = PositionStream(sim, policy, None, np.random.default_rng(1), config)
     losses = [float(learner.learn(positions).loss) for positions in itertools.islice(stream, 60)]
     assert np.mean(losses[-10:]) < np.mean(losses[:10])
     assert all(np.isfinite(score) for score in learner.validate(sim.snapshot()))
@@ -315,7 +315,7 @@ def train_against(truth: Truth, eagerness: float, steps: int, config: BeliefConf
     """How far a network is from the exact posterior after training on games of the same policy."""
     learner = make_learner(config)
     sim = Simulator(TINY, games, seed=9)
-    stream = stream_positions(sim, Eager(TINY, eagerness), None, np.random.default_rng(1), config)
+    stream = PositionStream(sim, Eager(TINY, eagerness), None, np.random.default_rng(1), config)
     for positions in itertools.islice(stream, steps):
         learner.learn(positions)
     return divergence_from(truth, learner.trainee.average)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
+import safetensors.torch
 import torch
 
-from vauban.errors import ConfigurationError
+from vauban.errors import ConfigurationError, VaubanError
+from vauban.learn.checkpoint import CheckpointError
 from vauban.learn.config import config_text, load_config, parse_config, presets
-from vauban.learn.metrics import meaning
+from vauban.learn.estimate import estimate
+from vauban.learn.metrics import meaning, read_metrics
 from vauban.learn.run import Run
 from vauban.nets.store import load_model
 
@@ -32,6 +37,19 @@ learning_rate = 1e-3
 [setups]
 per_player = 8
 batch = 16
+[belief]
+depth = 1
+decoder_depth = 1
+width = 16
+heads = 2
+games = 16
+pool = 3
+warmup = 6
+refresh = 10
+steps = 3
+validation = 48
+setups = 8
+learning_rate = 1e-3
 """
 
 
@@ -41,11 +59,27 @@ def one_thread() -> None:
 
 
 def without_times(metrics: dict[str, float]) -> dict[str, float]:
-    return {
-        name: value
-        for name, value in metrics.items()
-        if not name.startswith(("seconds.", "speed.")) and name != "minutes"
-    }
+    times = ("seconds.", "speed.", "minutes", "belief.minutes")
+    return {name: value for name, value in metrics.items() if not name.startswith(times)}
+
+
+def begun(folder: Path, iterations: int = 2, changes: tuple[str, ...] = ()) -> Run:
+    """A run that has been saved after some iterations."""
+    run = Run.begin(parse_config(SMALL, changes), folder)
+    for _ in range(iterations):
+        run.iterate()
+    run.save()
+    return run
+
+
+def same_networks(one: Run, other: Run) -> bool:
+    pairs = zip(one._trainees().values(), other._trainees().values(), strict=True)
+    return all(
+        torch.equal(mine, its)
+        for first, second in pairs
+        for part in ("network", "average")
+        for mine, its in zip(getattr(first, part).parameters(), getattr(second, part).parameters(), strict=True)
+    )
 
 
 def test_a_killed_run_goes_on_to_the_same_numbers_bit_for_bit(tmp_path: Path) -> None:
@@ -60,15 +94,228 @@ def test_a_killed_run_goes_on_to_the_same_numbers_bit_for_bit(tmp_path: Path) ->
     assert [without_times(again.iterate()) for _ in range(3)] == expected[2:]
     lines = again.journal.lines() if again.journal else []
     assert [line["iteration"] for line in lines] == [1, 2, 3, 4, 5]
-    for one, other in zip(whole.move.average.parameters(), again.move.average.parameters(), strict=True):
-        assert torch.equal(one, other)
+    assert same_networks(whole, again)
+
+
+def test_a_killed_run_goes_on_with_its_belief_to_the_same_numbers(tmp_path: Path) -> None:
+    changes = ("iterations=2", "belief.minutes=60")
+    whole = Run.begin(parse_config(SMALL, changes), tmp_path / "whole")
+    expected = []
+    while len(expected) < 6 and whole.goes_on():
+        expected.append(without_times(whole.iterate()))
+    assert [line.get("belief.steps") for line in expected] == [None, None, 3, 6, 9, 12]
+    run = Run.begin(parse_config(SMALL, changes), tmp_path / "killed")
+    for number in range(5):
+        assert run.goes_on()
+        run.iterate()
+        if number == 3:
+            run.save()
+    again = Run.resume(tmp_path / "killed")
+    assert not again.notes
+    for line in expected[4:]:
+        assert again.goes_on()
+        assert without_times(again.iterate()) == line
+    assert same_networks(whole, again)
+    told = read_metrics(tmp_path / "killed")
+    assert [line.get("belief.steps", 0) for line in told] == [0, 0, 3, 6, 9, 12]
+
+
+def test_a_belief_can_be_asked_for_later_and_is_a_part_of_the_model(tmp_path: Path) -> None:
+    begun(tmp_path / "run", changes=("iterations=2",))
+    assert load_model(tmp_path / "run").belief is None
+    run = Run.resume(tmp_path / "run", changes=["belief.minutes=0.001"])
+    assert run.goes_on()
+    told = run.iterate()
+    assert not run.goes_on(), "its time is over"
+    assert told["iteration"] == 2 and run.iteration == 2
+    for name in ("belief.validation", "belief.marginal", "belief.uniform"):
+        assert 0 < told[name] < 3
+    assert told["belief.uniform"] <= told["belief.marginal"] + 0.05
+    run.save()
+    model = load_model(tmp_path / "run")
+    assert model.belief is not None and run.belief is not None
+    for mine, saved in zip(run.belief.trainee.average.parameters(), model.belief.parameters(), strict=True):
+        assert torch.equal(mine.detach(), saved.detach())
+
+
+def test_a_belief_is_measured_on_games_that_it_does_not_learn_from(tmp_path: Path) -> None:
+    run = Run.begin(parse_config(SMALL, ["iterations=1", "belief.minutes=60"]), tmp_path / "run")
+    while run.belief is None and run.goes_on():
+        run.iterate()
+    assert run.belief is not None
+    unseen = {bytes(row) for part in run.belief._validation for row in part.store.bytes.numpy()}
+    learned = {bytes(row) for _ in range(20) for row in next(run.belief.stream).store.bytes.numpy()}
+    assert len(unseen) > 30 and not unseen & learned
+
+
+def test_only_stratego_has_a_belief(tmp_path: Path) -> None:
+    config = parse_config(SMALL, ["game=kuhn", "rules=", "setup_network=false", "belief.minutes=1"])
+    with pytest.raises(ConfigurationError, match="belief is trained for Stratego, not for 'kuhn'"):
+        Run.begin(config, tmp_path / "run")
 
 
 def test_every_metric_is_explained(tmp_path: Path) -> None:
+    config = parse_config(SMALL, ["iterations=3", "belief.minutes=60", "evaluation.every=0.00001"])
+    run = Run.begin(config, tmp_path / "run", evaluator=lambda folder: {"score.fox": 0.5, "score_low.fox": 0.4})
+    names: set[str] = set()
+    for _ in range(4):
+        assert run.goes_on()
+        names |= run.iterate().keys()
+    assert {"belief.validation", "score.fox", "seconds.evaluation", "play.end.flag", "speed.collect"} <= names
+    assert not [name for name in names if meaning(name) is None]
+
+
+# ── Checkpoints ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_kill_between_the_two_renames_of_saving_loses_nothing(tmp_path: Path) -> None:
+    run = begun(tmp_path / "run")
+    (tmp_path / "run" / "checkpoint").rename(tmp_path / "run" / "checkpoint.old")
+    run.iterate()
+    run.save()
+    (tmp_path / "run" / "checkpoint").rename(tmp_path / "run" / "checkpoint.new")
+    shutil.copytree(tmp_path / "run" / "checkpoint.new", tmp_path / "run" / "checkpoint.old")
+    again = Run.resume(tmp_path / "run")
+    assert again.iteration == 3
+    assert without_times(again.iterate()) == without_times(run.iterate())
+
+
+def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    run = begun(folder)
+    shutil.copytree(folder / "checkpoint", folder / "checkpoint.new")
+    (folder / "checkpoint.new" / "progress.json").unlink()
+    (folder / "checkpoint.new" / "games.pt").write_bytes(b"half of it")
+    again = Run.resume(folder)
+    assert without_times(again.iterate()) == without_times(run.iterate())
+    again.save()
+    assert {path.name for path in folder.iterdir()} == {
+        "config.toml", "metrics.jsonl", "checkpoint", "model",
+    }  # fmt: skip
+    assert Run.resume(folder).iteration == 3
+
+
+def test_a_kill_while_the_first_checkpoint_is_written_begins_anew(tmp_path: Path) -> None:
     run = Run.begin(parse_config(SMALL), tmp_path / "run")
+    expected = without_times(run.iterate())
+    (tmp_path / "run" / "checkpoint.new").mkdir()
+    (tmp_path / "run" / "checkpoint.new" / "games.pt").write_bytes(b"half of it")
+    again = Run.resume(tmp_path / "run")
+    assert again.iteration == 0
+    assert without_times(again.iterate()) == expected
+
+
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [
+        ("optimiser.pt", "the optimiser begins anew"),
+        ("games.pt", "new games begin"),
+        ("setups.pt", "do not count for their setups"),
+    ],
+)
+def test_what_a_checkpoint_does_not_have_begins_anew_and_that_is_said(tmp_path: Path, missing: str, words: str) -> None:
+    run = begun(tmp_path / "run")
+    (tmp_path / "run" / "checkpoint" / missing).unlink()
+    again = Run.resume(tmp_path / "run")
+    assert [words in note for note in again.notes] == [True]
+    assert same_networks(run, again)
+    told = again.iterate()
+    assert told["iteration"] == 3
+    assert (told["setups.unknown"] > 0) == (missing == "setups.pt")
+    rows = 14 if missing == "games.pt" else 12
+    assert told["moves"] == run.moves + 24 * rows
+
+
+def test_new_games_of_a_resumed_run_are_none_that_it_has_played(tmp_path: Path) -> None:
+    run = begun(tmp_path / "run", iterations=4)
+    (tmp_path / "run" / "checkpoint" / "games.pt").unlink()
+    again = Run.resume(tmp_path / "run")
+    again.iterate()
+    assert again.collector.sim.numbers.min() > run.collector.sim.numbers.max()
+
+
+def test_a_run_with_another_number_of_games_keeps_its_networks(tmp_path: Path) -> None:
+    run = begun(tmp_path / "run")
+    again = Run.resume(tmp_path / "run", changes=["moves.games=10"])
+    assert ["another configuration" in note for note in again.notes] == [True]
+    assert same_networks(run, again)
+    assert again.iterate()["moves"] == run.moves + 140
+    assert Run.resume(tmp_path / "run").config.moves.games == 10
+
+
+def test_networks_that_were_rounded_to_bfloat16_are_taken(tmp_path: Path) -> None:
+    run = begun(tmp_path / "run")
+    path = tmp_path / "run" / "checkpoint" / "networks.safetensors"
+    rounded = {name: tensor.bfloat16() for name, tensor in safetensors.torch.load_file(path).items()}
+    path.write_bytes(safetensors.torch.save(rounded))
+    again = Run.resume(tmp_path / "run")
+    assert torch.equal(again.move.network.outcome.weight, run.move.network.outcome.weight.bfloat16().float())
+    assert again.iterate()["iteration"] == 3
+
+
+def test_a_checkpoint_that_cannot_be_read_or_does_not_fit_is_refused(tmp_path: Path) -> None:
+    begun(tmp_path / "run")
+    with pytest.raises(VaubanError, match="network of 'move'"):
+        Run.resume(tmp_path / "run", changes=["move_network.width=32"])
+    assert Run.resume(tmp_path / "run").config.move_network.width == 16, "a change that fails is not kept"
+    (tmp_path / "run" / "checkpoint" / "games.pt").write_bytes(b"something else")
+    with pytest.raises(CheckpointError, match="games.pt cannot be read .*: delete it"):
+        Run.resume(tmp_path / "run")
+
+
+# ── Measuring ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_run_is_evaluated_when_it_is_time_and_at_the_end(tmp_path: Path) -> None:
+    seen: list[float] = []
+
+    def evaluator(folder: Path) -> dict[str, float]:
+        seen.append(float(load_model(folder).move.outcome.weight.detach().sum()))
+        return {"score.random": 0.25}
+
+    config = parse_config(SMALL, ["iterations=3", "evaluation.every=1000"])
+    run = Run.begin(config, tmp_path / "run", evaluator=evaluator)
+    lines = []
+    while run.goes_on():
+        lines.append(run.iterate())
+    assert ["score.random" in line for line in lines] == [False, False, True]
+    assert seen == [float(run.move.average.outcome.weight.sum())]
+    assert read_metrics(tmp_path / "run")[-1]["score.random"] == 0.25
+    often = parse_config(SMALL, ["iterations=3", "evaluation.every=1e-9"])
+    run = Run.begin(often, tmp_path / "often", evaluator=evaluator)
+    while run.goes_on():
+        assert run.iterate()["score.random"] == 0.25
+
+
+def test_whoever_stops_a_run_does_not_wait_for_an_evaluation(tmp_path: Path) -> None:
+    config = parse_config(SMALL, ["iterations=30", "evaluation.every=1000"])
+    run = Run.begin(config, tmp_path / "run", evaluator=lambda folder: pytest.fail("evaluated"))
+    run.iterate()
+    run.stopping = True
+    run.iterate()
+    assert not run.goes_on()
+
+
+def test_an_estimate_leaves_a_run_as_it_is(tmp_path: Path) -> None:
+    plain = Run.begin(parse_config(SMALL), tmp_path / "plain")
+    run = Run.begin(parse_config(SMALL), tmp_path / "measured")
     for _ in range(3):
-        unexplained = [name for name in run.iterate() if meaning(name) is None]
-        assert not unexplained
+        found = estimate(run)
+        assert found.moves == 24 * 12
+        assert all(found.seconds[part] > 0 for part in ("setups", "collect", "moves", "setup_training"))
+        assert without_times(run.iterate()) == without_times(plain.iterate())
+    assert same_networks(run, plain)
+
+
+def test_a_game_without_a_board_is_learned_too(tmp_path: Path) -> None:
+    config = parse_config(SMALL, ["game=kuhn", "rules=", "setup_network=false"])
+    run = Run.begin(config, tmp_path / "run")
+    estimate(run)
+    run.iterate()
+    run.save()
+    expected = without_times(run.iterate())
+    assert without_times(Run.resume(tmp_path / "run").iterate()) == expected
+    assert json.loads((tmp_path / "run" / "model" / "card.json").read_text())["networks"]["move"]["kind"] == "plain"
 
 
 def test_a_run_leaves_a_model_that_plays(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`vauban models`: what is shipped, what a card says, and weights that others have published."""
+"""`vauban models`: what is shipped, what a card says, models made of runs and of weights that others published."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class NameOrCommand(TyperGroup):
 
 models = typer.Typer(
     cls=NameOrCommand,
-    help="List the models that are shipped, show the card of one (vauban models NAME), import published weights.",
+    help="List the models that are shipped, show the card of one (vauban models NAME), make one of a run, import "
+    "published weights.",
     epilog="Example: vauban models · vauban models runs/mine",
     rich_markup_mode=None,
 )
@@ -126,6 +127,35 @@ def import_ataraxos(
         return
     print_card(card)
     console.print(f"Written to {out}.", highlight=False, markup=False, soft_wrap=True)
+
+
+@models.command("card", short_help="Make a model of a run, with its card.")
+def make_card(
+    run: Annotated[Path, typer.Argument(help="The folder of a run, e.g. runs/laptop-tiny.")],
+    name: Annotated[str, typer.Option("--name", help="What the model is called.")],
+    matches: Annotated[
+        list[Path] | None,
+        typer.Option("--matches", metavar="FILE", help="What `vauban match net:RUN … --json` printed."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder of the model (default: models/NAME).")] = None,
+    json: Json = False,
+) -> None:
+    """Make a model of a run: its weights in bfloat16, and a card that says how they came about.
+
+    Everything in the card is from the run's folder: configuration, machine, commit, the command that
+    makes it again, how the training went. Its strength is that of matches that have been played.
+
+    Example: vauban models card runs/laptop-tiny --name beginner --matches strength.jsonl
+    """
+    from vauban.learn.card import make_model
+
+    folder = out or Path("models") / name
+    card = make_model(run, folder, name, matches or [])
+    if json:
+        print_json({"folder": str(folder), **card})
+        return
+    print_card(card)
+    console.print(f"Written to {folder}.", highlight=False, markup=False, soft_wrap=True)
 
 
 def print_card(card: Mapping[str, Any]) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-import time
+import os
+import shlex
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,57 +17,174 @@ from vauban.cli.output import console, errors, print_json
 from vauban.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from vauban.learn.run import Run
+    import torch
+
+    from vauban.cli.train_display import Display
+    from vauban.learn.config import RunConfig
+    from vauban.learn.run import Evaluator, Run
 
 PRICE = 4.0
-"""Dollars an hour of a large GPU costs to rent, for the estimate."""
+"""Dollars that an hour of a large GPU costs to rent, unless told otherwise."""
+INTERRUPTED = 130
 
 
 def train(
     preset: Annotated[
-        str | None, typer.Argument(help="A preset (laptop-tiny, h200-barrage, h200-classic, paper) or a .toml file.")
+        str | None, typer.Argument(help="A preset (laptop-tiny, h200-barrage, paper) or a .toml file.")
     ] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the configuration: moves.games=512.")
     ] = None,
-    minutes: Annotated[float | None, typer.Option(help="Stop after so many minutes.")] = None,
-    out: Annotated[Path | None, typer.Option(help="The run's folder; runs/PRESET if not given.")] = None,
+    minutes: Annotated[
+        float | None, typer.Option(help="Stop when moves have been learned for so many minutes in all.", min=0)
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The run's folder (default: runs/PRESET).")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
-    device: Annotated[str, typer.Option(help="cpu or cuda; cuda where there is one.")] = "auto",
+    device: Annotated[str, typer.Option(help="cpu, cuda, or auto: a GPU if there is one.")] = "auto",
+    price: Annotated[float, typer.Option(help="Dollars that an hour of one GPU costs, for the estimate.")] = PRICE,
     show: Annotated[bool, typer.Option("--show", help="Print the configuration, and train nothing.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the last iteration's metrics as JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the last line of metrics as JSON.")] = False,
 ) -> None:
-    """Train a setup and a move network by damped self-play (Ataraxos).
+    """Train a setup network and a move network by damped self-play (Ataraxos), and a belief if asked to.
 
-    The run lives in a folder: its configuration, its metrics (metrics.jsonl, TensorBoard), its checkpoints, and the
-    model, which plays: vauban match net:runs/laptop-tiny random --variant medium. It can be stopped with Ctrl-C or
-    killed at any moment, and resumed.
+    It first measures a few batches and says how long it will take and what that costs. The run lives in a folder:
+    its configuration, its metrics (metrics.jsonl, TensorBoard; docs/metrics.md explains every one), its checkpoint, and
+    the model, which plays: vauban match net:runs/laptop-tiny random --variant medium.
+
+    Ctrl-C ends it after the iteration that is under way; it can be killed at any moment. --resume goes on, to the same
+    numbers, and takes changes of the configuration too. docs/training.md tells the rest.
 
     Example: vauban train laptop-tiny --minutes 4
+
+    Example: vauban train laptop-tiny --set seed=2 --set evaluation.every=1 --out runs/second
+
+    Example: vauban train --resume runs/laptop-tiny --set belief.minutes=5
+
+    Example: torchrun --nproc-per-node 8 -m vauban train paper
     """
-    import torch
-
-    from vauban.learn.config import config_text, load_config
-    from vauban.learn.run import Run
-    from vauban.learn.workers import join_workers
-
     if (preset is None) == (resume is None):
-        raise ConfigurationError("say what to train, a preset or a .toml file, or --resume a run")
-    place = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
+        raise ConfigurationError("say what to train: a preset or a .toml file, or a run to --resume")
+    if resume is not None and out is not None:
+        raise ConfigurationError(f"a resumed run stays in its folder, {resume}: leave --out away")
+    from vauban.learn.config import config_text, load_config
+    from vauban.learn.run import Run, run_config
+    from vauban.learn.workers import join_workers, local_device
+
     changes = [*(change or []), *([f"minutes={minutes}"] if minutes is not None else [])]
+    config = load_config(preset, changes) if preset else run_config(_given(resume), changes)
+    if show:
+        console.print(config_text(config), markup=False, highlight=False, soft_wrap=True)
+        return
+    place = local_device(device)
+    evaluator = make_evaluator(config, place)
+    workers = join_workers(place, config.patience)
+    folder = resume or out or Path("runs") / Path(preset or "").stem
+    command = command_text(preset, resume, changes, workers.count)
     if preset is not None:
-        config = load_config(preset, changes)
-        if show:
-            console.print(config_text(config), markup=False, highlight=False)
-            return
-        workers = join_workers(torch.device(place))
-        run = Run.begin(config, out or Path("runs") / Path(preset).stem, place, workers)
+        run = Run.begin(config, folder, place, workers, evaluator)
     else:
-        workers = join_workers(torch.device(place))
-        run = Run.resume(_given(resume), place, workers, changes)
-    last = _iterate(run)
+        run = Run.resume(folder, place, workers, changes, evaluator)
+    last = go(run, command, price)
     if workers.leads and json:
         print_json(last)
+    if run.stopping:
+        raise typer.Exit(INTERRUPTED)
+
+
+def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
+    """Say what a run will take, then train until it is over or somebody stops it; the last line of metrics."""
+    from vauban.cli.train_display import Display, estimate_lines
+    from vauban.learn.estimate import estimate
+    from vauban.learn.origin import note_start
+
+    leads = run.workers.leads
+    display = Display(run)
+    last: dict[str, Any] = {}
+    with _no_room_is_said(run), stopped_by_signals(run, display):
+        if leads:
+            note_start(run.folder, command, run.device, run.workers, run.iteration)
+            display.say(
+                f"training in {run.folder}, on {run.device}; Ctrl-C stops it, and --resume {run.folder} goes on"
+            )
+            for note in run.notes:
+                display.say(note)
+        if run.goes_on():
+            if leads and run.moving:
+                display.say("measuring a few batches, from which nothing is learned …")
+            found = estimate(run) if run.moving else None
+            for sentence in estimate_lines(run, found, price) if leads else []:
+                display.say(sentence)
+        with display.open() if leads else _nothing():
+            while run.goes_on():
+                last = run.iterate()
+                if leads:
+                    display.show(last)
+                run.save_if_due()
+            display.doing("saving")
+            run.save()
+    if leads:
+        if run.stopping:
+            display.say(f"stopped. To go on: vauban train --resume {run.folder}")
+        display.say(f"the model is in {run.folder / 'model'}. To see it play: {_match_command(run)}")
+    return last
+
+
+def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
+    """What measures a model in the arena, against every agent of the ladder."""
+    from vauban.games.base import game
+    from vauban.games.stratego.game import Stratego
+
+    if not config.evaluation.every:
+        return None
+    played = game(config.game, config.rules or None)
+    if not isinstance(played, Stratego):
+        raise ConfigurationError(f"evaluation.every: the arena plays Stratego, not {played.name!r}; set it to 0")
+    from vauban.agents import make_agent
+    from vauban.agents.net import NetAgent, NetOptions, load
+    from vauban.arena.match import FAILED, OWN, Match
+    from vauban.arena.play import play_games
+    from vauban.arena.statistics import summary
+
+    for opponent in config.evaluation.ladder:
+        make_agent(opponent)  # refuses what it cannot read, now and not in an hour
+
+    def evaluate(folder: Path) -> dict[str, float]:
+        load.cache_clear()  # the weights in this folder are new
+        scores: dict[str, float] = {}
+        options = NetOptions(model=str(folder.absolute()), device=device.type)
+        for opponent in config.evaluation.ladder:
+            # The same setups and seeds every time: what differs between two evaluations is the model.
+            match = Match(
+                lambda seed: NetAgent(options, seed), opponent, config.evaluation.games, played.variant, played.rules,
+                config.seed, setups=OWN,
+            )  # fmt: skip
+            # In this process and all at once: on a GPU the network answers for all games in one go.
+            results = [game.result for game in play_games(match, range(match.games))]
+            failed = [result.note for result in results if result.note.startswith(FAILED)]
+            if failed:
+                errors.print(f"against {opponent}, {len(failed)} games ended in an error: {failed[0]}", markup=False)
+            told = summary(results)
+            for name in ("score", "score_low", "score_high"):
+                if told[name] is not None:
+                    scores[f"{name}.{opponent}"] = told[name]
+        return scores
+
+    return evaluate
+
+
+def command_text(preset: str | None, resume: Path | None, changes: list[str], workers: int) -> str:
+    """The command that was given, for the card of the model."""
+    start = ["vauban"] if workers == 1 else ["torchrun", f"--nproc-per-node={workers}", "-m", "vauban"]
+    if workers > 1 and os.environ.get("LOCAL_WORLD_SIZE", str(workers)) != str(workers):
+        local = os.environ["LOCAL_WORLD_SIZE"]
+        start = ["torchrun", f"--nnodes={workers // int(local)}", f"--nproc-per-node={local}", "-m", "vauban"]
+    what = [preset] if preset else ["--resume", str(resume)]
+    return shlex.join([*start, "train", *what, *(part for change in changes for part in ("--set", change))])
+
+
+def _match_command(run: Run) -> str:
+    rules = f" --rules {shlex.quote(run.config.rules)}" if run.config.rules else ""
+    return f"vauban match net:{run.folder / 'model'} random --variant {run.config.game}{rules} --setups own"
 
 
 def _given(folder: Path | None) -> Path:
@@ -70,32 +192,45 @@ def _given(folder: Path | None) -> Path:
     return folder
 
 
-def _iterate(run: Run) -> dict[str, Any]:
-    """Go on until the run is over or somebody stops it."""
-    last: dict[str, Any] = {}
-    leads = run.workers.leads
-    if leads:
-        errors.print(f"training in {run.folder}, on {run.device}; Ctrl-C stops it, --resume {run.folder} goes on")
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+@contextmanager
+def stopped_by_signals(run: Run, display: Display) -> Iterator[None]:
+    """Ctrl-C, or a machine that is about to be taken away, ends a run in order; a second time at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        if run.stopping:
+            raise KeyboardInterrupt
+        run.stopping = True
+        if run.workers.leads:
+            display.say("stopping after this iteration; Ctrl-C once more stops at once, back at the last checkpoint")
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        while run.goes_on():
-            begun = time.perf_counter()
-            last = run.iterate()
-            if leads:
-                errors.print(_line(last, time.perf_counter() - begun), highlight=False)
-            run.save_if_due()
+        yield
     except KeyboardInterrupt:
-        errors.print("stopped")
-    run.save()
-    if leads:
-        errors.print(f"the model is in {run.folder / 'model'}: vauban match net:{run.folder} random")
-    return last
+        errors.print(f"stopped at once. To go on from the last checkpoint: vauban train --resume {run.folder}")
+        raise typer.Exit(INTERRUPTED) from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def _line(metrics: dict[str, Any], seconds: float) -> str:
-    """An iteration in a line."""
-    return (
-        f"{int(metrics['iteration']):5}  {metrics['minutes']:6.1f} min  {metrics['moves'] / 1e6:8.2f} M moves  "
-        f"{metrics['speed.moves_per_second']:9,.0f}/s  {seconds:5.1f} s  games {int(metrics['play.ended']):5} of "
-        f"{metrics['play.plies']:4.0f} plies, drawn {metrics['play.draws']:4.0%}  "
-        f"entropy {metrics['moves.entropy']:.2f}  outcome loss {metrics['moves.outcome_loss']:.3f}"
-    )
+@contextmanager
+def _no_room_is_said(run: Run) -> Iterator[None]:
+    import torch
+
+    try:
+        yield
+    except torch.cuda.OutOfMemoryError as error:
+        moves = run.config.moves
+        raise ConfigurationError(
+            f"the memory of {run.device} is not enough for moves.games={moves.games} and moves.batch={moves.batch}: "
+            f"take fewer, e.g. --set moves.games={moves.games // 2} --set moves.batch={max(1, moves.batch // 2)}"
+        ) from error

@@ -3,7 +3,7 @@
     config = BeliefConfig()
     sim = Simulator(game, config.games, device, seed=1)
     learner = BeliefLearner(Trainee(config.network(game), device), game, config, seed=1)
-    for positions in stream_positions(sim, policy, setups, rng, config):
+    for positions in PositionStream(sim, policy, setups, rng, config):
         learner.learn(positions)
     learner.validate(others)            # nats for each hidden piece, beside those of the closed forms
     learner.trainee.average             # the network to keep
@@ -86,57 +86,99 @@ class BeliefConfig:
 # ── Positions ────────────────────────────────────────────────────────────────────────────────────
 
 
-@torch.no_grad()
-def stream_positions(
-    sim: Simulator, network: PolicyNetwork, setups: Setups | None, rng: np.random.Generator, config: BeliefConfig
-) -> Iterator[Snapshot]:
+class PositionStream:
     """Positions of games that a policy plays against itself, `sim.n` at a time, without end.
-
-    sim: with `restart`, on the device of the network. Its games go on from where they are.
-    setups: where new pools of setups come from; None leaves the simulator's own.
-    rng: for the setups and the mixing.
 
     Neighbouring positions of a game are much alike. So each taking is put into a pool in exchange for as many
     positions drawn from it, of other games and other stages; these are what is handed out.
     """
-    n = sim.n
-    waiting: list[Snapshot] = []
-    pool: Store | None = None
-    for ply, _ in enumerate(_self_play(sim, network, setups, rng, config.refresh)):
-        if ply < config.warmup or (ply - config.warmup) % config.every:
-            continue
-        taken = sim.snapshot()
-        if pool is None:
-            waiting.append(taken)
-            if len(waiting) == config.pool:
-                pool = Snapshot.join(waiting).store
-                waiting.clear()
-            continue
-        rows = torch.from_numpy(rng.choice(config.pool * n, n, replace=False)).to(sim.device)
-        drawn = Store(*(part[rows] for part in pool))
-        for part, new in zip(pool, taken.store, strict=True):
-            part[rows] = new
-        yield Snapshot(taken.game, taken.tracks, taken.history, drawn)
 
+    def __init__(
+        self, sim: Simulator, network: PolicyNetwork, setups: Setups | None, rng: np.random.Generator,
+        config: BeliefConfig,
+    ) -> None:  # fmt: skip
+        """
+        sim: with `restart`, on the device of the network. Its games go on from where they are.
+        setups: where new pools of setups come from; None leaves the simulator's own.
+        rng: for the setups and the mixing.
+        """
+        self.sim, self.network, self.setups, self.rng, self.config = sim, network, setups, rng, config
+        self.ply = 0
+        self._given: Sequence[Tensor] | Tensor | None = None
+        self._pool: list[Snapshot] = []
+        """Takings; once there are enough, a single one of all."""
+        dtype = next(network.parameters()).dtype
+        shape = (sim.n, *sim.observation_shape(network.observation, "squares"))
+        self._seen = torch.empty(shape, dtype=dtype, device=sim.device)
 
-def _self_play(
-    sim: Simulator, network: PolicyNetwork, setups: Setups | None, rng: np.random.Generator, refresh: int
-) -> Iterator[None]:
-    """Play on, and stop before each ply."""
-    dtype = next(network.parameters()).dtype
-    seen = torch.empty((sim.n, *sim.observation_shape(network.observation, "squares")), dtype=dtype, device=sim.device)
-    ply = 0
-    while True:
-        if ply % refresh == 0:
+    def __iter__(self) -> Iterator[Snapshot]:
+        return self
+
+    def __next__(self) -> Snapshot:
+        while True:
+            drawn = self._exchange() if self._play() else None
+            if drawn is not None:
+                return drawn
+
+    @torch.no_grad()
+    def _play(self) -> bool:
+        """Play a ply; whether the positions before it are to be taken, in which case they are the last of the pool."""
+        sim, config = self.sim, self.config
+        if self.ply % config.refresh == 0:
             sim.check_step()
-            if setups is not None:
-                sim.set_pools(setups(rng))
-        yield
-        sim.observe(network.observation, seen, layout="squares")
+            if self.setups is not None:
+                self._given = self.setups(self.rng)
+                sim.set_pools(self._given)
+        taking = self.ply >= config.warmup and (self.ply - config.warmup) % config.every == 0
+        if taking:
+            self._pool.append(sim.snapshot())
+        sim.observe(self.network.observation, self._seen, layout="squares")
         legal, _ = sim.legal_actions()
-        choices, _ = network(seen)
-        sim.step(sim.choose(legal, network.legal_log_policy(choices, legal)), check=False)
-        ply += 1
+        choices, _ = self.network(self._seen)
+        sim.step(sim.choose(legal, self.network.legal_log_policy(choices, legal)), check=False)
+        self.ply += 1
+        return taking
+
+    def _exchange(self) -> Snapshot | None:
+        """Put the last taking into the pool, and positions of the pool out; None as long as it is not full."""
+        size = self.config.pool * self.sim.n
+        held = sum(map(len, self._pool))
+        if held == size:
+            self._pool = [Snapshot.join(self._pool)]
+        if held <= size:
+            return None
+        pool, taken = self._pool
+        rows = torch.from_numpy(self.rng.choice(size, self.sim.n, replace=False)).to(self.sim.device)
+        drawn = pool[rows]
+        for part, new in zip(pool.store, taken.store, strict=True):
+            part[rows] = new
+        self._pool = [pool]
+        return drawn
+
+    def state(self) -> dict[str, Any]:
+        """All that a resumed run needs."""
+        given = self._given
+        return {
+            "ply": self.ply,
+            "rng": self.rng.bit_generator.state,
+            "games": tuple(part.clone() for part in self.sim.store),
+            "pool": [tuple(each.store) for each in self._pool],
+            "setups": given if given is None or isinstance(given, Tensor) else list(given),
+        }
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Go on from `state()`."""
+        self.ply = state["ply"]
+        self.rng.bit_generator.state = state["rng"]
+        self.sim.restore(self._records(state["games"]))
+        self._pool = [self._records(parts) for parts in state["pool"]]
+        self._given = state["setups"]
+        if self._given is not None:
+            self.sim.set_pools(self._given)
+
+    def _records(self, parts: Sequence[Tensor]) -> Snapshot:
+        store = Store(*(part.to(self.sim.device) for part in parts))
+        return Snapshot(self.sim.game, self.sim.tracks, self.sim.history, store)
 
 
 def observe_positions(sim: Simulator, positions: Snapshot, dtype: torch.dtype) -> tuple[Tensor, Tensor]:

@@ -14,10 +14,11 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
-from vauban.learn.belief import BeliefConfig
+from vauban.learn.belief_run import BeliefRunConfig
 from vauban.learn.moves import MoveConfig
 from vauban.learn.schedules import PowerLaw
 from vauban.learn.setups import SetupConfig
+from vauban.learn.workers import PATIENCE
 from vauban.nets.transformer import Size
 
 
@@ -26,11 +27,15 @@ class EvaluationConfig:
     """How a run is measured while it goes on."""
 
     every: float = 0.0
-    """Minutes between evaluations; 0: none."""
+    """Minutes between evaluations, of which the last is when the run ends; 0: none."""
     games: int = 400
     """Against each opponent."""
     ladder: tuple[str, ...] = ("random",)
     """The agents that it is measured against."""
+
+    def __post_init__(self) -> None:
+        if self.every < 0 or self.games < 1:
+            raise ConfigurationError(f"an evaluation has 1 game or more, and minutes from 0 between two: {self}")
 
 
 @dataclass(frozen=True)
@@ -50,12 +55,14 @@ class RunConfig:
     """How long, at most; 0: no limit."""
     save_every: float = 5.0
     """Minutes between checkpoints."""
+    patience: float = PATIENCE
+    """Minutes that one of several workers waits for the others before it takes one of them for dead."""
     move_network: Size = field(default=Size(8, 384, 8))
     setup_network: Size | None = field(default=Size(4, 512, 8))
     """None: setups are not learned but drawn uniformly."""
     moves: MoveConfig = field(default_factory=MoveConfig)
     setups: SetupConfig = field(default_factory=SetupConfig)
-    belief: BeliefConfig = field(default_factory=BeliefConfig)
+    belief: BeliefRunConfig = field(default_factory=BeliefRunConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
 
 

@@ -9,21 +9,28 @@ from typing import Any
 
 MEANINGS = {
     "iteration": "Which iteration this was, from 1: collecting a window, then training on it.",
-    "minutes": "Minutes of the run so far, without those between being stopped and resumed.",
+    "minutes": "Minutes of the run so far, without the belief's and those between being stopped and resumed.",
     "moves": "Moves played so far, of all workers.",
     "games": "Games that have ended so far, of all workers.",
-    "speed.moves_per_second": "Moves of this iteration by all its seconds: collecting and both trainings.",
+    "speed.moves_per_second": "Moves of this iteration by its seconds: setups, collecting and both trainings.",
+    "speed.setups": "The same by the seconds of drawing setups alone.",
+    "speed.collect": "By the seconds of playing the window alone.",
+    "speed.moves": "By the seconds of training the move network alone.",
+    "speed.setup_training": "By the seconds of training the setup network alone.",
+    "speed.belief_positions_per_second": "Positions that the belief learned from, by the seconds that it took in all.",
     "seconds.setups": "Seconds that drawing the pool of setups took.",
     "seconds.collect": "Seconds that playing the window took.",
     "seconds.moves": "Seconds that training the move network took.",
     "seconds.setup_training": "Seconds that training the setup network took.",
+    "seconds.evaluation": "Seconds that playing the ladder took, where it was played.",
+    "memory.gigabytes": "Most memory of the GPU in use so far.",
     "play.ended": "Games that ended in this window.",
     "play.plies": "Their mean length in plies.",
     "play.first_mover": "Mean score of the player who moved first, draws half.",
     "play.draws": "The share of them that was drawn.",
     "play.end.*": "The share of them that ended so (docs/rules.md names the ends).",
     "moves.policy_loss": "Clipped importance-weighted loss, mean over the positions trained.",
-    "moves.outcome_loss": "Cross-entropy of the outcome head to its target, in nats.",
+    "moves.outcome_loss": "The value loss: cross-entropy of the outcome head to its target, in nats.",
     "moves.update_kl": "Divergence of the policy being trained from the one that played, at the positions trained.",
     "moves.magnet_kl": "Divergence of the policy from the magnet: how far it is from playing anything.",
     "moves.entropy": "Entropy of the policy at the positions trained, in nats.",
@@ -49,8 +56,16 @@ MEANINGS = {
     "setups.clip_rate": "The share of placements beyond the clip.",
     "setups.gradient_norm": "Mean norm of the setup network's gradients before they are clipped.",
     "setups.steps": "Gradient steps of the setup network.",
-    "score.*": "Score of the averaged networks against this agent, draws half, when it was last measured.",
-    "memory.gigabytes": "Most memory of the GPU in use so far.",
+    "score.*": "Score of the averaged networks against this agent, draws half, where it was measured.",
+    "score_low.*": "The lower end of the score's 95 % interval.",
+    "score_high.*": "The upper end of the score's 95 % interval.",
+    "belief.steps": "Gradient steps of the belief network so far.",
+    "belief.minutes": "Minutes for which it has been trained so far.",
+    "belief.loss": "Its cross-entropy in training, in nats for each hidden piece, with dropout.",
+    "belief.gradient_norm": "Mean norm of its gradients before they are clipped.",
+    "belief.validation": "Nats for each hidden piece in games it was not trained on; the averaged network.",
+    "belief.marginal": "The same of the marginals: the shares that the observation has (channels 12–23).",
+    "belief.uniform": "The same of the uniform posterior: such shares, anew after each piece that is named.",
 }
 """Every metric, by its name; a star stands for what varies."""
 
@@ -67,36 +82,57 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "metrics.jsonl"
         self._board: Any = None
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError:
-            return
-        self._board = SummaryWriter(str(folder / "tensorboard"))
+        self._purge: int | None = None
 
-    def rewind(self, iteration: int) -> None:
-        """Forget what came after an iteration: a resumed run says it again."""
-        kept = [line for line in self.lines() if line["iteration"] <= iteration]
+    def rewind(self, iteration: int, belief_steps: int) -> None:
+        """Forget what came after an iteration, and after a step of the belief: a resumed run says it again."""
+        kept = [
+            line
+            for line in self.lines()
+            if line["iteration"] <= iteration and line.get("belief.steps", 0) <= belief_steps
+        ]
         text = "".join(json.dumps(line) + "\n" for line in kept)
         aside = self.path.with_suffix(".new")
         aside.write_text(text, encoding="utf-8")
         aside.replace(self.path)
+        self._purge = iteration + 1
 
     def write(self, metrics: Mapping[str, float]) -> None:
         """Add a line."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(dict(metrics)) + "\n")
-        if self._board is not None:
+        board = self._tensorboard()
+        step = int(metrics.get("belief.steps", metrics["iteration"]))
+        if board is not None:
             for name, value in metrics.items():
-                self._board.add_scalar(name.replace(".", "/", 1), value, int(metrics["iteration"]))
+                # What a line of the belief says of the moves has been said before.
+                if "belief.steps" not in metrics or "belief" in name:
+                    board.add_scalar(name.replace(".", "/", 1), value, step)
+
+    def _tensorboard(self) -> Any:
+        """TensorBoard's writer, made when there is something to write; None where it is not installed."""
+        if self._board is None:
+            try:
+                from torch.utils.tensorboard import SummaryWriter
+            except ImportError:
+                return None
+            self._board = SummaryWriter(str(self.path.parent / "tensorboard"), purge_step=self._purge)
+        return self._board
 
     def lines(self) -> list[dict[str, float]]:
         """All lines so far; one that was cut off when the run was killed is left out."""
-        if not self.path.exists():
-            return []
-        found = []
-        for line in self.path.read_text(encoding="utf-8").splitlines():
-            try:
-                found.append(json.loads(line))
-            except json.JSONDecodeError:
-                break
-        return found
+        return read_metrics(self.path.parent)
+
+
+def read_metrics(folder: Path) -> list[dict[str, float]]:
+    """All lines of a run's metrics; one that was cut off when the run was killed is left out."""
+    path = folder / "metrics.jsonl"
+    if not path.exists():
+        return []
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            found.append(json.loads(line))
+        except json.JSONDecodeError:
+            break
+    return found

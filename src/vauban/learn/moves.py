@@ -7,6 +7,7 @@ small, and towards the magnet, a policy that moves any piece anywhere, so that p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -94,14 +95,16 @@ class MoveLearner:
         """Whether advantages have been large enough for the filter's magnitude to count."""
         self._utilities = torch.tensor(sim.game.utilities, device=sim.device)
         self._sources = action_sources(sim.game).to(sim.device)
-        self._sim = Simulator(sim.game, config.batch, sim.device, seed, history=sim.history)
+        # Of a batch of all workers each has about its share; with this much room, hardly ever too many.
+        self._room = config.batch if workers.count == 1 else config.batch + math.ceil(5 * math.sqrt(config.batch))
+        self._sim = Simulator(sim.game, self._room, sim.device, seed, history=sim.history)
         self._legal, self._counts = self._sim.legal_actions()
-        shape = (config.batch, *sim.observation_shape(trainee.network.observation, "squares"))
+        shape = (self._room, *sim.observation_shape(trainee.network.observation, "squares"))
         # Everything that a batch is made from lies in the same place every time, so that its training can be captured.
         empty = partial(torch.zeros, device=sim.device)
         self._seen = empty(shape, dtype=trainee.dtype)
-        self._positions = empty(config.batch, dtype=torch.int64)
-        self._weights = empty(config.batch)
+        self._positions = empty(self._room, dtype=torch.int64)
+        self._weights = empty(self._room)
         self._advantages = empty(config.length * sim.n)
         self._outcomes = empty(config.length * sim.n, len(sim.game.utilities))
         self._magnet_weight = empty(())
@@ -138,15 +141,27 @@ class MoveLearner:
         self.trainee.update_average(config.average)
         self.workers.add([self._sums])
         metrics = {name: value / max(total, 1) for name, value in zip(METRICS, self._sums.tolist(), strict=True)}
-        trained = returns.estimated[:-CARRIED]
+        trained = returns.estimated[:-CARRIED].sum()
+        self.workers.add([trained])
         return metrics | {
-            "kept": total / max(self.workers.count * trained.sum().item(), 1),
+            "kept": total / max(trained.item(), 1),
             "threshold": threshold,
             "batches": float(len(bounds)),
             "gradient_norm": self._norms.item() / max(len(bounds), 1),
             "learning_rate": rate,
             "magnet_weight": magnet,
         }
+
+    def rehearse(self) -> None:
+        """Do the work of a batch and learn nothing: to have everything compiled, or to measure how long it takes."""
+        sim = self.collector.sim
+        for column, part in zip(self.collector.window, sim.store, strict=False):
+            column[0] = part
+        self._positions.copy_(torch.arange(self._room, device=self.device) % sim.n)
+        self._weights.fill_(1 / self._room)
+        loss, _ = self._losses(self._batch())
+        torch.autograd.backward(loss)
+        self.trainee.working.zero_grad()
 
     def _train(self) -> None:
         """Train on the batch that is laid out; on a GPU, from the third time on, by replaying a graph of it."""
@@ -192,10 +207,10 @@ class MoveLearner:
         if self.workers.count > 1:
             together = together.sort().values
         size = self.config.batch * self.workers.count
-        starts = list(range(0, len(together), size))
-        places = torch.searchsorted(keys, together[starts]).tolist() if starts else []
-        sizes = [min(size, len(together) - start) for start in starts]
-        bounds = list(zip(places, [*places[1:], len(keys)], sizes, strict=True))
+        bounds = _cut(keys, together, size)
+        while self.workers.any(any(last - first > self._room for first, last, _ in bounds)):
+            size = 3 * size // 4
+            bounds = _cut(keys, together, size)
         return positions[order], bounds, len(together)
 
     def _batch(self) -> Batch:
@@ -239,6 +254,14 @@ WARM_UP = 3
 """Batches trained before a graph is captured: what compiles must have compiled."""
 METRICS = ("policy_loss", "outcome_loss", "update_kl", "magnet_kl", "entropy", "clip_rate", "advantage")
 """Means over the positions that were trained, in the order in which `_compute_losses` sums them."""
+
+
+def _cut(keys: Tensor, together: Tensor, size: int) -> list[tuple[int, int, int]]:
+    """Batches of so many: the bounds in one worker's sorted keys, and how large they are with those of all."""
+    starts = list(range(0, len(together), size))
+    places = torch.searchsorted(keys, together[starts]).tolist() if starts else []
+    sizes = [min(size, len(together) - start) for start in starts]
+    return list(zip(places, [*places[1:], len(keys)], sizes, strict=True))
 
 
 def action_sources(game: Game) -> Tensor:

@@ -1,27 +1,32 @@
-"""A training run: two self-play processes, one for setups and one for moves, that feed each other.
+"""A training run: two self-play processes, one for setups and one for moves, that feed each other; then a belief.
 
     run = Run.begin(load_config("laptop-tiny"), Path("runs/mine"))
     while run.goes_on():
         print(run.iterate())
+        run.save_if_due()
     run.save()
 
-A run lives in a folder: `config.toml`, `metrics.jsonl`, `checkpoint.pt`, and `model/`, which plays. It can be killed at
-any moment; `Run.resume(folder)` goes on from the last checkpoint, to the same numbers as if nothing had happened.
+A run lives in a folder (docs/training.md): `config.toml`, `metrics.jsonl`, `checkpoint`, and `model`, which plays. It
+can be killed at any moment; `Run.resume(folder)` goes on from the last checkpoint, to the same numbers as if nothing
+had happened.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from vauban.errors import ConfigurationError, VaubanError
+from vauban.errors import ConfigurationError
 from vauban.games.base import Game, game
 from vauban.games.stratego.game import Stratego
+from vauban.learn.belief_run import BeliefRun
+from vauban.learn.checkpoint import Checkpoint, load_checkpoint, save_checkpoint, under
 from vauban.learn.collect import CARRIED, Collector, Forward, Window
 from vauban.learn.config import RunConfig, config_text, parse_config
 from vauban.learn.metrics import Journal
@@ -34,10 +39,20 @@ from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.policy import PolicyNetwork
 from vauban.nets.setup import SetupNetwork
+from vauban.nets.transformer import Size
 
+Evaluator = Callable[[Path], Mapping[str, float]]
+"""(folder of a model) → its scores, by metrics such as score.cadet."""
 
-class RunError(VaubanError, RuntimeError):
-    """A run that cannot go on."""
+CHECKPOINT, MODEL = "checkpoint", "model"
+"""Folders of a run."""
+NEW = {
+    "optimiser": "the optimiser begins anew",
+    "setups": "games that are under way do not count for their setups",
+    "games": "new games begin",
+    "belief": "new games begin, for the belief to learn from",
+}
+"""What it means that a part of a checkpoint is missing."""
 
 
 def make_policy_network(config: RunConfig, played: Game) -> PolicyNetwork:
@@ -50,13 +65,24 @@ def make_policy_network(config: RunConfig, played: Game) -> PolicyNetwork:
 class Run:
     """One training run, on one device; with several workers, one of them."""
 
-    def __init__(self, config: RunConfig, folder: Path, device: torch.device, workers: Workers = ALONE) -> None:
-        self.config, self.folder, self.device, self.workers = config, folder, device, workers
+    def __init__(
+        self, config: RunConfig, folder: Path, device: torch.device, workers: Workers = ALONE,
+        evaluator: Evaluator | None = None,
+    ) -> None:  # fmt: skip
+        """evaluator: measures a model while the run goes on, as often as `config.evaluation` says."""
+        self.config, self.folder, self.device, self.workers, self.evaluator = config, folder, device, workers, evaluator
         self.game = game(config.game, config.rules or None)
+        if config.belief.minutes and not isinstance(self.game, Stratego):
+            raise ConfigurationError(f"belief.minutes: a belief is trained for Stratego, not for {self.game.name!r}")
         self.iteration = self.moves = self.games = 0
         self.seconds = 0.0
-        self._since = time.perf_counter()
-        self._saved = self._since
+        self.stopping = False
+        """Set it, at any moment, to end the run with the iteration that is under way."""
+        self.notes: list[str] = []
+        """What a resumed run has to do without, in sentences."""
+        self.moving = True
+        """Whether moves are learned, or the belief that comes after them."""
+        self._since = self._saved = self._evaluated = time.perf_counter()
         moves = config.moves
         self.journal = Journal(folder) if workers.leads else None
         self.collector = Collector(
@@ -76,45 +102,46 @@ class Run:
             self.setup_learner = SetupLearner(
                 self.setup, self.game, config.setups, plies=moves.length - CARRIED, seed=config.seed, workers=workers
             )
-        self._forward: Forward = self.move.working
+        self.belief: BeliefRun | None = None
+        self._belief_of = 0
+        """The iteration whose networks play the games that the belief learns from."""
+        self.forward: Forward = self.move.working
         if device.type == "cuda":
-            self._forward = torch.compile(self.move.working, dynamic=False)
+            self.forward = torch.compile(self.move.working, dynamic=False)
 
     @classmethod
-    def begin(cls, config: RunConfig, folder: Path, device: str = "cpu", workers: Workers = ALONE) -> Run:
+    def begin(
+        cls, config: RunConfig, folder: Path, device: str | torch.device = "cpu", workers: Workers = ALONE,
+        evaluator: Evaluator | None = None,
+    ) -> Run:  # fmt: skip
         """A new run in a new folder."""
-        if (folder / "config.toml").exists():
+        if workers.any(workers.leads and (folder / "config.toml").exists()):
             raise ConfigurationError(f"there is a run in {folder} already: resume it, or name another folder")
         if workers.leads:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / "config.toml").write_text(config_text(config), encoding="utf-8")
-        return cls(config, folder, torch.device(device), workers)
+        run = cls(config, folder, torch.device(device), workers, evaluator)
+        run._write_config()
+        return run
 
     @classmethod
-    def resume(cls, folder: Path, device: str = "cpu", workers: Workers = ALONE, changes: Sequence[str] = ()) -> Run:
+    def resume(
+        cls, folder: Path, device: str | torch.device = "cpu", workers: Workers = ALONE, changes: Sequence[str] = (),
+        evaluator: Evaluator | None = None,
+    ) -> Run:  # fmt: skip
         """Go on with the run in a folder, from its last checkpoint; its configuration may be changed."""
-        path = folder / "config.toml"
-        if not path.exists():
-            raise ConfigurationError(f"there is no run in {folder}: it has no config.toml")
-        config = parse_config(path.read_text(encoding="utf-8"), changes, str(path))
-        if workers.leads:
-            path.write_text(config_text(config), encoding="utf-8")
-        run = cls(config, folder, torch.device(device), workers)
-        checkpoint = run._checkpoint
-        if checkpoint.exists():
-            run._load(torch.load(checkpoint, map_location=device, weights_only=True))
+        config = run_config(folder, changes)
+        run = cls(config, folder, torch.device(device), workers, evaluator)
+        found = load_checkpoint(folder / CHECKPOINT, workers)
+        if found is not None:
+            run._load(found)
         if run.journal:
-            run.journal.rewind(run.iteration)
+            run.journal.rewind(run.iteration, run.belief.learner.steps if run.belief else 0)
+        run._write_config()
         return run
 
     @property
-    def _checkpoint(self) -> Path:
-        """This worker's checkpoint; each has its own games."""
-        return self.folder / (f"checkpoint-{self.workers.rank}.pt" if self.workers.count > 1 else "checkpoint.pt")
-
-    @property
     def minutes(self) -> float:
-        """How long it has been going on."""
+        """How long moves have been learned."""
         return (self.seconds + time.perf_counter() - self._since) / 60
 
     def goes_on(self) -> bool:
@@ -123,21 +150,27 @@ class Run:
         over = (config.iterations and self.iteration >= config.iterations) or (
             config.minutes and self.minutes >= config.minutes
         )
-        if self.workers.count > 1:
-            flag = torch.tensor([float(bool(over))], device=self.device)
-            self.workers.add([flag])
-            return flag.item() == 0
-        return not over
+        self.moving = not self.workers.any(bool(over))
+        believes = bool(config.belief.minutes) and (self.belief is None or self.belief.goes_on())
+        return not self.workers.any(self.stopping) and (self.moving or not self.workers.any(not believes))
 
     def iterate(self) -> dict[str, float]:
-        """Collect a window and learn from it."""
+        """Collect a window and learn from it; when moves are done, a while of learning a belief."""
+        told = self._iterate_moves() if self.moving else self._iterate_belief()
+        if self.device.type == "cuda":
+            told["memory.gigabytes"] = torch.cuda.max_memory_allocated(self.device) / 2**30
+        if self.journal:
+            self.journal.write(told)
+        return told
+
+    def _iterate_moves(self) -> dict[str, float]:
         self.iteration += 1
         seconds: dict[str, float] = {}
+        first = CARRIED if self.collector.filled else 0
         with self._timed(seconds, "setups"):
             self._draw_setups()
         with self._timed(seconds, "collect"):
-            window = self.collector.collect(self.move.working, self._forward)
-        first = CARRIED if self.iteration > 1 else 0
+            window = self.collector.collect(self.move.working, self.forward)
         play = self._note_games(window, first)
         with self._timed(seconds, "moves"):
             learned = self.move_learner.learn(window, self.iteration)
@@ -148,29 +181,34 @@ class Run:
                 metrics |= {f"setups.{name}": value for name, value in learned.items()}
         played = (self.config.moves.length - first) * self.config.moves.games * self.workers.count
         self.moves += played
-        told = {
+        speeds = {f"speed.{name}": played / max(value, 1e-9) for name, value in seconds.items()}
+        whole = played / sum(seconds.values())
+        with self._timed(seconds, "evaluation"):
+            scores = self._evaluate()
+        if not scores:
+            del seconds["evaluation"]
+        return {
             "iteration": float(self.iteration),
             "minutes": self.minutes,
             "moves": float(self.moves),
             "games": float(self.games),
-            "speed.moves_per_second": played / sum(seconds.values()),
+            "speed.moves_per_second": whole,
+            **speeds,
             **{f"seconds.{name}": value for name, value in seconds.items()},
             **play,
             **metrics,
+            **scores,
         }
-        if self.device.type == "cuda":
-            told["memory.gigabytes"] = torch.cuda.max_memory_allocated(self.device) / 2**30
-        if self.journal:
-            self.journal.write(told)
-        return told
 
     def _draw_setups(self) -> None:
-        if self.setup_learner is None:
-            return
+        """Draw the setups that new games begin from; and begin all games, if there are none to go on with."""
         sim = self.collector.sim
-        sim.set_pools(self.setup_learner.draw_pool(self.iteration))
-        if self.iteration == 1:
-            sim.reset(first_number=self.workers.rank * sim.n)
+        if self.setup_learner is not None:
+            sim.set_pools(self.setup_learner.draw_pool(self.iteration))
+        if not self.collector.filled:
+            # Numbers that no game of this run has had: a place has had one in every row at most.
+            earlier = (self.iteration - 1) * self.config.moves.length
+            sim.reset(first_number=(earlier * self.workers.count + self.workers.rank) * sim.n)
 
     def _note_games(self, window: Window, first: int) -> dict[str, float]:
         """Tell the setup learner of the games that ended, and say how they did."""
@@ -195,6 +233,49 @@ class Run:
         shares = {f"play.{name}": value / max(count, 1) for name, value in zip(names, rest, strict=True)}
         return {"play.ended": count, **shares}
 
+    def _evaluate(self) -> Mapping[str, float]:
+        """Measure the averaged networks, when it is time or moves are done."""
+        every = 60 * self.config.evaluation.every
+        if not every:
+            return {}
+        self.goes_on()
+        due = time.perf_counter() - self._evaluated >= every or (not self.moving and not self.stopping)
+        if not self.workers.any(due):
+            return {}
+        scores: Mapping[str, float] = {}
+        if self.workers.leads and self.evaluator is not None:
+            self.save_model(self.folder / MODEL)
+            scores = self.evaluator(self.folder / MODEL)
+        self._evaluated = time.perf_counter()
+        return scores
+
+    def _iterate_belief(self) -> dict[str, float]:
+        begun = time.perf_counter()
+        if self.belief is None or self._belief_of != self.iteration:
+            self._belief_of = self.iteration
+            before = self.belief
+            self.belief = self._make_belief(before.learner.steps if before else 0)
+            if before:
+                self.belief.adopt(before)
+        told = self.belief.iterate()
+        self._since += time.perf_counter() - begun  # the clock of the moves stands still
+        return {
+            "iteration": float(self.iteration),
+            "minutes": self.minutes,
+            "moves": float(self.moves),
+            "games": float(self.games),
+            **told,
+        }
+
+    def _make_belief(self, steps: int) -> BeliefRun:
+        """A belief to be trained on games of the networks as they are now."""
+        assert isinstance(self.game, Stratego)
+        setup = self.setup.average if self.setup else None
+        config = self.config
+        return BeliefRun(
+            self.game, config.belief, self.move.average, setup, self.device, config.seed, self.workers, steps
+        )
+
     @contextmanager
     def _timed(self, seconds: dict[str, float], name: str) -> Iterator[None]:
         begun = time.perf_counter()
@@ -207,7 +288,7 @@ class Run:
 
     def save_if_due(self) -> bool:
         """Save when the last time is long enough ago."""
-        due = time.perf_counter() - self._saved >= 60 * self.config.save_every
+        due = self.workers.any(time.perf_counter() - self._saved >= 60 * self.config.save_every)
         if due:
             self.save()
         return due
@@ -215,51 +296,120 @@ class Run:
     def save(self) -> None:
         """Write a checkpoint, and the model as it is now: the averaged networks."""
         self._saved = time.perf_counter()
-        aside = self._checkpoint.with_suffix(".new")
-        torch.save(self._state(), aside)
-        aside.replace(self._checkpoint)
+        save_checkpoint(self.folder / CHECKPOINT, self._checkpoint(), self.workers)
         if self.workers.leads:
-            self.save_model(self.folder / "model")
+            self.save_model(self.folder / MODEL)
 
     def save_model(self, folder: Path) -> None:
         """Write the averaged networks as a model."""
-        networks: dict[str, Any] = {"move": self.move.average}
+        config = self.config
         kind = "move" if isinstance(self.game, Stratego) else "plain"
-        descriptions = {
-            "move": store.describe(kind, self.config.move_network, observation=self.move.network.observation)
-        }
-        if self.setup and self.config.setup_network:
-            networks["setup"] = self.setup.average
-            descriptions["setup"] = store.describe(
-                "setup", self.config.setup_network, count_prior=False, flag_side=False
+        described = {"move": store.describe(kind, config.move_network, observation=self.move.network.observation)}
+        if config.setup_network:
+            described["setup"] = store.describe("setup", config.setup_network, count_prior=False, flag_side=False)
+        if self.belief:
+            size = Size(config.belief.depth, config.belief.width, config.belief.heads)
+            described["belief"] = store.describe(
+                "belief", size, decoder_depth=config.belief.decoder_depth, dropout=config.belief.dropout
             )
-        card = store.make_card(self.game, descriptions, name=self.folder.name, about=self.config.about)
+        networks = {name: trainee.average for name, trainee in self._trainees().items()}
+        card = store.make_card(self.game, described, name=self.folder.name, about=config.about)
         store.save_model(folder, networks, card, dtype=torch.float32)
 
-    def _state(self) -> dict[str, Any]:
-        return {
+    def _write_config(self) -> None:
+        if self.workers.leads:
+            aside = self.folder / "config.toml.new"
+            aside.write_text(config_text(self.config), encoding="utf-8")
+            aside.replace(self.folder / "config.toml")
+
+    def _trainees(self) -> dict[str, Trainee[Any]]:
+        trainees: dict[str, Trainee[Any]] = {"move": self.move}
+        if self.setup:
+            trainees["setup"] = self.setup
+        if self.belief:
+            trainees["belief"] = self.belief.trainee
+        return trainees
+
+    def _checkpoint(self) -> Checkpoint:
+        progress: dict[str, Any] = {
             "iteration": self.iteration,
             "moves": self.moves,
             "games": self.games,
             "seconds": 60 * self.minutes,
             "moving": self.move_learner.moving,
-            "collector": self.collector.state(),
-            "move": self.move.state(),
-            "setup": self.setup.state() if self.setup else None,
-            "setup_learner": self.setup_learner.state() if self.setup_learner else None,
+            "workers": self.workers.count,
+            "saved": time.strftime("%Y-%m-%d"),
         }
+        networks: dict[str, Tensor] = {}
+        for name, trainee in self._trainees().items():
+            for part, network in (("network", trainee.network), ("average", trainee.average)):
+                networks |= {f"{name}.{part}.{key}": tensor for key, tensor in network.state_dict().items()}
+        parts: dict[str, Any] = {
+            "optimiser": {name: trainee.optimiser.state_dict() for name, trainee in self._trainees().items()},
+            "games": self.collector.state(),
+        }
+        if self.setup_learner:
+            parts["setups"] = self.setup_learner.state()
+        if self.belief:
+            belief = {"iteration": self._belief_of, "steps": self.belief.learner.steps, "seconds": self.belief.seconds}
+            progress["belief"] = belief
+            parts["belief"] = self.belief.state()
+        return Checkpoint(progress, networks, parts)
 
-    def _load(self, state: dict[str, Any]) -> None:
-        self.iteration, self.moves, self.games = state["iteration"], state["moves"], state["games"]
-        self.seconds = state["seconds"]
-        self.move_learner.moving = state["moving"]
-        self.collector.load_state(state["collector"])
-        self.move.load_state(state["move"])
-        if self.setup and self.setup_learner:
-            self.setup.load_state(state["setup"])
-            self.setup_learner.load_state(state["setup_learner"])
+    def _load(self, found: Checkpoint) -> None:
+        progress, parts = found.progress, found.parts
+        self.iteration, self.moves, self.games = progress["iteration"], progress["moves"], progress["games"]
+        self.seconds = progress["seconds"]
+        self.move_learner.moving = progress["moving"]
+        self._load_networks(found.networks)
+        if belief := progress.get("belief"):
+            # Its games are played by the averaged networks, which have to be there first.
+            self._belief_of = belief["iteration"]
+            self.belief = self._make_belief(belief["steps"])
+            self.belief.seconds = belief["seconds"]
+            self._load_networks(found.networks)
+        wanted = ["optimiser", "games", *(["setups"] if self.setup_learner else [])]
+        missing = {name: "it is not in the checkpoint" for name in wanted if name not in parts}
+        if "games" in parts and self.workers.any(not _same_shapes(parts["games"], self.collector.state())):
+            missing["games"] = "those of the checkpoint are for another configuration"
+        for name, why in missing.items():
+            self.notes.append(f"{name}.pt: {why}, so {NEW[name]}")
+            parts.pop(name, None)
+        if "optimiser" in parts:
+            for name, trainee in self._trainees().items():
+                _load_optimiser(trainee.optimiser, parts["optimiser"][name])
+        if "games" in parts:
+            self.collector.load_state(parts["games"])
+        if "setups" in parts and self.setup_learner:
+            self.setup_learner.load_state(parts["setups"])
+        if self.belief:
+            if "belief" in parts and self.workers.count == progress["workers"]:
+                self.belief.load_state(parts["belief"])
+            else:
+                self.notes.append(f"belief.pt: it is not in the checkpoint, so {NEW['belief']}")
+
+    def _load_networks(self, networks: Mapping[str, Tensor]) -> None:
+        for name, trainee in self._trainees().items():
+            for part, network in (("network", trainee.network), ("average", trainee.average)):
+                tensors = under(f"{name}.{part}.", networks)
+                store.check_tensors(tensors, network, f"{self.folder / CHECKPOINT}, {part} of {name!r}")
+                network.load_state_dict(tensors)
+            trainee.refresh()
 
 
-def total_parameters(network: torch.nn.Module) -> int:
-    """How many numbers a network has to learn."""
-    return sum(parameter.numel() for parameter in network.parameters())
+def run_config(folder: Path, changes: Sequence[str] = ()) -> RunConfig:
+    """The configuration of the run in a folder, with changes."""
+    path = folder / "config.toml"
+    if not path.exists():
+        raise ConfigurationError(f"there is no run in {folder}: it has no config.toml")
+    return parse_config(path.read_text(encoding="utf-8"), changes, str(path))
+
+
+def _load_optimiser(optimiser: torch.optim.Optimizer, saved: Mapping[str, Any]) -> None:
+    """Take over its moments. How it steps is for the device to say, which may be another one now."""
+    groups = optimiser.state_dict()["param_groups"]
+    optimiser.load_state_dict({"state": saved["state"], "param_groups": groups})
+
+
+def _same_shapes(saved: Mapping[str, Tensor], mine: Mapping[str, Tensor]) -> bool:
+    return {name: each.shape for name, each in saved.items()} == {name: each.shape for name, each in mine.items()}

@@ -1,5 +1,7 @@
 """Several processes that train one network together, or one alone.
 
+    torchrun --nproc-per-node 8 -m vauban train paper
+
 Two workers with n games each do what one with 2n games does: thresholds are taken over the positions of all, and the
 gradient of a batch is the sum of the workers' shares.
 """
@@ -7,24 +9,33 @@ gradient of a batch is the sum of the workers' shares.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 
 import torch
 from torch import Tensor, distributed
 
-PATIENCE = timedelta(minutes=5)
-"""How long a worker waits for the others before it takes one of them for dead."""
+from vauban.errors import ConfigurationError, VaubanError
+
+PATIENCE = 10.0
+"""For so many minutes a worker waits for the others before it takes one of them for dead."""
+
+
+class WorkersError(VaubanError, RuntimeError):
+    """Another worker is gone."""
 
 
 class Workers:
     """This process and the others of a run; on its own, all of this is nothing."""
 
-    def __init__(self, rank: int = 0, count: int = 1) -> None:
+    def __init__(self, rank: int = 0, count: int = 1, device: torch.device | str = "cpu") -> None:
         self.rank = rank
         """Which of them this is, from 0."""
         self.count = count
         """How many there are."""
+        self.device = torch.device(device)
+        """Where what they tell each other has to lie."""
 
     @property
     def leads(self) -> bool:
@@ -35,13 +46,15 @@ class Workers:
         """Give everybody the first one's tensors."""
         if self.count > 1:
             for tensor in tensors:
-                distributed.broadcast(tensor.data, 0)
+                with self._together():
+                    distributed.broadcast(tensor.data, 0)
 
     def add(self, tensors: Sequence[Tensor]) -> None:
         """Replace tensors by their sums over all workers."""
         if self.count > 1:
             flat = torch.cat([tensor.flatten() for tensor in tensors])
-            distributed.all_reduce(flat)
+            with self._together():
+                distributed.all_reduce(flat)
             parts = torch.split(flat, [tensor.numel() for tensor in tensors])
             for tensor, part in zip(tensors, parts, strict=True):
                 tensor.copy_(part.view_as(tensor))
@@ -51,23 +64,72 @@ class Workers:
         if self.count == 1:
             return tensor
         lengths = [torch.zeros(1, dtype=torch.int64, device=tensor.device) for _ in range(self.count)]
-        distributed.all_gather(lengths, torch.tensor([len(tensor)], device=tensor.device))
+        with self._together():
+            distributed.all_gather(lengths, torch.tensor([len(tensor)], device=tensor.device))
         longest = max(int(length) for length in lengths)
         padded = torch.zeros((longest, *tensor.shape[1:]), dtype=tensor.dtype, device=tensor.device)
         padded[: len(tensor)] = tensor
         parts = [torch.empty_like(padded) for _ in range(self.count)]
-        distributed.all_gather(parts, padded)
+        with self._together():
+            distributed.all_gather(parts, padded)
         return torch.cat([part[: int(length)] for part, length in zip(parts, lengths, strict=True)])
+
+    def any(self, here: bool) -> bool:
+        """Whether it is so for any of them: what all are to do, all must hear. Nobody goes on before all have come."""
+        if self.count == 1:
+            return here
+        flag = torch.tensor([float(here)], device=self.device)
+        self.add([flag])
+        return flag.item() > 0
+
+    def wait(self) -> None:
+        """Go on when all have come this far."""
+        self.any(False)
+
+    @contextmanager
+    def _together(self) -> Iterator[None]:
+        """Around what all workers do at once."""
+        try:
+            yield
+        except RuntimeError as error:  # which is what torch raises when a connection breaks, or patience ends
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise WorkersError(
+                f"worker {self.rank} of {self.count} stops, since another has died or does not answer any more "
+                f"({reason}). Its own message says why; the run goes on from its last checkpoint with --resume"
+            ) from error
 
 
 ALONE = Workers()
 
 
-def join_workers(device: torch.device) -> Workers:
-    """The workers that `torchrun` started, of which this is one; alone if it did not."""
+def local_device(name: str) -> torch.device:
+    """The device of this process: `cpu`, `cuda`, or `auto` for a GPU if there is one; for each worker its own GPU."""
+    if name not in ("auto", "cpu", "cuda"):
+        raise ConfigurationError(f"the device is auto, cpu or cuda, not {name!r}")
+    here = torch.cuda.is_available()
+    if name == "cuda" and not here:
+        raise ConfigurationError("there is no GPU that torch can use here: train with --device cpu")
+    if name == "cpu" or not here:
+        return torch.device("cpu")
+    place = int(os.environ.get("LOCAL_RANK", "0"))
+    if place >= torch.cuda.device_count():
+        raise ConfigurationError(
+            f"worker {place} of this machine has no GPU of its own: there are {torch.cuda.device_count()}; start "
+            f"no more workers than that (torchrun --nproc-per-node {torch.cuda.device_count()})"
+        )
+    torch.cuda.set_device(place)
+    return torch.device("cuda", place)
+
+
+def join_workers(device: torch.device, patience: float = PATIENCE) -> Workers:
+    """The workers that `torchrun` started, of which this is one; alone if it did not. patience: in minutes."""
     count = int(os.environ.get("WORLD_SIZE", "1"))
     if count == 1:
         return ALONE
+    # Without it, a GPU that waits for a dead one is ended from outside, without a word of ours.
+    os.environ.setdefault("TORCH_NCCL_BLOCKING_WAIT", "1")
     backend = "nccl" if device.type == "cuda" else "gloo"
-    distributed.init_process_group(backend, timeout=PATIENCE)
-    return Workers(distributed.get_rank(), count)
+    workers = Workers(int(os.environ["RANK"]), count, device)
+    with workers._together():
+        distributed.init_process_group(backend, timeout=timedelta(minutes=patience))
+    return workers

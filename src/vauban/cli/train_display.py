@@ -1,0 +1,224 @@
+"""What a person sees of a training run: a display that stays in its place, or now and then a line."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from vauban.cli.output import errors
+
+if TYPE_CHECKING:
+    from vauban.learn.estimate import Estimate
+    from vauban.learn.run import Run
+
+LINE_SECONDS = 5.0
+"""Where nobody watches a terminal, lines are at least so far apart."""
+SCORE, LOW, HIGH = "score.", "score_low.", "score_high."
+
+
+class Display:
+    """Shows how a run goes on."""
+
+    def __init__(self, run: Run, console: Console = errors) -> None:
+        self.run = run
+        self.console = console
+        self._told: Mapping[str, float] = {}
+        self._scores: dict[str, float] = {}
+        self._scored = 0.0
+        """The minute at which the scores were measured."""
+        self._doing = "the first iteration"
+        self._said = float("-inf")
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Show it, as long as this lasts."""
+        if self.console.is_terminal:
+            with Live(get_renderable=self.render, console=self.console, refresh_per_second=2):
+                yield
+        else:
+            yield
+
+    def show(self, told: Mapping[str, float]) -> None:
+        """An iteration is done."""
+        self._told, self._doing = told, ""
+        scores = {name: value for name, value in told.items() if name.startswith(SCORE)}
+        if scores:
+            self._scores, self._scored = dict(told), told["minutes"]
+        now = time.perf_counter()
+        if not self.console.is_terminal and (scores or now - self._said >= LINE_SECONDS):
+            self._said = now
+            self.say(line(told))
+
+    def say(self, sentence: str) -> None:
+        """Something that is to stay on the screen."""
+        self.console.print(Text(sentence), soft_wrap=True)
+
+    def doing(self, what: str) -> None:
+        """Something that takes a while."""
+        self._doing = what
+
+    def render(self) -> Table:
+        """The display, as it is now."""
+        run, told = self.run, self._told
+        rows = Table.grid(padding=(0, 2))
+        share = share_done(run)
+        if share is not None:
+            rows.add_row("", ProgressBar(total=1.0, completed=share, width=60))
+        for name, text in facts(run, told):
+            rows.add_row(Text(name, "dim"), Text(text))
+        if self._scores:
+            rows.add_row(Text("score", "dim"), Text(f"{scores_text(self._scores)}, at {self._scored:.0f} min"))
+        if self._doing:
+            rows.add_row(Text("now", "dim"), Text(self._doing))
+        return rows
+
+
+def share_done(run: Run) -> float | None:
+    """How much of its time or iterations a run has had; None if it has no limit."""
+    config = run.config
+    if not run.moving:
+        return min(1.0, (run.belief.seconds if run.belief else 0.0) / (60 * config.belief.minutes or 1.0))
+    shares = [run.minutes / config.minutes] if config.minutes else []
+    shares += [run.iteration / config.iterations] if config.iterations else []
+    return min(1.0, max(shares)) if shares else None
+
+
+def facts(run: Run, told: Mapping[str, float]) -> list[tuple[str, str]]:
+    """The lines of the display."""
+    config = run.config
+    of_iterations = f" of {config.iterations:,}" if config.iterations else ""
+    of_minutes = f" of {config.minutes:g}" if config.minutes else ""
+    found = [("run", f"iteration {run.iteration:,}{of_iterations} · {run.minutes:.1f}{of_minutes} min")]
+    if "play.ended" in told:
+        found += [
+            ("moves", f"{_millions(told['moves'])} · {told['speed.moves_per_second']:,.0f} a second"),
+            (
+                "games",
+                f"{told['games']:,.0f} · {told['play.plies']:.0f} plies long · {told['play.draws']:.0%} drawn · "
+                f"{told['play.first_mover']:.0%} for the first to move",
+            ),
+            (
+                "learning",
+                f"entropy {told['moves.entropy']:.3f} · outcome loss {told['moves.outcome_loss']:.3f} · "
+                f"update KL {told['moves.update_kl']:.4f} · clipped {told['moves.clip_rate']:.0%} · "
+                f"kept {told['moves.kept']:.0%}",
+            ),
+        ]
+    if "setups.entropy" in told:
+        found.append(("setups", f"entropy {told['setups.entropy']:.1f} · {told['setups.setups']:.0f} learned from"))
+    if "belief.loss" in told:
+        found.append(("belief", belief_text(told)))
+    return found
+
+
+def line(told: Mapping[str, float]) -> str:
+    """An iteration in a line."""
+    if "belief.loss" in told:
+        return f"belief  {told['belief.minutes']:6.1f} min  {belief_text(told)}"
+    text = (
+        f"{int(told['iteration']):5}  {told['minutes']:6.1f} min  {_millions(told['moves'])} moves  "
+        f"{told['speed.moves_per_second']:9,.0f}/s  games {int(told['play.ended']):5} of {told['play.plies']:4.0f} "
+        f"plies, drawn {told['play.draws']:4.0%}  entropy {told['moves.entropy']:.3f}  "
+        f"outcome loss {told['moves.outcome_loss']:.3f}"
+    )
+    return f"{text}  score {scores_text(told)}" if any(name.startswith(SCORE) for name in told) else text
+
+
+def belief_text(told: Mapping[str, float]) -> str:
+    """How well a belief knows hidden pieces."""
+    measured = (
+        f" · unseen games {told['belief.validation']:.4f} nats a piece, marginals {told['belief.marginal']:.4f}, "
+        f"uniform {told['belief.uniform']:.4f}"
+        if "belief.validation" in told
+        else ""
+    )
+    return f"{told['belief.steps']:,.0f} steps · loss {told['belief.loss']:.4f}{measured}"
+
+
+def scores_text(told: Mapping[str, float]) -> str:
+    """The scores of an evaluation, with their intervals."""
+    parts = []
+    for name, score in told.items():
+        if name.startswith(SCORE):
+            agent = name.removeprefix(SCORE)
+            low, high = told.get(f"{LOW}{agent}"), told.get(f"{HIGH}{agent}")
+            interval = "" if low is None or high is None else f" ({low:.1%} to {high:.1%})"
+            parts.append(f"{agent} {score:.1%}{interval}")
+    return ", ".join(parts)
+
+
+# ── The estimate ─────────────────────────────────────────────────────────────────────────────────
+
+
+def estimate_lines(run: Run, found: Estimate | None, price: float) -> list[str]:
+    """What a run will take, in sentences. found: None if moves are done. price: dollars for an hour of one GPU."""
+    config = run.config
+    rate = price * run.workers.count if run.device.type == "cuda" else 0.0
+    lines = [] if found is None else _moves_lines(run, found, rate)
+    if config.belief.minutes:
+        seconds = 60 * config.belief.minutes - (run.belief.seconds if run.belief else 0.0)
+        then = "then " if lines else ""
+        lines.append(f"{then}{duration(max(0.0, seconds))} for the belief{dollars(seconds, rate)}")
+    return lines
+
+
+def _moves_lines(run: Run, found: Estimate, rate: float) -> list[str]:
+    config = run.config
+    parts = ", ".join(
+        f"{words} {found.seconds[name]:.2g}"
+        for name, words in (
+            ("setups", "drawing setups"),
+            ("collect", "playing"),
+            ("moves", "learning moves"),
+            ("setup_training", "learning setups"),
+        )
+        if found.seconds[name]
+    )
+    each = f"an iteration takes about {found.iteration:.2g} s ({parts}) and has {found.moves:,} moves"
+    lines = [f"{each}; the GPU needs about {found.gigabytes:.1f} GB" if found.gigabytes else each]
+    if config.minutes:
+        seconds = max(0.0, 60 * (config.minutes - run.minutes))
+        count = int(seconds / found.iteration)
+        if config.iterations:
+            count = min(count, max(0, config.iterations - run.iteration))
+        lines.append(
+            f"{duration(seconds)}{' that are left' if run.iteration else ''}: enough for about {count:,} iterations, "
+            f"{_millions(count * found.moves)} moves{dollars(seconds, rate)}"
+        )
+    if config.iterations:
+        seconds = found.iteration * max(0, config.iterations - run.iteration)
+        lines.append(
+            f"all {config.iterations:,} iterations of the configuration: about {duration(seconds)} from now"
+            f"{dollars(seconds, rate)}"
+        )
+    if not config.minutes and not config.iterations:
+        lines.append(f"it has no end of its own: an hour brings {_millions(3600 / found.iteration * found.moves)} moves"
+                     f"{dollars(3600, rate)}; stop it with Ctrl-C, or give --minutes")  # fmt: skip
+    return lines
+
+
+def dollars(seconds: float, rate: float) -> str:
+    """What it costs, where a GPU is used."""
+    return f", {max(0.0, seconds) / 3600 * rate:,.2f} dollars at {rate:.2f} an hour (--price)" if rate else ""
+
+
+def duration(seconds: float) -> str:
+    """A time for a person."""
+    minutes = seconds / 60
+    if minutes < 2:
+        return f"{seconds:.0f} seconds"
+    if minutes < 120:
+        return f"{minutes:.0f} minutes"
+    return f"{minutes / 60:,.1f} hours" if minutes < 48 * 60 else f"{minutes / 60 / 24:,.1f} days"
+
+
+def _millions(number: float) -> str:
+    return f"{number / 1e6:,.2f} million" if number >= 1e5 else f"{number:,.0f}"

@@ -1,0 +1,141 @@
+"""What a run can go on from: the folder `checkpoint` of a run.
+
+| file | what it holds | without it |
+| --- | --- | --- |
+| `progress.json` | how far the run is | there is no checkpoint |
+| `networks.safetensors` | all networks, and their moving averages | there is no checkpoint |
+| `optimiser.pt` | the moments of Adam | the optimiser begins anew |
+| `setups.pt` | the setups that games under way began from | those games do not count for setups |
+| `games.pt` | the games under way | new games begin |
+| `belief.pt` | the games that a belief is learned from | new games begin |
+
+A folder is written aside and then put in the place of the old one: whenever the run is killed, a whole one is there.
+Of several workers each has games of its own (`games-0-of-2.pt`); all need the same folder.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+from safetensors import SafetensorError
+from torch import Tensor
+
+from vauban.errors import VaubanError
+from vauban.learn.workers import Workers
+
+PROGRESS, NETWORKS = "progress.json", "networks.safetensors"
+SHARED = ("optimiser", "setups")
+OWN = ("games", "belief")
+"""What is the same for all workers, and what each has for itself."""
+
+
+class CheckpointError(VaubanError, RuntimeError):
+    """A checkpoint that cannot be read."""
+
+
+@dataclass
+class Checkpoint:
+    """A checkpoint, as one worker sees it."""
+
+    progress: dict[str, Any]
+    """Numbers and texts."""
+    networks: dict[str, Tensor]
+    """Weights, by names such as move.average.embed.weight."""
+    parts: dict[str, Any] = field(default_factory=dict)
+    """By the names in `SHARED` and `OWN`: tensors in lists and tables. What is not there begins anew."""
+
+
+def save_checkpoint(folder: Path, checkpoint: Checkpoint, workers: Workers) -> None:
+    """Put a checkpoint in the place of the one before; all workers call it together."""
+    new, old = _beside(folder)
+    if workers.leads:
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir(parents=True)
+    workers.wait()
+    for name in OWN:
+        if name in checkpoint.parts:
+            torch.save(checkpoint.parts[name], new / _file(name, workers))
+    if workers.leads:
+        for name in SHARED:
+            if name in checkpoint.parts:
+                torch.save(checkpoint.parts[name], new / f"{name}.pt")
+        weights = {name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.networks.items()}
+        (new / NETWORKS).write_bytes(safetensors.torch.save(weights))
+    workers.wait()
+    if workers.leads:
+        # The last file: a folder that has it is whole.
+        aside = new / f"{PROGRESS}.new"
+        aside.write_text(json.dumps(checkpoint.progress, indent=2) + "\n", encoding="utf-8")
+        aside.rename(new / PROGRESS)
+        shutil.rmtree(old, ignore_errors=True)
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def load_checkpoint(folder: Path, workers: Workers) -> Checkpoint | None:
+    """The checkpoint that was saved last, on the CPU; None if there is none. All workers call it together."""
+    if workers.leads:
+        _mend(folder)
+    workers.wait()
+    if not (folder / PROGRESS).exists():
+        return None
+    try:
+        progress = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
+        networks = safetensors.torch.load_file(folder / NETWORKS)
+    except (OSError, ValueError, SafetensorError) as error:
+        raise CheckpointError(f"{folder}: the checkpoint cannot be read: {error}") from error
+    files = {name: folder / f"{name}.pt" for name in SHARED} | {name: folder / _file(name, workers) for name in OWN}
+    parts = {name: _load(path) for name, path in files.items() if path.exists()}
+    # What one of them does not have, none can use: they would not be at the same place.
+    for name in files:
+        if workers.any(name not in parts):
+            parts.pop(name, None)
+    return Checkpoint(progress, networks, parts)
+
+
+def read_progress(folder: Path) -> dict[str, Any]:
+    """How far a run is, by its checkpoint."""
+    try:
+        progress: dict[str, Any] = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{folder}: there is no checkpoint that can be read: {error}") from error
+    return progress
+
+
+def under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors whose names begin so, by the rest of their names."""
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def _mend(folder: Path) -> None:
+    """Finish what a kill between two renames has left."""
+    for beside in _beside(folder):
+        if not folder.exists() and (beside / PROGRESS).exists():
+            beside.rename(folder)
+
+
+def _beside(folder: Path) -> tuple[Path, Path]:
+    return folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
+
+
+def _file(name: str, workers: Workers) -> str:
+    return f"{name}.pt" if workers.count == 1 else f"{name}-{workers.rank}-of-{workers.count}.pt"
+
+
+def _load(path: Path) -> Any:
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # a file that was cut off may raise anything here
+        reason = str(error).partition("\n")[0]
+        raise CheckpointError(
+            f"{path} cannot be read ({reason}): delete it, and the run goes on without what it holds"
+        ) from error

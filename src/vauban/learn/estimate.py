@@ -1,0 +1,80 @@
+"""How long a run will take: a few batches, played and trained on before it begins, with nothing learned from them."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from vauban.learn.collect import CARRIED, Collector
+from vauban.learn.run import Run
+
+ROWS = 4
+"""Plies of all games that are played to measure."""
+REPEATS = 3
+"""How often something is measured, after a first time that compiles;"""
+ENOUGH = 10.0
+"""less often, when it has taken so many seconds already."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What an iteration takes, of all workers together."""
+
+    seconds: dict[str, float]
+    """By part of the loop, as in the metrics."""
+    moves: int
+    """Played in an iteration."""
+    gigabytes: float
+    """Most memory of the GPU in use; 0 on a CPU."""
+
+    @property
+    def iteration(self) -> float:
+        """Seconds of an iteration."""
+        return sum(self.seconds.values())
+
+
+def estimate(run: Run) -> Estimate:
+    """Measure a run that is about to begin or to go on; its games, networks and random numbers stay as they are."""
+    config, device = run.config, run.device
+    rows = config.moves.length - CARRIED
+    # Games of its own, as many, so that those of the run stay where they are.
+    games = Collector(run.game, config.moves.games, CARRIED + ROWS, device, config.seed)
+    collect = _timed(lambda: games.collect(run.move.working, run.forward), device) / ROWS
+    train = _timed(run.move_learner.rehearse, device)
+    batches = math.ceil((1 - config.moves.quantile) * rows * config.moves.games / config.moves.batch)
+    seconds = {"setups": 0.0, "collect": rows * collect, "moves": batches * train, "setup_training": 0.0}
+    if run.setup and run.setup_learner:
+        count = 2 * config.setups.per_player * run.workers.count
+        network = run.setup.working
+        drawn = network.draw(count, np.random.default_rng(0)).pieces
+        seconds["setups"] = _timed(lambda: network.draw(count, np.random.default_rng(0)), device)
+        batch = drawn[: config.setups.batch]
+
+        def learn_setups() -> None:
+            heads = network(batch)
+            torch.autograd.backward(sum(each.float().nan_to_num(neginf=0.0).sum() for each in heads))
+            network.zero_grad()
+
+        # As many setups are taken to have had a game that ended as are drawn.
+        steps = config.setups.epochs * math.ceil(len(drawn) / run.workers.count / config.setups.batch)
+        seconds["setup_training"] = steps * _timed(learn_setups, device)
+    gigabytes = torch.cuda.max_memory_allocated(device) / 2**30 if device.type == "cuda" else 0.0
+    return Estimate(seconds, rows * config.moves.games * run.workers.count, gigabytes)
+
+
+def _timed(work: Callable[[], Any], device: torch.device) -> float:
+    """Seconds of some work, the shortest of several times; the first time, which compiles, does not count."""
+    seconds: list[float] = []
+    while len(seconds) < 2 or (len(seconds) <= REPEATS and sum(seconds) < ENOUGH):
+        begun = time.perf_counter()
+        work()
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+        seconds.append(time.perf_counter() - begun)
+    return min(seconds[1:])

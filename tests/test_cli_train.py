@@ -1,0 +1,318 @@
+"""`vauban train` and `vauban models card`: what a person sees, stops, resumes and makes of a run."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import typer
+from rich.console import Console
+from test_learn_run import SMALL, without_times
+from typer.testing import CliRunner
+
+from vauban.cli.main import app
+from vauban.cli.train import command_text, make_evaluator, stopped_by_signals
+from vauban.cli.train_display import Display, duration, estimate_lines, line
+from vauban.errors import ConfigurationError
+from vauban.learn.card import ROWS, curve_of
+from vauban.learn.config import parse_config, presets
+from vauban.learn.estimate import Estimate
+from vauban.learn.metrics import read_metrics
+from vauban.learn.run import Run
+from vauban.nets.store import ModelError, load_model, read_card
+
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A configuration in a folder of its own, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "small.toml"
+    path.write_text(f'about = "Nothing much."\n{SMALL}')
+    return path
+
+
+def told(*arguments: str) -> str:
+    """What a command prints, errors and all."""
+    done = CliRunner(env={"COLUMNS": "200"}).invoke(app, list(arguments))
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.output
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "vauban", "train", "--device", "cpu", *arguments]
+    return subprocess.Popen(command, env=ENVIRONMENT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def wait_for(process: subprocess.Popen[str], words: str) -> list[str]:
+    """The lines that a process says until one has these words."""
+    lines = []
+    assert process.stderr is not None
+    for said in process.stderr:
+        lines.append(said)
+        if words in said:
+            return lines
+    raise AssertionError(f"{words!r} was never said: {''.join(lines)}")
+
+
+def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    changes = [
+        "iterations=2",
+        "minutes=30",
+        "evaluation.every=10",
+        "evaluation.games=6",
+        "evaluation.ladder=['random']",
+    ]
+    arguments = [part for change in changes for part in ("--set", change)]
+    done = CliRunner(env={"COLUMNS": "200"}).invoke(
+        app, ["train", "small.toml", "--device", "cpu", *arguments, "--json"]
+    )
+    assert done.exit_code == 0, done.output
+    output, words = done.stdout, capfd.readouterr().err + done.stderr
+    for expected in (
+        "training in runs/small, on cpu", "an iteration takes about", "has 288 moves", "30 minutes: enough for about 2",
+        "all 2 iterations of the configuration", "score random", "To see it play: vauban match net:runs/small/model",
+    ):  # fmt: skip
+        assert expected in words, expected
+    assert "dollars" not in words, "this machine costs nothing"
+    last = json.loads(output.splitlines()[-1])
+    assert last == read_metrics(Path("runs/small"))[-1]
+    assert last["score_low.random"] <= last["score.random"] <= last["score_high.random"]
+
+    match = told(
+        "match", "net:runs/small", "random", "--games", "4", "--variant", "tiny", "--seed", "3", "--setups", "own",
+        "--workers", "1", "--json",
+    )  # fmt: skip
+    Path("strength.jsonl").write_text(match)
+    shown = told("models", "card", "runs/small", "--name", "recruit", "--matches", "strength.jsonl")
+    assert "vauban train small.toml --set iterations=2" in shown and "Written to models/recruit" in shown
+    card = read_card(Path("models/recruit"))
+    training = card["training"]
+    assert (card["name"], card["about"]) == ("recruit", "Nothing much.")
+    assert (training["iterations"], training["moves"]) == (2, int(last["moves"]))
+    assert training["configuration"]["moves"]["games"] == 24
+    assert training["machine"] and training["commit"] and training["date"]
+    assert training["curve"][-1]["score.random"] == round(last["score.random"], 5)
+    [row] = card["strength"]
+    assert row["command"].startswith("vauban match net:recruit random --games 4 --variant tiny")
+    assert row["score"] == json.loads(match.splitlines()[-1])["score"]
+    stored = load_model(Path("models/recruit"))
+    trained = load_model(Path("runs/small"))
+    assert card["networks"]["move"]["dtype"] == "bfloat16"
+    for mine, its in zip(stored.move.parameters(), trained.move.parameters(), strict=True):
+        assert (mine == its.bfloat16().float()).all()
+
+
+def test_ctrl_c_ends_a_run_in_order(config: Path) -> None:
+    running = start("small.toml")
+    wait_for(running, "outcome loss")
+    running.send_signal(signal.SIGINT)
+    _, words = running.communicate(timeout=120)
+    assert running.returncode == 130
+    assert "stopping after this iteration" in words and "vauban train --resume runs/small" in words
+    progress = json.loads(Path("runs/small/checkpoint/progress.json").read_text())
+    assert progress["iteration"] == len(read_metrics(Path("runs/small"))) > 0
+    [started] = map(json.loads, Path("runs/small/starts.jsonl").read_text().splitlines())
+    assert started["command"] == "vauban train small.toml"
+    assert Run.resume(Path("runs/small")).iteration == progress["iteration"]
+
+
+def test_a_process_that_is_killed_goes_on_to_the_numbers_of_one_that_was_not(config: Path) -> None:
+    running = start("small.toml", "--set", "save_every=0")
+    wait_for(running, "outcome loss")
+    running.kill()  # while it plays, learns or saves
+    running.communicate()
+    run = Run.resume(Path("runs/small"))
+    for _ in range(2):
+        run.iterate()
+    lines = read_metrics(Path("runs/small"))
+    whole = Run.begin(parse_config(config.read_text()), Path("runs/whole"))
+    assert [without_times(line) for line in lines] == [without_times(whole.iterate()) for _ in lines]
+
+
+def test_a_second_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:
+    run = Run.begin(parse_config(SMALL), tmp_path / "run")
+    said = io.StringIO()
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    with pytest.raises(typer.Exit) as left, stopped_by_signals(run, Display(run, Console(file=said, width=200))):
+        signal.raise_signal(signal.SIGTERM)
+        assert run.stopping and "stopping after this iteration" in said.getvalue()
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("it went on")
+    assert left.value.exit_code == 130
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+def test_help_teaches_and_names_every_preset() -> None:
+    text = told("train", "--help")
+    assert all(name in text for name in presets())
+    for words in ("Example: vauban train laptop-tiny", "torchrun", "--resume", "docs/metrics.md"):
+        assert words in " ".join(text.split())
+
+
+def test_show_prints_a_configuration_that_can_be_read_back() -> None:
+    shown = told("train", "laptop-tiny", "--set", "moves.games=7", "--minutes", "3", "--show")
+    config = parse_config(shown)
+    assert (config.moves.games, config.minutes) == (7, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "say what to train"),
+        (["laptop-tiny", "--resume", "runs/x"], "say what to train"),
+        (["--resume", "runs/x"], "there is no run in runs/x"),
+        (["--resume", "runs/x", "--out", "y"], "stays in its folder"),
+        (["laptop-tin"], "did you mean 'laptop-tiny'"),
+        (["small.toml", "--device", "gpu"], "auto, cpu or cuda"),
+        (
+            ["small.toml", "--set", "evaluation.every=1", "--set", "evaluation.ladder=['caddet']"],
+            "did you mean 'cadet'",
+        ),
+        (["small.toml", "--set", "evaluation.games=0"], "1 game or more"),
+    ],
+)
+def test_what_cannot_be_trained_is_said_in_a_sentence(config: Path, arguments: list[str], words: str) -> None:
+    with pytest.raises(ConfigurationError, match=words):
+        told("train", *arguments)
+    assert not Path("runs").exists()
+
+
+def test_only_stratego_is_evaluated() -> None:
+    changes = ["game=kuhn", "rules=", "setup_network=false", "evaluation.every=1"]
+    with pytest.raises(ConfigurationError, match="the arena plays Stratego, not 'kuhn'"):
+        make_evaluator(parse_config(SMALL, changes), torch.device("cpu"))
+
+
+def test_the_second_evaluation_is_of_the_second_model(tmp_path: Path) -> None:
+    """A model that is written anew into the same folder must not be taken for the one before."""
+    changes = ["evaluation.every=1", "evaluation.games=40", "moves.average=0", "setups.average=0"]
+    config = parse_config(SMALL, changes)
+    evaluate = make_evaluator(config, torch.device("cpu"))
+    assert evaluate is not None
+    run = Run.begin(config, tmp_path / "run")
+    run.save_model(tmp_path / "run" / "model")
+    first = evaluate(tmp_path / "run" / "model")
+    assert first == evaluate(tmp_path / "run" / "model"), "the same model plays the same games"
+    with torch.no_grad():
+        for parameter in run.move.average.parameters():
+            parameter.mul_(-3)
+    run.save_model(tmp_path / "run" / "model")
+    assert first != evaluate(tmp_path / "run" / "model")
+
+
+# ── The estimate, the display ────────────────────────────────────────────────────────────────────
+
+
+def an_estimate() -> Estimate:
+    return Estimate({"setups": 0.5, "collect": 2.0, "moves": 3.0, "setup_training": 0.5}, 10_000, 11.26)
+
+
+def test_an_estimate_in_sentences(tmp_path: Path) -> None:
+    run = Run.begin(parse_config(SMALL, ["iterations=42400", "minutes=30", "belief.minutes=6"]), tmp_path / "run")
+    first, limit, whole, belief = estimate_lines(run, an_estimate(), 4.0)
+    assert "about 6 s (drawing setups 0.5, playing 2, learning moves 3, learning setups 0.5)" in first
+    assert "10,000 moves; the GPU needs about 11.3 GB" in first
+    assert "30 minutes: enough for about 299 iterations, 2.99 million moves" in limit
+    assert "all 42,400 iterations of the configuration: about 2.9 days from now" in whole
+    assert belief == "then 6 minutes for the belief"
+    run.device = torch.device("cuda")  # nothing is done there: only the price is told
+    _, limit, whole, belief = estimate_lines(run, an_estimate(), 4.0)
+    assert limit.endswith("2.00 dollars at 4.00 an hour (--price)")
+    assert "282.67 dollars" in whole and "0.40 dollars" in belief
+    endless = Run.begin(parse_config(SMALL), tmp_path / "endless")
+    assert "it has no end of its own: an hour brings 6.00 million moves" in estimate_lines(endless, an_estimate(), 4)[1]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(30, "30 seconds"), (3600, "60 minutes"), (36000, "10.0 hours"), (864000, "10.0 days")]
+)
+def test_durations_are_told_in_fitting_units(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+def test_a_terminal_shows_a_display_and_a_file_gets_lines(tmp_path: Path) -> None:
+    config = parse_config(SMALL, ["iterations=2", "minutes=8", "belief.minutes=60", "evaluation.every=100"])
+    run = Run.begin(config, tmp_path / "run", evaluator=lambda _: {"score.fox": 0.5, "score_low.fox": 0.25,
+                                                                   "score_high.fox": 0.75})  # fmt: skip
+    terminal = Display(run, Console(file=io.StringIO(), force_terminal=True, width=150))
+    plain = Display(run, Console(file=io.StringIO(), width=150))
+    with terminal.open(), plain.open():
+        while run.belief is None and run.goes_on():
+            last = run.iterate()
+            terminal.show(last)
+            plain.show(last)
+    screen = Console(file=io.StringIO(), width=150)
+    screen.print(terminal.render())
+    shown = screen.file.getvalue()  # type: ignore[attr-defined]
+    for words in (
+        "iteration 2 of 2 · 0.",
+        "of 8 min",
+        "belief",
+        "nats a piece",
+        "fox 50.0% (25.0% to 75.0%), at 0 min",
+    ):
+        assert words in shown, words
+    lines = plain.console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert len(lines) == 2, "the first, and the one with a score; the others came within five seconds"
+    assert "score fox 50.0%" in lines[1]
+    assert line(last).startswith("belief")
+
+
+def test_the_command_of_a_run_is_kept_as_it_can_be_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert command_text("paper", None, ["seed=2"], 1) == "vauban train paper --set seed=2"
+    assert command_text(None, Path("runs/a b"), [], 1) == "vauban train --resume 'runs/a b'"
+    assert command_text("paper", None, [], 8) == "torchrun --nproc-per-node=8 -m vauban train paper"
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "8")
+    assert command_text("paper", None, [], 16) == "torchrun --nnodes=2 --nproc-per-node=8 -m vauban train paper"
+
+
+# ── Cards ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_curve_has_the_lines_that_were_measured_or_some_of_all() -> None:
+    lines = [
+        {"iteration": float(n), "minutes": n / 10, "moves": 9.0 * n, "moves.entropy": 1.0, "moves.outcome_loss": 0.5}
+        for n in range(1, 1001)
+    ]
+    rows = curve_of([*lines, {"iteration": 1000.0, "belief.steps": 3.0}])
+    assert len(rows) == ROWS
+    assert (rows[0]["iteration"], rows[-1]["iteration"]) == (1, 1000)
+    assert list(rows[0]) == ["iteration", "minutes", "moves", "entropy", "outcome_loss"]
+    for each in lines[9::100]:
+        each["score.random"] = 0.75
+    assert [row["iteration"] for row in curve_of(lines)] == list(range(10, 1001, 100))
+    assert curve_of(lines)[0]["score.random"] == 0.75
+    assert curve_of([]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("no json", "a line of JSON for each match"),
+        ('{"agents": ["cadet", "random"]}', "the first agent has to be the model"),
+        ('{"agents": ["net:runs/x", "random"]}', "a match without variant"),
+        ("[1]", "a line of JSON for each match"),
+    ],
+)
+def test_matches_that_are_none_of_the_model_are_refused(config: Path, text: str, words: str) -> None:
+    run = Run.begin(parse_config(SMALL), Path("run"))
+    run.save()
+    Path("matches.jsonl").write_text(text)
+    with pytest.raises(ModelError, match=words):
+        told("models", "card", "run", "--name", "mine", "--matches", "matches.jsonl")
+    assert not Path("models").exists()
+
+
+def test_a_folder_without_a_run_has_no_card(config: Path) -> None:
+    with pytest.raises(ConfigurationError, match="there is no run in nowhere"):
+        told("models", "card", "nowhere", "--name", "mine")

@@ -1,0 +1,131 @@
+"""Several workers: they learn what one would, and when one of them dies all end with a sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from vauban.errors import ConfigurationError
+from vauban.learn.config import load_config
+from vauban.learn.metrics import read_metrics
+from vauban.learn.run import Run
+from vauban.learn.workers import local_device
+from vauban.nets.store import load_model
+from vauban.sim.simulator import Simulator
+
+CONFIG = """
+game = "tiny"
+rules = "battleless_limit=20,total_limit=60"
+iterations = {iterations}
+patience = 0.5
+[move_network]
+depth = 1
+width = 16
+heads = 2
+[setup_network]
+depth = 1
+width = 16
+heads = 2
+[moves]
+games = {games}
+length = 14
+batch = {batch}
+quantile = 0.75
+learning_rate = 1e-3
+[setups]
+per_player = {per_player}
+batch = {batch}
+"""
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
+TIMES = ("seconds.", "speed.", "minutes")
+
+
+def write_config(folder: Path, share: int, iterations: int) -> Path:
+    """A configuration with a whole's share of the games for each worker."""
+    path = folder / f"share-{share}.toml"
+    path.write_text(CONFIG.format(games=48 // share, batch=32 // share, per_player=16 // share, iterations=iterations))
+    return path
+
+
+def test_two_workers_learn_what_one_with_twice_the_games_does(tmp_path: Path) -> None:
+    together, alone = tmp_path / "together", tmp_path / "alone"
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    command = [*torchrun, "-m", "vauban", "train", "--device", "cpu"]
+    begin = [str(write_config(tmp_path, 2, iterations=3)), "--out", str(together)]
+    # They stop once and go on, as one that never stopped.
+    for arguments in (begin, ["--resume", str(together), "--set", "iterations=5"]):
+        done = subprocess.run([*command, *arguments], env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+    run = Run.begin(load_config(str(write_config(tmp_path, 1, iterations=5))), alone)
+    while run.goes_on():
+        run.iterate()
+    run.save()
+    theirs, mine = read_metrics(together), read_metrics(alone)
+    assert len(theirs) == len(mine) == 5
+    for one, other in zip(theirs, mine, strict=True):
+        assert one.keys() == other.keys()
+        assert any(name.startswith("setups.gradient") for name in one)
+        assert 0.2 < one["moves.kept"] < 0.5, "the filter must be on"
+        for name, value in one.items():
+            if not name.startswith(TIMES):
+                assert value == pytest.approx(other[name], abs=1e-4), name
+    # What they say is compared: the bias of attention's keys has no effect, and Adam lets it drift with rounding.
+    first, second = load_model(together), load_model(alone)
+    sim = Simulator(first.game, 32, seed=5)
+    sim.play_random(9)
+    seen = sim.observe("ataraxos", layout="squares")
+    assert first.setup is not None and second.setup is not None
+    pieces = torch.from_numpy(Simulator(first.game, 16, seed=1).starts[:, : first.game.setup_size].numpy()).long() - 1
+    pieces = torch.where(pieces < 0, 13, pieces)
+    with torch.no_grad():
+        for ours, others in zip(first.move(seen), second.move(seen), strict=True):
+            assert torch.allclose(ours, others, atol=1e-5)
+        assert torch.allclose(first.setup(pieces).outcome, second.setup(pieces).outcome, atol=1e-5)
+    # A run of two workers goes on as two, and each of them has games of its own.
+    assert {path.name for path in (together / "checkpoint").glob("games*")} == {"games-0-of-2.pt", "games-1-of-2.pt"}
+    progress = json.loads((together / "checkpoint" / "progress.json").read_text())
+    assert (progress["iteration"], progress["moves"]) == (5, mine[-1]["moves"])
+    assert "torchrun --nproc-per-node=2 -m vauban train" in (together / "starts.jsonl").read_text()
+
+
+def test_when_a_worker_dies_the_other_ends_with_a_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+    config = write_config(tmp_path, 2, iterations=0)
+    command = [sys.executable, "-m", "vauban", "train", str(config), "--device", "cpu", "--out", str(tmp_path / "run")]
+    meeting = {**ENVIRONMENT, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    leader, other = (
+        subprocess.Popen(command, env={**meeting, "RANK": rank, "LOCAL_RANK": rank}, stderr=subprocess.PIPE, text=True)
+        for rank in "01"
+    )
+    try:
+        assert leader.stderr is not None
+        for line in leader.stderr:
+            if "outcome loss" in line:
+                other.kill()
+                break
+        words = leader.stderr.read()
+        assert leader.wait(120) == 2
+        assert "worker 0 of 2 stops, since another has died" in words and "--resume" in words
+        assert "Traceback" not in words
+    finally:
+        leader.kill()
+        other.kill()
+        leader.communicate()
+        other.communicate()
+
+
+def test_a_device_that_is_not_here_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="auto, cpu or cuda"):
+        local_device("gpu")
+    assert local_device("cpu") == torch.device("cpu")
+    if not torch.cuda.is_available():
+        with pytest.raises(ConfigurationError, match="--device cpu"):
+            local_device("cuda")
