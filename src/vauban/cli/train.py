@@ -85,6 +85,7 @@ def train(
     else:
         run = Run.resume(folder, place, workers, changes, evaluator)
     last = go(run, command, price)
+    workers.leave()
     if workers.leads and json:
         print_json(last)
     if run.stopping:

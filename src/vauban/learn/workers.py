@@ -86,6 +86,12 @@ class Workers:
         """Go on when all have come this far."""
         self.any(False)
 
+    def leave(self) -> None:
+        """Part in an orderly way, all together, when the run is over."""
+        if self.count > 1:
+            self.wait()
+            distributed.destroy_process_group()
+
     @contextmanager
     def _together(self) -> Iterator[None]:
         """Around what all workers do at once."""
