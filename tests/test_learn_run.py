@@ -189,9 +189,8 @@ def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(tmp_path: Pa
     again = Run.resume(folder)
     assert without_times(again.iterate()) == without_times(run.iterate())
     again.save()
-    assert {path.name for path in folder.iterdir()} == {
-        "config.toml", "metrics.jsonl", "checkpoint", "model",
-    }  # fmt: skip
+    left = {path.name for path in folder.iterdir()} - {"tensorboard"}
+    assert left == {"config.toml", "metrics.jsonl", "checkpoint", "model"}
     assert Run.resume(folder).iteration == 3
 
 
@@ -363,3 +362,16 @@ def test_changes_reach_into_tables_and_numbers_become_schedules() -> None:
     assert config.moves.games == 7
     assert config.moves.magnet_weight.at(1000) == 0.01
     assert config.setup_network is None
+
+
+def test_tensorboard_is_told_what_the_lines_say(tmp_path: Path) -> None:
+    events = pytest.importorskip(
+        "tensorboard.backend.event_processing.event_accumulator", reason="tensorboard is not installed"
+    )
+    run = Run.begin(parse_config(SMALL), tmp_path / "run")
+    told = [run.iterate() for _ in range(2)]
+    seen = events.EventAccumulator(str(tmp_path / "run" / "tensorboard")).Reload()
+    for name in ("moves.entropy", "play.end.flag"):
+        points = seen.Scalars(name.replace(".", "/", 1))
+        assert [point.step for point in points] == [1, 2]
+        assert [point.value for point in points] == pytest.approx([line[name] for line in told], rel=1e-5)

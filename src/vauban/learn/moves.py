@@ -93,7 +93,9 @@ class MoveLearner:
         self._warm = 0
         self.moving = False
         """Whether advantages have been large enough for the filter's magnitude to count."""
-        self._utilities = torch.tensor(sim.game.utilities, device=sim.device)
+        # In units of the most that can be won, so that the same weights and thresholds fit poker as well.
+        utilities = torch.tensor(sim.game.utilities, device=sim.device)
+        self._utilities = utilities / utilities.abs().max()
         self._sources = action_sources(sim.game).to(sim.device)
         # Of a batch of all workers each has about its share; with this much room, hardly ever too many.
         self._room = config.batch if workers.count == 1 else config.batch + math.ceil(5 * math.sqrt(config.batch))
