@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -34,15 +33,6 @@ from vauban.sim.store import Snapshot
 
 TINY = Stratego("tiny")
 SMALL = BeliefConfig(depth=1, decoder_depth=1, width=32, heads=4, every=3, pool=4, warmup=10)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """Networks this small are many times slower on threads that wait for each other."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 class Eager(PolicyNetwork):

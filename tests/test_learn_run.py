@@ -53,11 +53,6 @@ learning_rate = 1e-3
 """
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def without_times(metrics: dict[str, float]) -> dict[str, float]:
     times = ("seconds.", "speed.", "minutes", "belief.minutes")
     return {name: value for name, value in metrics.items() if not name.startswith(times)}

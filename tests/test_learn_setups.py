@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +28,6 @@ from vauban.sim.simulator import Simulator
 
 PAYOFFS = torch.tensor([-1.0, 0.0, 1.0])
 STEPS = torch.arange(40, dtype=torch.float64)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """Networks this small are slower on several threads than on one."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 # ── Formulas ─────────────────────────────────────────────────────────────────────────────────────

@@ -8,10 +8,11 @@ import pytest
 import torch
 
 from vauban.games.base import game
-from vauban.learn.moves import MoveConfig, action_sources
+from vauban.learn.moves import MoveConfig
 from vauban.learn.schedules import PowerLaw
 from vauban.learn.targets import (
     Returns,
+    action_sources,
     divergence,
     entropy,
     lambda_returns,

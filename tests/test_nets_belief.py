@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -23,26 +22,17 @@ from vauban.nets.belief import (
     MarginalBelief,
     UniformBelief,
     allowed_types,
-    choose,
     hidden_pieces,
     marginals,
     masked_log_policy,
     one_hot,
     uniform_chances,
 )
+from vauban.nets.policy import inverse_cdf
 from vauban.nets.transformer import Size
 from vauban.sim.simulator import Simulator
 
 SMALL = Size(depth=2, width=32, heads=4)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """Networks this small are many times slower on threads that wait for each other."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def network(game: Stratego, seed: int = 0, dropout: float = 0.2) -> BeliefNetwork:
@@ -120,7 +110,7 @@ def test_a_uniform_number_falls_on_the_type_whose_interval_holds_it() -> None:
     chances = torch.zeros(KINDS)
     chances[[SCOUT, FLAG]] = torch.tensor([0.25, 0.75])
     uniforms = torch.tensor([0.0, 0.2499, 0.2501, 0.9999999, 1.0])
-    assert choose(chances.log().expand(5, -1), uniforms).tolist() == [SCOUT, SCOUT, FLAG, FLAG, FLAG]
+    assert inverse_cdf(chances.log().expand(5, -1), uniforms).tolist() == [SCOUT, SCOUT, FLAG, FLAG, FLAG]
 
 
 def test_marginals_are_the_shares_of_the_samples() -> None:
@@ -297,7 +287,7 @@ def test_decoding_step_by_step_is_what_one_pass_over_all_pieces_says(name: str) 
             with torch.no_grad():
                 logits = belief(seen, hidden, values)[:, piece]
             left = Left(counts, hidden.moved[:, piece], hidden.unmoved[:, piece])
-            chosen = choose(masked_log_policy(logits, allowed_types(left)), uniforms[:, sample, piece])
+            chosen = inverse_cdf(masked_log_policy(logits, allowed_types(left)), uniforms[:, sample, piece])
             values[:, piece] = torch.where(hidden.present[:, piece], chosen, -1)
             counts = counts - one_hot(values[:, piece])
         assert torch.equal(drawn[:, sample].long(), values)

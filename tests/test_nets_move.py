@@ -13,7 +13,7 @@ from vauban.games.stratego.game import Stratego
 from vauban.nets.ataraxos import fold
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
-from vauban.nets.policy import payoff_values
+from vauban.nets.policy import utility_values
 from vauban.nets.transformer import Size
 from vauban.sim.simulator import Simulator
 
@@ -72,7 +72,7 @@ def test_a_policy_is_a_distribution_over_the_legal_actions_and_nothing_else(name
     choices, outcome = network(seen)
     policy = network.legal_log_policy(choices, legal).exp()
     assert outcome.shape == (8, len(played.utilities))
-    assert payoff_values(played, torch.device("cpu")).tolist() == list(played.utilities)
+    assert utility_values(played, torch.device("cpu")).tolist() == list(played.utilities)
     torch.testing.assert_close(policy.sum(1), torch.ones(8))
     assert ((policy > 0) == (legal >= 0)).all()
 

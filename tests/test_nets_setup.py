@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +17,12 @@ from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import FLAG
 from vauban.games.stratego.setups import can_move_first as plain_can_move_first
 from vauban.games.stratego.variants import VARIANTS, Variant, parse_army
+from vauban.nets.policy import inverse_cdf
 from vauban.nets.setup import (
     EMPTY,
     KINDS,
     SetupNetwork,
     can_move_first,
-    inverse_cdf,
     mirrored,
     pieces_of,
     setups_of,
@@ -31,15 +30,6 @@ from vauban.nets.setup import (
 from vauban.nets.transformer import Size
 
 SMALL = Size(depth=2, width=16, heads=2)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """Networks this small are slower on several threads than on one."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def a_network(variant: str | Variant, seed: int = 0, **options: bool) -> SetupNetwork:

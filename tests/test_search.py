@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
 
@@ -17,13 +16,13 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import Game
 from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
-from vauban.learn.targets import magnet_log_policy
+from vauban.learn.targets import action_sources, magnet_log_policy
 from vauban.nets.belief import BeliefNetwork, UniformBelief
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.transformer import Size
 from vauban.search.allocation import CONFIGURATIONS, DEPTH, MOVES, Pace, Plan, make_plan, rollout_counts
-from vauban.search.opinion import ask, look, pick, sources
+from vauban.search.opinion import ask, look, pick
 from vauban.search.rollouts import Rollouts
 from vauban.search.search import Search, SearchConfig
 from vauban.search.update import mirror_descent
@@ -31,15 +30,6 @@ from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 
 SMALL = Size(depth=1, width=16, heads=2)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """Networks this small are slower on several cores."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def opinionated(game: Game, seed: int = 1) -> MoveNetwork:
@@ -104,7 +94,7 @@ def test_the_closed_form_is_the_maximum_of_equation_7(seed: int) -> None:
     opinion = ask(opinionated(game, seed), position(game, 3, seed))
     there = opinion.legal[0] >= 0
     log_policy = opinion.log_policy[0, there].double()
-    log_magnet = magnet_log_policy(sources(game), opinion.legal)[0, there].double()
+    log_magnet = magnet_log_policy(action_sources(game), opinion.legal)[0, there].double()
     rng = np.random.default_rng(seed)
     values = rng.uniform(-1, 1, len(log_policy))
     alpha, beta = rng.uniform(0.01, 0.3, 2)
@@ -187,7 +177,7 @@ def exact_values(network: MoveNetwork, view: Snapshot, depth: int) -> npt.NDArra
     """What rollouts come to on average: all assignments of the hidden pieces, all moves of both sides, weighed."""
     game, viewer = view.game, view.viewer
     assert viewer is not None
-    payoffs = np.array(game.utilities)
+    utilities = np.array(game.utilities)
     legal = ask(network, view).legal[0]
     actions = legal[legal >= 0]
     board = Simulator(game, 1, seed=0)
@@ -218,7 +208,7 @@ def exact_values(network: MoveNetwork, view: Snapshot, depth: int) -> npt.NDArra
         sim.step(chosen, check=False)
         weight = weight[parent] * np.where(goes_on, policy[parent, place], 1.0)
         move = move[parent]
-    foreseen = network(sim.observe("ataraxos", layout="squares"))[1].detach().softmax(-1).numpy() @ payoffs
+    foreseen = network(sim.observe("ataraxos", layout="squares"))[1].detach().softmax(-1).numpy() @ utilities
     foreseen *= np.where(sim.players.numpy() == viewer, 1, -1)
     results = sim.results.utility.numpy() * (1 if viewer == 0 else -1)
     values = np.where(sim.over.numpy(), results, foreseen)

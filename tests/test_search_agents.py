@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,15 +39,6 @@ from vauban.solve.policies import GivesProbabilities
 SIZE = Size(depth=1, width=16, heads=2)
 LITTLE = "rollouts=16,depth=2"
 """A search that answers at once."""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """Networks this small are slower on several cores."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def save(folder: Path, name: str, parts: tuple[str, ...] = ("move", "setup", "belief")) -> str:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from vauban.games.base import Game
-from vauban.nets.policy import PolicyNetwork
+from vauban.nets.policy import PolicyNetwork, utility_values
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot, Store
 
@@ -78,7 +78,7 @@ class Collector:
         self.window = Window(
             *(torch.zeros((length, games, *shape), dtype=dtype, device=device) for shape, dtype in shapes)
         )
-        self._utilities = torch.tensor(game.utilities, device=device)
+        self._utilities = utility_values(game, device)
         self._legal, self._counts = self.sim.legal_actions()
         self._actions = self.sim.sample()
         self._seen: Tensor | None = None

@@ -16,12 +16,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from vauban.games.base import Game
-from vauban.games.stratego.game import Stratego
 from vauban.learn.collect import CARRIED, Collector, Window
 from vauban.learn.schedules import PowerLaw
 from vauban.learn.targets import (
     Returns,
+    action_sources,
     divergence,
     entropy,
     lambda_returns,
@@ -32,7 +31,7 @@ from vauban.learn.targets import (
 )
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
-from vauban.nets.policy import PolicyNetwork
+from vauban.nets.policy import PolicyNetwork, utility_values
 from vauban.sim.simulator import Simulator
 
 
@@ -94,7 +93,7 @@ class MoveLearner:
         self.moving = False
         """Whether advantages have been large enough for the filter's magnitude to count."""
         # In units of the most that can be won, so that the same weights and thresholds fit poker as well.
-        utilities = torch.tensor(sim.game.utilities, device=sim.device)
+        utilities = utility_values(sim.game, sim.device)
         self._utilities = utilities / utilities.abs().max()
         self._sources = action_sources(sim.game).to(sim.device)
         # Of a batch of all workers each has about its share; with this much room, hardly ever too many.
@@ -264,13 +263,6 @@ def _cut(keys: Tensor, together: Tensor, size: int) -> list[tuple[int, int, int]
     places = torch.searchsorted(keys, together[starts]).tolist() if starts else []
     sizes = [min(size, len(together) - start) for start in starts]
     return list(zip(places, [*places[1:], len(keys)], sizes, strict=True))
-
-
-def action_sources(game: Game) -> Tensor:
-    """What each action moves, for the magnet: a square in Stratego, nothing shared elsewhere."""
-    if isinstance(game, Stratego):
-        return torch.tensor([game.decode(0, action)[0] for action in range(game.action_count)])
-    return torch.arange(game.action_count)
 
 
 def shuffle_keys(positions: Tensor, seed: int, iteration: int) -> Tensor:

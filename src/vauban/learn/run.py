@@ -37,7 +37,7 @@ from vauban.learn.workers import ALONE, Workers
 from vauban.nets import store
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
-from vauban.nets.policy import PolicyNetwork
+from vauban.nets.policy import PolicyNetwork, utility_values
 from vauban.nets.setup import SetupNetwork
 from vauban.nets.transformer import Size
 
@@ -216,7 +216,7 @@ class Run:
         results, ends, plies = (column[first:][ended] for column in (window.results, window.ends, window.plies))
         if self.setup_learner:
             self.setup_learner.note_ended(window.starts[first:][ended], results)
-        utilities = torch.tensor(self.game.utilities, device=self.device)[results]
+        utilities = utility_values(self.game, self.device)[results]
         sums = torch.stack(
             [
                 torch.ones_like(utilities).sum(),

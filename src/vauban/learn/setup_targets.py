@@ -25,15 +25,15 @@ def remaining_surprise(log_chosen: Tensor) -> Tensor:
 
 
 def setup_advantages(
-    outcomes: Tensor, surprise: Tensor, foreseen: Tensor, entropy: Tensor, payoffs: Tensor, temperature: float
+    outcomes: Tensor, surprise: Tensor, foreseen: Tensor, entropy: Tensor, utilities: Tensor, temperature: float
 ) -> Tensor:
     """How much better each placement was than foreseen, in outcome and in entropy: n × squares.
 
-    outcomes: what the setup's games came to, as a distribution (n × payoffs).
+    outcomes: what the setup's games came to, as a distribution (n × utilities).
     surprise: as `remaining_surprise` gives it.
-    foreseen, entropy: what the network that drew the setup said: probabilities (n × squares × payoffs), nats / 10.
+    foreseen, entropy: what the network that drew the setup said: probabilities (n × squares × utilities), nats / 10.
     """
-    return (outcomes @ payoffs)[:, None] - foreseen @ payoffs + temperature * (surprise - ENTROPY_SCALE * entropy)
+    return (outcomes @ utilities)[:, None] - foreseen @ utilities + temperature * (surprise - ENTROPY_SCALE * entropy)
 
 
 class SetupLoss(NamedTuple):

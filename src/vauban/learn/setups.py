@@ -30,7 +30,7 @@ from vauban.learn.schedules import PowerLaw
 from vauban.learn.setup_targets import remaining_surprise, setup_advantages, setup_loss
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
-from vauban.nets.policy import payoff_values
+from vauban.nets.policy import utility_values
 from vauban.nets.setup import KINDS, Sampled, SetupNetwork
 
 SETUPS, SETUP_SHUFFLE = 11, 12
@@ -206,7 +206,7 @@ class SetupLearner:
         self.expiry = config.expiry or iterations_to_remember(game, plies)
         self.device = trainee.network.positions.device
         self.table = SetupTable(game, self.device)
-        self._payoffs = payoff_values(game, self.device)
+        self._utilities = utility_values(game, self.device)
         self._drawn = {"entropy": 0.0, "merged": 0.0}
 
     def draw_pool(self, iteration: int) -> tuple[Tensor, Tensor]:
@@ -255,7 +255,7 @@ class SetupLearner:
         outcomes = games / games.sum(1, keepdim=True)
         weights = games.sum(1) if config.per_game else torch.ones_like(games[:, 0])
         surprise = remaining_surprise(data.log_policy.gather(-1, data.pieces[..., None])[..., 0])
-        advantages = setup_advantages(outcomes, surprise, data.outcome, data.entropy, self._payoffs, temperature)
+        advantages = setup_advantages(outcomes, surprise, data.outcome, data.entropy, self._utilities, temperature)
         sums = torch.zeros(len(METRICS), device=self.device)
         norms = torch.zeros((), device=self.device)
         steps = 0

@@ -1,7 +1,7 @@
 """The formulas of damped self-play learning, as pure functions of tensors (Ataraxos, sections D.3 and D.4).
 
 A *window* is what was collected between two trainings: `length` rows of `n` games each. In every row the player on
-turn of each game saw a position, foresaw its outcome (a distribution over the game's payoffs, the worst first) and
+turn of each game saw a position, foresaw its outcome (a distribution over the game's utilities, the worst first) and
 played. His positions follow one another through the window; those of the other player lie between them.
 """
 
@@ -12,12 +12,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from vauban.games.base import Game
+from vauban.games.stratego.game import Stratego
+
 
 class Returns(NamedTuple):
     """What the positions of a window turned out to be worth to the players on turn."""
 
     outcomes: Tensor
-    """Where the outcome head should go: length × n × payoffs."""
+    """Where the outcome head should go: length × n × utilities."""
     advantages: Tensor
     """How much better the move was than foreseen: length × n."""
     estimated: Tensor
@@ -25,15 +28,15 @@ class Returns(NamedTuple):
 
 
 def lambda_returns(
-    foreseen: Tensor, players: Tensor, ended: Tensor, results: Tensor, payoffs: Tensor,
+    foreseen: Tensor, players: Tensor, ended: Tensor, results: Tensor, utilities: Tensor,
     outcome_decay: float, advantage_decay: float,
 ) -> Returns:  # fmt: skip
     """λ-returns along each player's own positions, bootstrapped where the window ends.
 
-    foreseen: distributions over outcomes, as the network foresaw them (length × n × payoffs, float32).
+    foreseen: distributions over outcomes, as the network foresaw them (length × n × utilities, float32).
     players: who was on turn (length × n); ended: where the move ended the game (bool).
     results: the class of the outcome for the first player, where a game ended (length × n, int64).
-    payoffs: what the classes are worth to a player, the worst first; the game is zero-sum, so that the other
+    utilities: what the classes are worth to a player, the worst first; the game is zero-sum, so that the other
         player's class is the mirror image.
 
     Per player, G = (1 − λ)·V' + λ·G', with V' and G' of his next position, or the outcome itself when the game
@@ -53,7 +56,7 @@ def lambda_returns(
     for row in reversed(range(length)):
         over = ended[row]
         final = torch.stack([identity[results[row]], identity[classes - 1 - results[row]]])
-        worth = final @ payoffs
+        worth = final @ utilities
         next_value = torch.where(over[None, :, None], final, next_value)
         next_outcome = torch.where(over[None, :, None], final, next_outcome)
         next_return = torch.where(over[None], worth, next_return)
@@ -64,14 +67,14 @@ def lambda_returns(
         there = known[mover, rows]
         ahead = next_value[mover, rows]
         outcome = (1 - outcome_decay) * ahead + outcome_decay * next_outcome[mover, rows]
-        reached = (1 - advantage_decay) * (ahead @ payoffs) + advantage_decay * next_return[mover, rows]
+        reached = (1 - advantage_decay) * (ahead @ utilities) + advantage_decay * next_return[mover, rows]
         outcomes[row] = outcome
-        advantages[row] = torch.where(there, reached - value @ payoffs, 0.0)
+        advantages[row] = torch.where(there, reached - value @ utilities, 0.0)
         estimated[row] = there
         # A player's newest position has nothing behind it: what it foresees stands for its return.
         next_value[mover, rows] = value
         next_outcome[mover, rows] = torch.where(there[:, None], outcome, value)
-        next_return[mover, rows] = torch.where(there, reached, value @ payoffs)
+        next_return[mover, rows] = torch.where(there, reached, value @ utilities)
         known[mover, rows] = True
     return Returns(outcomes, advantages, estimated)
 
@@ -83,6 +86,13 @@ def quantile_of(values: Tensor, quantile: float) -> Tensor:
     below = int(place)
     above = min(below + 1, len(ordered) - 1)
     return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def action_sources(game: Game) -> Tensor:
+    """What each action moves, for the magnet (int64): a square in Stratego; elsewhere every action is its own."""
+    if isinstance(game, Stratego):
+        return torch.tensor([game.decode(0, action)[0] for action in range(game.action_count)])
+    return torch.arange(game.action_count)
 
 
 def magnet_log_policy(sources: Tensor, legal: Tensor) -> Tensor:

@@ -24,6 +24,7 @@ from torch.nn import functional
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import MOVABLE_TYPES, TYPES
+from vauban.nets.policy import inverse_cdf
 from vauban.nets.transformer import Block, Cache, FeedForward, Size, learned_positions
 from vauban.observe import base as observations
 from vauban.observe.ataraxos import THEIR_CHANCES, THEIR_HIDDEN, THEIR_MOVED
@@ -105,16 +106,6 @@ def masked_log_policy(log_weights: Tensor, allowed: Tensor) -> Tensor:
     return torch.log_softmax(log_weights.float().masked_fill(~allowed, lowest), -1).masked_fill(~allowed, -torch.inf)
 
 
-def choose(log_policy: Tensor, uniforms: Tensor) -> Tensor:
-    """The type that each uniform number (0 to 1, without 1) falls on: int64, the shape of `uniforms`."""
-    chances = log_policy.exp()
-    sums = chances.cumsum(-1)
-    reached = (sums > uniforms[..., None] * sums[..., -1:]) & (chances > 0)
-    # Rounding may leave a uniform number close to 1 above all sums; it falls on the last type that is possible.
-    last = (KINDS - 1) - (chances > 0).flip(-1).int().argmax(-1)
-    return torch.where(reached.any(-1), reached.int().argmax(-1), last)
-
-
 def marginals(values: Tensor) -> Tensor:
     """How often each piece is of each type among samples: float32, positions × pieces × 12; 0 behind the last piece."""
     return one_hot(values).float().mean(1)
@@ -158,7 +149,7 @@ class Belief:
         for piece in range(int(hidden.present.sum(1).max())):
             left = Left(counts, hidden.moved[:, piece, None], hidden.unmoved[:, piece, None])
             log_policy = masked_log_policy(speak(piece, previous, left), allowed_types(left))
-            drawn = choose(log_policy, uniforms[:, :, piece])
+            drawn = inverse_cdf(log_policy, uniforms[:, :, piece])
             previous = torch.where(hidden.present[:, piece, None], drawn, -1)
             values[:, :, piece] = previous
             counts = counts - one_hot(previous)

@@ -38,6 +38,16 @@ class PolicyNetwork(nn.Module):
         return torch.log_softmax(logits.masked_fill(nothing, 0.0), 1).masked_fill(absent, -torch.inf)
 
 
-def payoff_values(game: Game, device: torch.device) -> Tensor:
+def utility_values(game: Game, device: torch.device) -> Tensor:
     """What the outcomes are worth to a player, the worst first (float32)."""
     return torch.tensor(game.utilities, device=device)
+
+
+def inverse_cdf(log_policy: Tensor, uniforms: Tensor) -> Tensor:
+    """The entry (of the last dimension) that each uniform number picks: never one of probability 0."""
+    policy = log_policy.double().exp()
+    # Sums that a GPU makes in parallel need not rise evenly to the last bit: entries of probability 0 are left out.
+    reached = policy.cumsum(-1).masked_fill(policy == 0, -1.0)
+    most = reached.amax(-1, keepdim=True)
+    # A uniform number that was rounded up to 1 picks the last entry.
+    return ((reached > uniforms[..., None] * most) | (reached == most)).int().argmax(-1)

@@ -18,6 +18,7 @@ from torch.nn import functional
 from vauban.errors import SetupError
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES, TYPES
+from vauban.nets.policy import inverse_cdf
 from vauban.nets.transformer import Block, Cache, Size, learned_positions
 
 EMPTY = len(TYPES) + 1
@@ -148,15 +149,6 @@ class SetupNetwork(nn.Module):
         if self.count_prior:
             logits = logits + remaining.clamp_min(1).log()
         return Heads(logits.log_softmax(-1), self.outcome(x), self.entropy(x)[..., 0])
-
-
-def inverse_cdf(log_policy: Tensor, uniforms: Tensor) -> Tensor:
-    """The entry of each row that its uniform number picks: never one of probability 0."""
-    policy = log_policy.double().exp()
-    # Sums that a GPU makes in parallel need not rise evenly to the last bit: entries of probability 0 are left out.
-    reached = policy.cumsum(1).masked_fill(policy == 0, -1.0)
-    wanted = uniforms * reached.max(1).values
-    return (reached > wanted[:, None]).int().argmax(1)
 
 
 def setups_of(pieces: Tensor) -> Tensor:

@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from vauban.errors import ConfigurationError
-from vauban.games.base import END, PLAYER, PLIES, Game
+from vauban.games.base import END, PLAYER, PLIES
 from vauban.games.randomness import draw
-from vauban.games.stratego.game import Stratego
 from vauban.nets.policy import PolicyNetwork
 from vauban.observe import base as observations
 from vauban.sim.cpu import CpuBatch
@@ -100,13 +99,6 @@ def bits(views: Snapshot, seeds: npt.NDArray[np.uint64], purpose: int) -> npt.ND
     # The kernel works on whole arrays as well.
     throw: Callable[..., npt.NDArray[np.uint64]] = draw
     return throw(np.asarray(seeds, np.uint64), players, plies, purpose, 0)
-
-
-def sources(game: Game) -> Tensor:
-    """What each action moves (int64): its square in Stratego; elsewhere every action is its own."""
-    if isinstance(game, Stratego):
-        return torch.tensor([game.decode(0, action)[0] for action in range(game.action_count)])
-    return torch.arange(game.action_count)
 
 
 def pick(policies: npt.NDArray[np.float64], chances: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from vauban.games.base import Game
-from vauban.nets.policy import PolicyNetwork, payoff_values
+from vauban.nets.policy import PolicyNetwork, utility_values
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 
@@ -23,7 +23,7 @@ class Rollouts:
         self.network = network
         self.rows = rows
         self.sim = Simulator(game, rows, parameter.device, seed=0, restart=False, history=history)
-        self._payoffs = payoff_values(game, parameter.device)
+        self._utilities = utility_values(game, parameter.device)
         shape = self.sim.observation_shape(network.observation, "squares")
         self._seen = torch.empty((rows, *shape), dtype=parameter.dtype, device=parameter.device)
         self._legal, self._counts = self.sim.legal_actions()
@@ -56,8 +56,8 @@ class Rollouts:
         # Games without strict turns may stop at the other player's position; what he gains the viewer loses.
         foreseen = torch.where((sim.players == viewer)[:, None], foreseen, foreseen.flip(1))
         worth = sim.results.utility if viewer == 0 else -sim.results.utility
-        nearest = (worth[:, None] - self._payoffs).abs().argmin(1)
-        ended = torch.nn.functional.one_hot(nearest, len(self._payoffs)).float()
+        nearest = (worth[:, None] - self._utilities).abs().argmin(1)
+        ended = torch.nn.functional.one_hot(nearest, len(self._utilities)).float()
         outcomes = torch.where(sim.over[:, None], ended, foreseen)
         return outcomes.masked_fill(~played[:, None], torch.nan)
 

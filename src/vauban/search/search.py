@@ -28,12 +28,12 @@ from torch import Tensor, nn
 from vauban.errors import ConfigurationError, RecordError
 from vauban.games.base import HISTORY, PLIES, Game
 from vauban.games.stratego.game import Stratego
-from vauban.learn.targets import magnet_log_policy
+from vauban.learn.targets import action_sources, magnet_log_policy
 from vauban.nets.belief import Belief, UniformBelief
 from vauban.nets.policy import PolicyNetwork
 from vauban.search.allocation import SHALLOWEST, Pace, Plan, make_plan, rollout_counts
 from vauban.search.analysis import Analysis, Floats, Ints
-from vauban.search.opinion import Opinion, ask, bits, look, sources
+from vauban.search.opinion import Opinion, ask, bits, look
 from vauban.search.rollouts import Rollouts
 from vauban.search.update import mirror_descent
 from vauban.sim.simulator import Simulator
@@ -229,7 +229,7 @@ class Search:
     def _update(self, game: Game, opinion: Opinion, values: Floats, config: SearchConfig) -> Floats:
         key = _key(game, HISTORY)
         if key not in self._sources:
-            self._sources[key] = sources(game)
+            self._sources[key] = action_sources(game)
         magnet = magnet_log_policy(self._sources[key], opinion.legal.cpu()).double()
         log_policy = opinion.log_policy.cpu().double()
         updated = mirror_descent(torch.from_numpy(values), log_policy, magnet, config.alpha, config.beta)
