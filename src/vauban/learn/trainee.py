@@ -21,10 +21,14 @@ class Trainee(Generic[Network]):
     the one which played. On a CPU, where bfloat16 is slow, the network itself does.
     """
 
-    def __init__(self, network: Network, device: torch.device, workers: Workers = ALONE) -> None:
+    def __init__(
+        self, network: Network, device: torch.device, workers: Workers = ALONE, working: torch.dtype | None = None
+    ) -> None:
+        """`working`: the numbers of the copy that runs, if it is not to be as said above."""
         self.network = network.to(device)
         """What is trained: float32."""
-        self.working = copy.deepcopy(self.network).to(torch.bfloat16) if device.type == "cuda" else self.network
+        dtype = working or (torch.bfloat16 if device.type == "cuda" else torch.float32)
+        self.working = self.network if dtype == torch.float32 else copy.deepcopy(self.network).to(dtype)
         """What runs."""
         self.average = copy.deepcopy(self.network).requires_grad_(False)
         """The moving average of the parameters: what plays in the end."""
