@@ -38,13 +38,20 @@ def main() -> None:
         lines = []
         for _ in range(WARM_UP + asked.iterations):
             lines.append(run.iterate())
-            print(f"{lines[-1]['speed.moves_per_second']:,.0f} moves/s", file=sys.stderr, flush=True)
+            parts = ", ".join(f"{name} {value:.2f} s" for name, value in seconds(lines[-1]).items())
+            told = f"{lines[-1]['speed.moves_per_second']:,.0f} moves/s, {lines[-1]['moves.kept']:.0%} trained: {parts}"
+            print(told, file=sys.stderr, flush=True)
         print(json.dumps(measured(run, lines[WARM_UP:])))
+
+
+def seconds(line: dict[str, float]) -> dict[str, float]:
+    """What the parts of an iteration took."""
+    return {name.removeprefix("seconds."): value for name, value in line.items() if name.startswith("seconds.")}
 
 
 def measured(run: Run, lines: list[dict[str, float]]) -> dict[str, Any]:
     """What is to be told."""
-    parts = {name: statistics.median(line[name] for line in lines) for name in lines[0] if name.startswith("seconds.")}
+    parts = {name: statistics.median(seconds(line)[name] for line in lines) for name in seconds(lines[0])}
     trained = statistics.median(line["moves.kept"] for line in lines)
     moves = run.config.moves
     told: dict[str, Any] = {
@@ -55,7 +62,7 @@ def measured(run: Run, lines: list[dict[str, float]]) -> dict[str, Any]:
         "batch": moves.batch,
         "moves_per_second": statistics.median(line["speed.moves_per_second"] for line in lines),
         "trained": trained,
-        "seconds": {name.removeprefix("seconds."): value for name, value in parts.items()},
+        "seconds": parts,
     }
     if run.device.type == "cuda":
         told["gigabytes"] = torch.cuda.max_memory_allocated() / 2**30

@@ -432,7 +432,8 @@ def test_cuda_rollouts_are_those_of_the_cpu(depth: int) -> None:
     values = belief.sample(look(view, "ataraxos", torch.float32), draws)[0]
     found = []
     for device in ("cpu", "cuda"):
-        batch = Rollouts(deepcopy(network).to(device), game, rows, view.history)
+        player = deepcopy(network).to(device)
+        batch = Rollouts(player, player, game, rows, view.history)
         views = view.repeat(rows).to(device)
         for _ in range(2):  # the first one captures, the second replays from the start
             numbers = torch.arange(rows, device=device)

@@ -7,21 +7,18 @@ records of its positions, from which learning makes observations and legal actio
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from vauban.games.base import Game
-from vauban.nets.policy import PolicyNetwork, utility_values
+from vauban.nets.policy import Forward, PolicyNetwork, utility_values
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot, Store
 
 CARRIED = 2
 """Rows of a window that the next one begins with."""
-
-Forward = Callable[[Tensor], tuple[Tensor, Tensor]]
 
 
 class Window(NamedTuple):

@@ -32,6 +32,7 @@ from vauban.learn.targets import (
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets.policy import PolicyNetwork, utility_values
+from vauban.nets.replay import Replay
 from vauban.sim.simulator import Simulator
 
 
@@ -89,7 +90,6 @@ class MoveLearner:
         self.trainee, self.collector, self.config, self.seed, self.workers = trainee, collector, config, seed, workers
         sim = collector.sim
         self.device = sim.device
-        self._warm = 0
         self.moving = False
         """Whether advantages have been large enough for the filter's magnitude to count."""
         # In units of the most that can be won, so that the same weights and thresholds fit poker as well.
@@ -111,7 +111,8 @@ class MoveLearner:
         self._magnet_weight = empty(())
         self._sums = empty(len(METRICS))
         self._norms = empty(())
-        self._graph: torch.cuda.CUDAGraph | None = None
+        # Gradients of several workers are added through the network, which a graph does not wait for.
+        self._train = Replay(self._train_batch, sim.device, captured=workers.count == 1)
         self._losses: Callable[[Batch], tuple[Tensor, Tensor]] = self._compute_losses
         if sim.device.type == "cuda":
             self._losses = torch.compile(self._compute_losses, dynamic=False)
@@ -164,20 +165,8 @@ class MoveLearner:
         torch.autograd.backward(loss)
         self.trainee.working.zero_grad()
 
-    def _train(self) -> None:
-        """Train on the batch that is laid out; on a GPU, from the third time on, by replaying a graph of it."""
-        if self._graph is not None:
-            self._graph.replay()
-        elif self.device.type == "cuda" and self._warm >= WARM_UP and self.workers.count == 1:
-            self._graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self._graph):
-                self._train_once()
-            self._graph.replay()
-        else:
-            self._warm += 1
-            self._train_once()
-
-    def _train_once(self) -> None:
+    def _train_batch(self) -> None:
+        """Train on the batch that is laid out."""
         loss, measured = self._losses(self._batch())
         self._norms += self.trainee.descend(loss, self.config.gradient_norm)
         self._sums += measured
@@ -251,8 +240,6 @@ class MoveLearner:
         return (losses * batch.weights).sum(), columns.detach() @ counted
 
 
-WARM_UP = 3
-"""Batches trained before a graph is captured: what compiles must have compiled."""
 METRICS = ("policy_loss", "outcome_loss", "update_kl", "magnet_kl", "entropy", "clip_rate", "advantage")
 """Means over the positions that were trained, in the order in which `_compute_losses` sums them."""
 

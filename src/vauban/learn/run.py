@@ -27,7 +27,7 @@ from vauban.games.base import Game, game
 from vauban.games.stratego.game import Stratego
 from vauban.learn.belief_run import BeliefRun
 from vauban.learn.checkpoint import Checkpoint, load_checkpoint, save_checkpoint, under
-from vauban.learn.collect import CARRIED, Collector, Forward, Window
+from vauban.learn.collect import CARRIED, Collector, Window
 from vauban.learn.config import RunConfig, config_text, parse_config
 from vauban.learn.metrics import Journal
 from vauban.learn.moves import MoveLearner
@@ -37,7 +37,7 @@ from vauban.learn.workers import ALONE, Workers
 from vauban.nets import store
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
-from vauban.nets.policy import PolicyNetwork, utility_values
+from vauban.nets.policy import Forward, PolicyNetwork, utility_values
 from vauban.nets.setup import SetupNetwork
 from vauban.nets.transformer import Size
 

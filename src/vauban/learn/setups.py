@@ -31,6 +31,7 @@ from vauban.learn.setup_targets import remaining_surprise, setup_advantages, set
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets.policy import utility_values
+from vauban.nets.replay import Replay
 from vauban.nets.setup import KINDS, Sampled, SetupNetwork
 
 SETUPS, SETUP_SHUFFLE = 11, 12
@@ -102,6 +103,18 @@ class Entries(NamedTuple):
     def at(self, places: Tensor) -> Entries:
         """Some of them."""
         return Entries(*(part[places] for part in self))
+
+
+class Batch(NamedTuple):
+    """Setups to learn from, and what is to be learned from them."""
+
+    pieces: Tensor
+    log_policy: Tensor
+    advantages: Tensor
+    outcomes: Tensor
+    surprise: Tensor
+    weights: Tensor
+    """Of each setup in the whole; 0 for those that only fill the batch up."""
 
 
 class SetupTable:
@@ -208,6 +221,12 @@ class SetupLearner:
         self.table = SetupTable(game, self.device)
         self._utilities = utility_values(game, self.device)
         self._drawn = {"entropy": 0.0, "merged": 0.0}
+        self._sums = torch.zeros(len(METRICS), device=self.device)
+        self._norms = torch.zeros((), device=self.device)
+        # On a GPU a batch has always the same size and lies in the same place, so that its training can be captured.
+        self._fixed = self.device.type == "cuda" and workers.count == 1
+        self._batch: Batch | None = None
+        self._train = Replay(self._train_batch, self.device, captured=self._fixed)
 
     def draw_pool(self, iteration: int) -> tuple[Tensor, Tensor]:
         """The setups that new games of this iteration begin from: a pool (int8) for each player.
@@ -256,27 +275,49 @@ class SetupLearner:
         weights = games.sum(1) if config.per_game else torch.ones_like(games[:, 0])
         surprise = remaining_surprise(data.log_policy.gather(-1, data.pieces[..., None])[..., 0])
         advantages = setup_advantages(outcomes, surprise, data.outcome, data.entropy, self._utilities, temperature)
-        sums = torch.zeros(len(METRICS), device=self.device)
-        norms = torch.zeros((), device=self.device)
+        self.trainee.set_learning_rate(config.learning_rate)
+        self._sums.zero_()
+        self._norms.zero_()
         steps = 0
+        whole = Batch(data.pieces, data.log_policy, advantages, outcomes, surprise, weights)
         for rows, shares in self._batches(iteration, weights):
-            loss = setup_loss(
-                self.trainee.working(data.pieces[rows]), data.pieces[rows], data.log_policy[rows], advantages[rows],
-                outcomes[rows], surprise[rows], shares, config.clip,
-            )  # fmt: skip
-            total = (
-                loss.policy
-                + config.outcome_weight * loss.outcome
-                + config.entropy_weight * loss.entropy
-                + config.kl_weight * loss.divergence
-            )
-            norms += self.trainee.step(total, config.learning_rate, config.gradient_norm)
-            sums += torch.stack([total, *loss]).detach()
+            self._lay_out(whole, rows, shares)
+            self._train()
             steps += 1
         self.trainee.update_average(config.average)
-        self.workers.add([sums])
-        measured = dict(zip(METRICS, (sums / steps).tolist(), strict=True))
-        return metrics | measured | {"gradient_norm": norms.item() / steps, "steps": float(steps)}
+        self.workers.add([self._sums])
+        measured = dict(zip(METRICS, (self._sums / steps).tolist(), strict=True))
+        return metrics | measured | {"gradient_norm": self._norms.item() / steps, "steps": float(steps)}
+
+    def _lay_out(self, whole: Batch, rows: Tensor, shares: Tensor) -> None:
+        """Make a batch of some setups and their shares in it."""
+        if self._fixed:
+            missing = self.config.batch - len(rows)
+            rows = torch.cat([rows, rows[:1].expand(missing)])
+            shares = torch.cat([shares, shares.new_zeros(missing)])
+        batch = Batch(*(part[rows] for part in whole))._replace(weights=shares)
+        if self._batch is None or not self._fixed:
+            self._batch = batch
+        else:
+            for place, part in zip(self._batch, batch, strict=True):
+                place.copy_(part)
+
+    def _train_batch(self) -> None:
+        """Train on the batch that is laid out."""
+        config, batch = self.config, self._batch
+        assert batch is not None
+        loss = setup_loss(
+            self.trainee.working(batch.pieces), batch.pieces, batch.log_policy, batch.advantages, batch.outcomes,
+            batch.surprise, batch.weights, config.clip,
+        )  # fmt: skip
+        total = (
+            loss.policy
+            + config.outcome_weight * loss.outcome
+            + config.entropy_weight * loss.entropy
+            + config.kl_weight * loss.divergence
+        )
+        self._norms += self.trainee.descend(total, config.gradient_norm)
+        self._sums += torch.stack([total, *loss]).detach()
 
     def state(self) -> dict[str, Any]:
         """All that a resumed run needs, but for what the trainee says itself."""

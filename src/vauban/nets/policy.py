@@ -7,10 +7,15 @@ them, make the policy: nothing of the size of all actions is ever made.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
 from vauban.games.base import Game
+
+Forward = Callable[[Tensor], tuple[Tensor, Tensor]]
+"""How a policy network is run: the network itself, or what it was compiled to."""
 
 
 class PolicyNetwork(nn.Module):

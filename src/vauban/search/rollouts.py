@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from vauban.games.base import Game
-from vauban.nets.policy import PolicyNetwork, utility_values
+from vauban.nets.policy import Forward, PolicyNetwork, utility_values
+from vauban.nets.replay import Replay
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 
@@ -17,8 +18,11 @@ from vauban.sim.store import Snapshot
 class Rollouts:
     """So many games side by side, played by one network."""
 
-    def __init__(self, network: PolicyNetwork, game: Game, rows: int, history: int) -> None:
-        """The network's device and numbers are those of the rollouts: bfloat16 on a GPU, float32 on a CPU."""
+    def __init__(self, network: PolicyNetwork, forward: Forward, game: Game, rows: int, history: int) -> None:
+        """
+        network: its device and numbers are those of the rollouts: bfloat16 on a GPU, float32 on a CPU.
+        forward: how it is run: the network itself, or as it was compiled.
+        """
         parameter = next(network.parameters())
         self.network = network
         self.rows = rows
@@ -28,7 +32,8 @@ class Rollouts:
         self._seen = torch.empty((rows, *shape), dtype=parameter.dtype, device=parameter.device)
         self._legal, self._counts = self.sim.legal_actions()
         self._actions = torch.empty(rows, dtype=torch.int16, device=parameter.device)
-        self._graph: torch.cuda.CUDAGraph | None = None
+        self._forward = forward
+        self._ply = Replay(self._play, parameter.device)
 
     @torch.inference_mode()
     def run(self, views: Snapshot, values: Tensor, first: Tensor, numbers: Tensor, depth: int) -> Tensor:
@@ -49,9 +54,9 @@ class Rollouts:
         sim.step(first, check=False)
         played = sim.plies > before
         for _ in range(depth - 1):
-            self._play_ply()
+            self._ply()
         sim.observe(self.network.observation, self._seen, layout="squares")
-        _, logits = self.network(self._seen)
+        _, logits = self._forward(self._seen)
         foreseen = logits.float().softmax(-1)
         # Games without strict turns may stop at the other player's position; what he gains the viewer loses.
         foreseen = torch.where((sim.players == viewer)[:, None], foreseen, foreseen.flip(1))
@@ -61,36 +66,11 @@ class Rollouts:
         outcomes = torch.where(sim.over[:, None], ended, foreseen)
         return outcomes.masked_fill(~played[:, None], torch.nan)
 
-    def _play_ply(self) -> None:
-        if self.sim.device.type != "cuda":
-            self._ply()
-            return
-        if self._graph is None:
-            self._capture()
-        assert self._graph is not None
-        self._graph.replay()
-
-    def _capture(self) -> None:
-        """Capture a ply. What is captured must have run before, which changes the games: they are put back."""
-        games = self.sim.snapshot()
-        results = [column.clone() for column in self.sim.results]
-        stream = torch.cuda.Stream(self.sim.device)  # type: ignore[no-untyped-call]
-        stream.wait_stream(torch.cuda.current_stream(self.sim.device))
-        with torch.cuda.stream(stream):
-            for _ in range(3):
-                self._ply()
-        torch.cuda.current_stream(self.sim.device).wait_stream(stream)
-        self._graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self._graph):
-            self._ply()
-        self.sim.restore(games)
-        for column, kept in zip(self.sim.results, results, strict=True):
-            column.copy_(kept)
-
-    def _ply(self) -> None:
+    def _play(self) -> None:
+        """One ply of all games."""
         sim = self.sim
         sim.observe(self.network.observation, self._seen, layout="squares")
-        choices, _ = self.network(self._seen)
+        choices, _ = self._forward(self._seen)
         sim.legal_actions(self._legal, self._counts)
         sim.choose(self._legal, self.network.legal_log_policy(choices, self._legal), self._actions)
         sim.step(self._actions, check=False)

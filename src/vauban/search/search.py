@@ -30,7 +30,7 @@ from vauban.games.base import HISTORY, PLIES, Game
 from vauban.games.stratego.game import Stratego
 from vauban.learn.targets import action_sources, magnet_log_policy
 from vauban.nets.belief import Belief, UniformBelief
-from vauban.nets.policy import PolicyNetwork
+from vauban.nets.policy import Forward, PolicyNetwork
 from vauban.search.allocation import SHALLOWEST, Pace, Plan, make_plan, rollout_counts
 from vauban.search.analysis import Analysis, Floats, Ints
 from vauban.search.opinion import Opinion, ask, bits, look
@@ -107,6 +107,10 @@ class Search:
         self.paces: dict[str, Pace] = {}
         """What searches have cost so far, by the name of the game."""
         self._player: PolicyNetwork = _working_copy(self.network, self.device)
+        # One compilation serves any number of rollouts: players wait for the first move as it is.
+        self._forward: Forward = self._player
+        if self.device.type == "cuda":
+            self._forward = torch.compile(self._player, dynamic=True)
         self._belief: Belief | None = None if belief is None else _working_copy(belief, self.device)
         self._batches: OrderedDict[tuple[bytes, int], Rollouts] = OrderedDict()
         self._sources: dict[bytes, Tensor] = {}
@@ -250,7 +254,7 @@ class Search:
         rows = -(-rows // step) * step
         key = (_key(views.game, views.history), rows)
         if key not in self._batches:
-            self._batches[key] = Rollouts(self._player, views.game, rows, views.history)
+            self._batches[key] = Rollouts(self._player, self._forward, views.game, rows, views.history)
             if len(self._batches) > KEPT:
                 self._batches.popitem(last=False)
         self._batches.move_to_end(key)

@@ -1,0 +1,37 @@
+"""Replaying work on a GPU: hundreds of small kernels are launched at once instead of one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+WARM_UP = 3
+"""How often a piece of work is done as it is before it is captured: what compiles must have compiled by then."""
+
+
+class Replay:
+    """Work that is done again and again; on a GPU soon by replaying a captured graph of it.
+
+    The work takes and returns nothing. What it reads and writes must be the same tensors every time, and it may not
+    wait for the device.
+    """
+
+    def __init__(self, work: Callable[[], None], device: torch.device, *, captured: bool = True) -> None:
+        """captured=False: always do it as it is."""
+        self._work = work
+        self._captured = captured and device.type == "cuda"
+        self._done = 0
+        self._graph: torch.cuda.CUDAGraph | None = None
+
+    def __call__(self) -> None:
+        """Do it once."""
+        if self._graph is None and self._captured and self._done >= WARM_UP:
+            self._graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self._graph):
+                self._work()
+        if self._graph is not None:
+            self._graph.replay()
+        else:
+            self._work()
+            self._done += 1
