@@ -20,7 +20,7 @@ class Rollouts:
 
     def __init__(self, network: PolicyNetwork, forward: Forward, game: Game, rows: int, history: int) -> None:
         """
-        network: its device and numbers are those of the rollouts: bfloat16 on a GPU, float32 on a CPU.
+        network: its device and numbers are those of the rollouts: as `Search` chooses them.
         forward: how it is run: the network itself, or as it was compiled.
         """
         parameter = next(network.parameters())
