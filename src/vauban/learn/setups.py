@@ -227,6 +227,11 @@ class SetupLearner:
         self._fixed = self.device.type == "cuda" and workers.count == 1
         self._batch: Batch | None = None
         self._train = Replay(self._train_batch, self.device, captured=self._fixed)
+        self._uniforms = torch.zeros(
+            2 * config.per_player * workers.count, game.setup_size, dtype=torch.float64, device=self.device
+        )
+        self._sampled: Sampled | None = None
+        self._sample = Replay(self._sample_pool, self.device)
 
     def draw_pool(self, iteration: int) -> tuple[Tensor, Tensor]:
         """The setups that new games of this iteration begin from: a pool (int8) for each player.
@@ -234,13 +239,22 @@ class SetupLearner:
         All workers have the same pool, `per_player` setups for each worker and player.
         """
         rng = np.random.default_rng((self.seed, iteration, SETUPS))
-        drawn = self.trainee.working.draw(2 * self.config.per_player * self.workers.count, rng)
+        drawn = self.trainee.working.draw(len(self._uniforms), rng, self._sample_by)
         # All have drawn the same already, but for what rounding may differ between their machines.
         self.workers.share(drawn)
         log_chosen = drawn.log_policy.gather(-1, drawn.pieces[..., None])
         merged = self.table.add(drawn, iteration, self.expiry)
         self._drawn = {"entropy": float(-log_chosen.sum() / len(drawn.setups)), "merged": float(merged)}
         return drawn.setups[0::2].contiguous(), drawn.setups[1::2].contiguous()
+
+    def _sample_by(self, uniforms: Tensor) -> Sampled:
+        self._uniforms.copy_(uniforms)
+        self._sample()
+        assert self._sampled is not None
+        return Sampled(*(part.clone() for part in self._sampled))
+
+    def _sample_pool(self) -> None:
+        self._sampled = self.trainee.working.sample(self._uniforms)
 
     def note_ended(self, starts: Tensor, results: Tensor) -> None:
         """Tell of games that ended: how they began, and the class of the outcome for the first player.

@@ -8,6 +8,7 @@ piece, so that every variant fits; what is used up has probability 0, so that ev
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -122,14 +123,17 @@ class SetupNetwork(nn.Module):
         log_policy, outcome, entropy = (torch.cat(each, 1) for each in zip(*said, strict=True))
         return Sampled(setups_of(placements), placements, log_policy, outcome.float().softmax(-1), entropy.float())
 
-    def draw(self, count: int, rng: np.random.Generator) -> Sampled:
-        """Draw setups to play with: each mirrored with probability ½, and none that leaves its owner without a move."""
-        drawn = self._draw(count, rng)
+    def draw(self, count: int, rng: np.random.Generator, sample: Callable[[Tensor], Sampled] | None = None) -> Sampled:
+        """Draw setups to play with: each mirrored with probability ½, and none that leaves its owner without a move.
+
+        sample: how to run `sample`, if it is not to be called as it is.
+        """
+        drawn = self._draw(count, rng, sample or self.sample)
         for _ in range(REDRAWS):
             stuck = (~can_move_first(self.game, drawn.setups)).nonzero()[:, 0]
             if len(stuck) == 0:
                 return drawn
-            again = self._draw(len(stuck), rng)
+            again = self._draw(len(stuck), rng, self.sample)
             for part, new in zip(drawn, again, strict=True):
                 part[stuck] = new
         raise SetupError(
@@ -137,8 +141,8 @@ class SetupNetwork(nn.Module):
             f"often they are drawn again ({REDRAWS} times): this network cannot set up"
         )
 
-    def _draw(self, count: int, rng: np.random.Generator) -> Sampled:
-        drawn = self.sample(torch.from_numpy(rng.random((count, self.squares))))
+    def _draw(self, count: int, rng: np.random.Generator, sample: Callable[[Tensor], Sampled]) -> Sampled:
+        drawn = sample(torch.from_numpy(rng.random((count, self.squares))))
         turned = torch.from_numpy(rng.random(count) < 0.5).to(drawn.setups.device)
         setups = torch.where(turned[:, None], mirrored(self.game, drawn.setups), drawn.setups)
         return drawn._replace(setups=setups)
