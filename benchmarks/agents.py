@@ -1,10 +1,14 @@
 """How strong the agents are: the matches behind docs/benchmarks.md, a line of JSON each.
 
     python benchmarks/agents.py mcts --seconds 0.1 --workers 16
+    python benchmarks/agents.py net --variant classic
+    python benchmarks/agents.py search --device cuda
 
 Groups: scripted (every scripted bot against random), mcts (against the pool of the Louvain thesis and the scripted
 bots), sampling (many sampled positions against one), alphabeta (against the simpler bots), published (pairs of the
-Louvain thesis' table 5.1 and of P2SRO's table 1 that can be set side by side).
+Louvain thesis' table 5.1 that can be set side by side); and of the model that is shipped for a variant, or of another
+(--model): net (against random and every scripted bot), search (against the same network without search), search-mcts
+(against mcts, with the same time a move on the same CPU). Models set up as they learned to.
 """
 
 from __future__ import annotations
@@ -15,17 +19,20 @@ import signal
 import sys
 import time
 
-from vauban.arena.executors import Processes
-from vauban.arena.match import FinishedGame, Match
+from vauban.arena.executors import Here, Job, Processes
+from vauban.arena.match import OWN, FinishedGame, Match
 from vauban.arena.schedule import Schedule
 from vauban.arena.statistics import summary
 
 SCRIPTED = ("charger", "fox", "hunter", "hunter:finish=1", "thermal", "thermal:refuse=1", "prober")
+LEARNED = ("net", "search", "search-mcts")
 SIMPLER = ("charger", "hunter", "hunter:finish=1", "thermal", "fox", "prober")
 
 
-def matches(group: str, seconds: float, seed: int) -> list[Match]:
+def matches(group: str, asked: argparse.Namespace) -> list[Match]:
     """The matches of a group."""
+    seconds, variant = asked.seconds, asked.variant
+    model, device = asked.model or variant, f"device={asked.device}"
     mcts, alphabeta = f"mcts:time={seconds}", f"alphabeta:time={seconds}"
     table: dict[str, list[tuple[str, str, str, int]]] = {
         "scripted": [(bot, "random", "classic", 200) for bot in SCRIPTED],
@@ -52,30 +59,31 @@ def matches(group: str, seconds: float, seed: int) -> list[Match]:
             ("charger", "mcts-vanilla", "classic", 100),
             ("hunter", "mcts-vanilla", "classic", 100),
         ],
+        "net": [(f"net:{model},{device}", other, variant, asked.games) for other in ("random", *SCRIPTED)],
+        "search": [(f"search:{model},rollouts=200,depth=10,{device}", f"net:{model},{device}", variant, asked.games)],
+        "search-mcts": [(f"search:{model},time={seconds}", mcts, variant, asked.games)],
     }
-    return [Match(a, b, games, variant, seed=seed) for a, b, variant, games in table[group]]
+    setups = OWN if group in LEARNED else "human"
+    return [Match(a, b, games, variant, seed=asked.seed, setups=setups) for a, b, variant, games in table[group]]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("group", nargs="+")
     parser.add_argument("--seconds", type=float, default=0.1, help="a move of the agent that is measured")
+    parser.add_argument("--variant", default="barrage", help="of the groups net, search and search-mcts")
+    parser.add_argument("--model", help="theirs: a shipped model or a folder; the variant's own, if not given")
+    parser.add_argument("--games", type=int, default=400, help="theirs, against each opponent")
+    parser.add_argument("--device", default="cpu", help="cuda: networks answer for all games at once, on a GPU")
     parser.add_argument("--workers", type=int)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    wanted = [match for group in asked.group for match in matches(group, asked.seconds, asked.seed)]
-    executor = Processes(asked.workers)
-    schedule = Schedule([(match, range(match.games)) for match in wanted], executor.workers)
+    wanted = [match for group in asked.group for match in matches(group, asked)]
     done: list[list[FinishedGame]] = [[] for _ in wanted]
-    begun = time.perf_counter()
     # Ended early, by Ctrl-C or by a limit of time, the games that were played still count.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        for index, games in executor.run(schedule):
-            schedule.learn(index, games)
-            done[schedule.taken[index][0]] += games
-            played = sum(map(len, done))
-            print(f"{played} games, {time.perf_counter() - begun:.0f} s", end="\r", file=sys.stderr, flush=True)
+        play(wanted, done, asked)
     except KeyboardInterrupt:
         print("\nstopped early", file=sys.stderr)
     for match, finished in zip(wanted, done, strict=True):
@@ -83,6 +91,23 @@ def main() -> None:
             results = sorted((game.result for game in finished), key=lambda result: result.number)
             line = {"first": match.names[0], "second": match.names[1], "variant": match.game.variant.name}
             print(json.dumps(line | summary(results)), flush=True)
+
+
+def play(wanted: list[Match], done: list[list[FinishedGame]], asked: argparse.Namespace) -> None:
+    """Play the matches, and put each game down where it belongs."""
+    executor = Here() if asked.device == "cuda" else Processes(asked.workers)
+    schedule = Schedule([(match, range(match.games)) for match in wanted], executor.workers)
+    # A GPU answers for all games of a match at once.
+    jobs = [Job(match, tuple(range(match.games))) for match in wanted] if asked.device == "cuda" else schedule
+    begun = time.perf_counter()
+    for index, games in executor.run(jobs):
+        place = index
+        if jobs is schedule:
+            schedule.learn(index, games)
+            place = schedule.taken[index][0]
+        done[place] += games
+        played = sum(map(len, done))
+        print(f"{played} games, {time.perf_counter() - begun:.0f} s", end="\r", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
