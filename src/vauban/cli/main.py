@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import Annotated
@@ -12,6 +13,7 @@ from vauban.cli.analyse import analyse
 from vauban.cli.arena import agents, match, tournament
 from vauban.cli.bench import bench
 from vauban.cli.bots import bot, bot_check
+from vauban.cli.curves import curves
 from vauban.cli.games import observation, variants
 from vauban.cli.models import models
 from vauban.cli.output import complain
@@ -40,6 +42,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     bot: "Play one game in somebody else's manager.",
     bot_check: "Check that a bot speaks the line protocol.",
     train: "Train networks by self-play.",
+    curves: "Draw the learning curves of runs.",
     analyse: "Search a position, and show what was found.",
     exploitability: "Say how much a perfect opponent gains.",
     variants: "List the games and variants.",
@@ -74,6 +77,9 @@ def main(
 
 def run() -> None:
     """Run the command line; what a user did wrong ends in one sentence and exit code 2."""
+    # Threads of torch that wait for each other by turning round and round take the cores away from those they wait
+    # for, as soon as anything else runs: training was seen to slow down tenfold. It is read when torch is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         app()
     except VaubanError as error:

@@ -1,0 +1,527 @@
+"""Learning curves: the metrics of runs in, one SVG picture out.
+
+`read_runs` reads what runs said about themselves, `make_panels` picks what of it is drawn (one panel a metric), and
+`curves_svg` draws: small multiples, a colour for each run, round numbers on the axes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from html import escape
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from vauban.errors import ConfigurationError
+from vauban.games.base import nearest
+from vauban.learn.metrics import MEANINGS, meaning, read_metrics
+
+Point = tuple[float, float]
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#c25b95", "#e69f00", "#4aa8dc", "#3d4147", "#882255")
+"""Of the runs, in order; they stay apart for colour-blind readers (Okabe and Ito's, those for white paper)."""
+DASHES = ("", "6 3.5", "0.1 4")
+"""Of the metrics that share a panel, in order."""
+
+FILE = "metrics.jsonl"
+"""What a run writes into its folder."""
+SCORE = "score."
+DEFAULT = (
+    ("moves.entropy",), ("moves.magnet_kl",), ("moves.update_kl",), ("moves.outcome_loss",), ("play.plies",),
+    ("play.draws",), ("setups.entropy",), ("belief.validation", "belief.marginal", "belief.uniform"),
+)  # fmt: skip
+"""Panels that are drawn unless others are asked for, after those of the scores."""
+TITLES = {
+    "moves.entropy": "Entropy of the moves",
+    "moves.magnet_kl": "Distance from the magnet",
+    "moves.update_kl": "Size of an update",
+    "moves.outcome_loss": "Loss of the outcome forecast",
+    "play.plies": "Length of a game",
+    "play.draws": "Drawn games",
+    "setups.entropy": "Entropy of the setups",
+    "belief.validation": "Loss of the belief",
+}
+"""Panels in words."""
+UNITS = {
+    "moves.entropy": "nats", "moves.magnet_kl": "nats", "moves.update_kl": "nats", "moves.outcome_loss": "nats",
+    "play.plies": "plies", "setups.entropy": "nats",
+}  # fmt: skip
+SHARES = (SCORE, "play.draws", "play.first_mover", "play.end.", "moves.clip_rate", "moves.kept", "setups.clip_rate")
+"""Metrics whose names begin so are shown in per cent."""
+
+BELIEF_STEPS = "belief.steps"
+AXES = {
+    "moves": "moves played", "minutes": "minutes of training", "iteration": "iterations", BELIEF_STEPS: "belief steps",
+}  # fmt: skip
+
+MANY = 150
+"""Where points are so close that the axis would hold so many, a line is smoothed: by a moving mean of 3; of 5 where it
+would hold twice as many, and so on."""
+FEW = 30
+"""Up to so many points, each has a dot; of more, the last one."""
+
+
+class Against(StrEnum):
+    """What the curves are drawn against."""
+
+    MOVES = "moves"
+    MINUTES = "minutes"
+    ITERATIONS = "iterations"
+
+    @property
+    def metric(self) -> str:
+        """The metric on the axis."""
+        return "iteration" if self is Against.ITERATIONS else self.value
+
+
+# ── What runs said ───────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class RunMetrics:
+    """The lines of a run's metrics, and what the run is called."""
+
+    name: str
+    lines: Sequence[Mapping[str, float]]
+
+    def points(self, metric: str, against: str) -> list[Point]:
+        """A metric as points, where it was measured."""
+        # A line of the belief repeats what the moves came to: that is no measurement of theirs.
+        of_belief = _is_of_belief(metric)
+        found = [
+            (line[against], line[metric])
+            for line in self.lines
+            if metric in line and against in line and (BELIEF_STEPS in line) == of_belief
+        ]
+        return [point for point in found if all(map(math.isfinite, point))]
+
+
+def read_runs(paths: Sequence[Path]) -> list[RunMetrics]:
+    """The metrics of runs: each a run's folder, or a file of metrics."""
+    if len(paths) > len(COLOURS):
+        raise ConfigurationError(f"a picture has colours for {len(COLOURS)} runs, and these are {len(paths)}")
+    paths = [path.parent if path.name == FILE else path for path in paths]
+    places = [path.resolve() for path in paths]
+    for place, path in zip(places, paths, strict=True):
+        if places.count(place) > 1:
+            raise ConfigurationError(f"the run {path} is given twice: name it once")
+    lines = [_read(path) for path in paths]
+    return [RunMetrics(name, each) for name, each in zip(_distinct(places), lines, strict=True)]
+
+
+def _read(path: Path) -> list[dict[str, float]]:
+    if not path.exists():
+        raise ConfigurationError(
+            f"there is no {path}: name the folder of a run (vauban train), or a file of its metrics"
+        )
+    if path.is_dir() and not (path / FILE).exists():
+        inside = sorted(str(each.parent) for each in path.glob(f"*/{FILE}"))
+        hint = f"did you mean {' '.join(inside[: len(COLOURS)])}?" if inside else "name a folder that vauban train made"
+        raise ConfigurationError(f"{path} is not the folder of a run, it has no {FILE}: {hint}")
+    lines = read_metrics(path) if path.is_dir() else _read_file(path)
+    if not lines:
+        raise ConfigurationError(f"{path} has no metrics yet: a run writes a line after each iteration")
+    for number, line in enumerate(lines, 1):
+        if not _is_metrics(line):
+            raise ConfigurationError(f"{path}: line {number} is not one of a run's metrics, numbers by name: {line!r}")
+    return lines
+
+
+def _read_file(path: Path) -> list[Any]:
+    """The lines of a file that somebody named: it may be anything, where a run's own can only be cut off."""
+    try:
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{path} cannot be read as metrics, a JSON object on each line: {error}") from error
+
+
+def _is_metrics(line: Any) -> bool:
+    return (
+        isinstance(line, dict) and "iteration" in line and all(isinstance(each, int | float) for each in line.values())
+    )
+
+
+def _distinct(places: Sequence[Path]) -> list[str]:
+    """A name for each run: the last part of its path, and as many before it as tell the runs apart."""
+    parts = [(*place.parts[:-1], place.name.removesuffix(".jsonl")) for place in places]
+    names = ["/".join(each[-1:]) for each in parts]
+    for length in range(2, max(map(len, parts), default=0) + 1):
+        names = [
+            "/".join(each[-length:]) if names.count(name) > 1 else name for each, name in zip(parts, names, strict=True)
+        ]
+    return names
+
+
+# ── What is drawn ────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Line:
+    """One metric of one run: its points, and for scores the 95 % intervals around them."""
+
+    run: int
+    metric: str
+    points: Sequence[Point]
+    low: Sequence[Point] = ()
+    high: Sequence[Point] = ()
+    smoothed_over: int = 1
+
+    @property
+    def extent(self) -> list[float]:
+        """All heights that must be in sight."""
+        return [y for _, y in (*self.points, *self.low, *self.high)]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A metric of all runs, or a few that belong together."""
+
+    metrics: tuple[str, ...]
+    against: str
+    lines: Sequence[Line]
+
+    @property
+    def title(self) -> str:
+        """What it shows, in words."""
+        name = self.metrics[0]
+        if name.startswith(SCORE):
+            return f"Score against {name.removeprefix(SCORE)}"
+        return TITLES.get(name) or name.replace(".", ": ", 1).replace("_", " ")
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is shown in per cent."""
+        return self.metrics[0].startswith(SHARES)
+
+
+def make_panels(
+    runs: Sequence[RunMetrics], against: Against = Against.MOVES, metrics: Sequence[str] = ()
+) -> list[Panel]:
+    """What is to be drawn: the panels of these metrics (a star stands for anything), or else the default ones.
+
+    Metrics of the belief are drawn against its own steps. What no run has measured is left out.
+    """
+    known = list(dict.fromkeys(name for run in runs for line in run.lines for name in line))
+    groups: list[tuple[str, ...]]
+    if metrics:
+        chosen = dict.fromkeys(name for wanted in metrics for name in _matching(wanted, known))
+        groups = [(name,) for name in chosen]
+    else:
+        scores = [(name,) for name in known if name.startswith(SCORE)]
+        groups = [tuple(name for name in group if name in known) for group in (*scores, *DEFAULT)]
+    panels = [_panel(runs, group, against) for group in groups if group]
+    panels = [panel for panel in panels if panel.lines]
+    if not panels:
+        raise ConfigurationError(f"there is nothing to draw; choose from these with --metric: {', '.join(known)}")
+    return panels
+
+
+def _matching(wanted: str, known: Sequence[str]) -> list[str]:
+    found = [name for name in known if fnmatchcase(name, wanted)]
+    if not found and wanted in MEANINGS:
+        raise ConfigurationError(f"none of the runs has measured {wanted!r}: leave it away")
+    if not found:
+        raise ConfigurationError(f"no run has a metric {wanted!r}: {nearest(wanted, known)}")
+    return found
+
+
+def _panel(runs: Sequence[RunMetrics], metrics: tuple[str, ...], against: Against) -> Panel:
+    axis = BELIEF_STEPS if _is_of_belief(metrics[0]) else against.metric
+    far = max((line[axis] for run in runs for line in run.lines if axis in line), default=0.0)
+    lines = [_line(run, number, name, axis, far) for name in reversed(metrics) for number, run in enumerate(runs)]
+    return Panel(metrics, axis, [line for line in lines if line.points])
+
+
+def _line(run: RunMetrics, number: int, metric: str, axis: str, far: float) -> Line:
+    points = run.points(metric, axis)
+    if metric.startswith(SCORE):
+        opponent = metric.removeprefix(SCORE)
+        low, high = (run.points(f"score_{end}.{opponent}", axis) for end in ("low", "high"))
+        return Line(number, metric, points, low, high)
+    reach = _crowd(points, far) // MANY
+    return Line(number, metric, _thinned(_smoothed(points, reach)), smoothed_over=2 * reach + 1)
+
+
+def _crowd(points: Sequence[Point], far: float) -> int:
+    """How many points there would be on the whole axis, were they as close everywhere."""
+    return int(len(points) * far / points[-1][0]) if points and points[-1][0] > 0 else len(points)
+
+
+def _is_of_belief(metric: str) -> bool:
+    return "belief" in metric
+
+
+def _smoothed(points: Sequence[Point], reach: int) -> list[Point]:
+    """Each height as the mean of itself and so many on either side; of fewer near the ends, which stay in place."""
+    if not reach:
+        return list(points)
+    heights = [y for _, y in points]
+    smooth = []
+    for number, (x, _) in enumerate(points):
+        near = min(reach, number, len(points) - 1 - number)
+        smooth.append((x, fmean(heights[number - near : number + near + 1])))
+    return smooth
+
+
+def _thinned(points: Sequence[Point]) -> list[Point]:
+    """No more points than can be told apart; the first and the last one stay."""
+    step = math.ceil(len(points) / (2 * MANY))
+    return [*points[:-1:step], points[-1]] if step > 1 else list(points)
+
+
+# ── The picture ──────────────────────────────────────────────────────────────────────────────────────
+
+WIDTH = 1000.0
+MARGIN = 28.0
+GAP = 26.0
+"""Between panels."""
+LEFT, TOP, BOTTOM = 42.0, 42.0, 42.0
+"""Room in a panel for what stands left of the curves, above and below them."""
+HEIGHT = 150.0
+"""Of the curves in a panel."""
+LETTER = 7.4
+"""How wide a letter of the legend is, about."""
+LONGEST_NAME = 40
+
+STYLE = """
+text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; fill: #1f2328; }
+.heading { font-size: 20px; font-weight: 600; }
+.name { font-size: 13px; }
+.title { font-size: 14px; font-weight: 600; }
+.soft { font-size: 11px; fill: #59636e; font-variant-numeric: tabular-nums; }
+.grid { stroke: #e8eaed; } .axis { stroke: #8c959f; }
+.curve { fill: none; stroke-width: 1.8; stroke-linejoin: round; stroke-linecap: round; }
+.band { fill-opacity: 0.13; stroke-opacity: 0.13; stroke-width: 2; stroke-linejoin: round; }
+"""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From the numbers of an axis to places in the picture, and the round numbers on it."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    step: float
+
+    @classmethod
+    def fitting(cls, low: float, high: float, start: float, end: float, about: int) -> Scale:
+        """A scale from low to high, with about so many round numbers."""
+        span = high - low
+        power: float = 10.0 ** math.floor(math.log10(span / about))
+        step = next(power * factor for factor in (1, 2, 5, 10) if span / (power * factor) <= about)
+        return cls(low, high, start, end, step)
+
+    @property
+    def ticks(self) -> list[float]:
+        """The round numbers."""
+        near = 1e-9
+        first, last = math.ceil(self.low / self.step - near), math.floor(self.high / self.step + near)
+        return [number * self.step for number in range(first, last + 1)]
+
+    def at(self, value: float) -> float:
+        """Where a number is."""
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+
+def curves_svg(runs: Sequence[RunMetrics], panels: Sequence[Panel]) -> str:
+    """The picture of panels that `make_panels` made of these runs."""
+    names = [run.name for run in runs]
+    legend, below = _legend(names, MARGIN + 48)
+    said = _smoothing(names, panels)
+    if said:
+        legend.append(_text(MARGIN, below + 2, said, "soft"))
+        below += 20
+    columns = min(len(panels), 3 if len(panels) > 4 else 2)
+    width = (WIDTH - 2 * MARGIN - GAP * (columns - 1)) / columns
+    height = TOP + HEIGHT + BOTTOM + 14
+    reach = {panel.against: _reach(panels, panel.against) for panel in panels}
+    drawn = []
+    for number, panel in enumerate(panels):
+        row, column = divmod(number, columns)
+        x, y = MARGIN + column * (width + GAP), below + row * height
+        drawn.append(f'<g class="panel" transform="translate({x:.1f} {y:.1f})">')
+        drawn += [*_drawn_panel(panel, names, width, reach[panel.against]), "</g>"]
+    whole = below + height * math.ceil(len(panels) / columns) + 4
+    about = f"Learning curves of {', '.join(names)}"
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:.0f} {whole:.0f}" width="{WIDTH:.0f}" '
+            f'height="{whole:.0f}" role="img" aria-labelledby="title about">',
+            f'<title id="title">{escape(about)}</title>',
+            f'<desc id="about">{escape(_description(names, panels))}</desc>',
+            f"<style>{STYLE}</style>",
+            f'<rect x="0.5" y="0.5" width="{WIDTH - 1:.0f}" height="{whole - 1:.0f}" rx="8" fill="#ffffff" '
+            'stroke="#d1d9e0"/>',
+            _text(MARGIN, MARGIN + 16, "Learning curves", "heading"),
+            *legend,
+            *drawn,
+            "</svg>\n",
+        ]
+    )
+
+
+def _legend(names: Sequence[str], top: float) -> tuple[list[str], float]:
+    """The names of the runs with their colours, in as many rows as it takes; and where it ends."""
+    parts, x, y = [], MARGIN, top
+    for colour, name in zip(COLOURS, names, strict=False):
+        shown = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+        wide = 30 + LETTER * len(shown)
+        if x > MARGIN and x + wide > WIDTH - MARGIN:
+            x, y = MARGIN, y + 20
+        parts.append(f'<line x1="{x:.1f}" x2="{x + 20:.1f}" y1="{y - 4.5:.1f}" y2="{y - 4.5:.1f}" '
+                     f'stroke="{colour}" stroke-width="3.5" stroke-linecap="round"/>')  # fmt: skip
+        parts.append(_text(x + 28, y, shown, "name"))
+        x += wide + 20
+    return parts, y + 20
+
+
+def _smoothing(names: Sequence[str], panels: Iterable[Panel]) -> str:
+    """Which runs were smoothed, and how much."""
+    over = dict.fromkeys(range(len(names)), 1)
+    for line in (line for panel in panels for line in panel.lines):
+        over[line.run] = max(over[line.run], line.smoothed_over)
+    said = []
+    for points in sorted(set(over.values()) - {1}):
+        of = [names[run] for run in over if over[run] == points]
+        said.append(f"{', '.join(of)} (means of {points} points)")
+    return f"Lightly smoothed where points are close: {', '.join(said)}" if said else ""
+
+
+def _description(names: Sequence[str], panels: Iterable[Panel]) -> str:
+    """The picture in words: where each line begins and ends."""
+    parts = []
+    for panel in panels:
+        lines = [
+            f"{names[line.run]} {'' if line.metric == panel.metrics[0] else f'({_last(line.metric)}) '}"
+            f"from {line.points[0][1]:.3g} to {line.points[-1][1]:.3g}"
+            for line in panel.lines
+        ]
+        parts.append(f"{panel.title}: {', '.join(lines)}.")
+    return " ".join(parts)
+
+
+# ── One panel ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _drawn_panel(panel: Panel, names: Sequence[str], width: float, reach: float) -> list[str]:
+    x = Scale.fitting(0, reach, LEFT, width, min(10, round(width / 60)))
+    y = Scale.fitting(*_heights(panel), TOP + HEIGHT, TOP, 5)
+    said = meaning(panel.metrics[0])
+    parts = [f"<title>{escape(said)}</title>"] if said else []
+    parts.append(_text(0, 14, panel.title, "title"))
+    parts += _key(panel) if len(panel.metrics) > 1 else [_text(0, 30, _measured(panel), "soft")]
+    for tick in y.ticks:
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{width:.1f}" y1="{y.at(tick):.1f}" y2="{y.at(tick):.1f}"/>')
+        parts.append(_text(LEFT - 7, y.at(tick) + 4, _number(tick, y.step, panel.is_share), "soft", "end"))
+    factor, unit = _factor(reach)
+    for tick in x.ticks:
+        parts.append(
+            f'<line class="axis" x1="{x.at(tick):.1f}" x2="{x.at(tick):.1f}" y1="{y.start}" y2="{y.start + 4}"/>'
+        )
+        parts.append(_text(x.at(tick), y.start + 17, _number(tick / factor, x.step / factor), "soft", "middle"))
+    parts.append(f'<line class="axis" x1="{LEFT}" x2="{width:.1f}" y1="{y.start}" y2="{y.start}"/>')
+    parts.append(_text((LEFT + width) / 2, y.start + 34, AXES[panel.against] + unit, "soft", "middle"))
+    for line in panel.lines:
+        dash = DASHES[panel.metrics.index(line.metric) % len(DASHES)]
+        parts += _drawn_line(line, names[line.run], dash, x, y)
+    return parts
+
+
+def _drawn_line(line: Line, name: str, dash: str, x: Scale, y: Scale) -> list[str]:
+    colour = COLOURS[line.run]
+    label = name if not dash else f"{name}: {_last(line.metric)}"
+    parts = [f'<g class="run" stroke="{colour}" fill="{colour}"><title>{escape(label)}</title>']
+    if line.low and line.high:
+        around = [*line.high, *reversed(line.low)]
+        parts.append(f'<polygon class="band" points="{_places(around, x, y)}"/>')
+    dashes = f' stroke-dasharray="{dash}"' if dash else ""
+    parts.append(f'<polyline class="curve" points="{_places(line.points, x, y)}"{dashes}/>')
+    for a, b in _dotted(line.points, dash):
+        parts.append(f'<circle cx="{x.at(a):.1f}" cy="{y.at(b):.1f}" r="2.6" stroke="none"/>')
+    return [*parts, "</g>"]
+
+
+def _dotted(points: Sequence[Point], dash: str) -> Sequence[Point]:
+    """The points that have a dot: all if they are few, or the last, where a run ends."""
+    if dash and len(points) > 1:  # something to compare with, not the course of a run
+        return ()
+    return points if len(points) <= FEW else points[-1:]
+
+
+def _key(panel: Panel) -> list[str]:
+    """Which dashes are which metric, where a panel has several."""
+    parts, x = [], 0.0
+    for metric, dash in zip(panel.metrics, DASHES, strict=False):
+        parts.append(
+            f'<path class="curve" stroke="#59636e" stroke-dasharray="{dash or "none"}" d="M{x + 1:.1f} 26.5h22"/>'
+        )
+        parts.append(_text(x + 29, 30, _last(metric), "soft"))
+        x += 44 + 5.8 * len(_last(metric))
+    return parts
+
+
+def _measured(panel: Panel) -> str:
+    """The metric's name, by which docs/metrics.md explains it, and what it is counted in."""
+    metric = panel.metrics[0]
+    return f"{metric}, {UNITS[metric]}" if metric in UNITS else metric
+
+
+def _reach(panels: Iterable[Panel], against: str) -> float:
+    """How far the curves go to the right: the same for all panels with the same axis."""
+    ends = [x for panel in panels if panel.against == against for line in panel.lines for x, _ in line.points]
+    return max(ends) or 1.0
+
+
+def _heights(panel: Panel) -> Point:
+    """From where to where a panel shows: from 0 if that is not far, and with some air."""
+    extent = [y for line in panel.lines for y in line.extent]
+    low, high = min(extent), max(extent)
+    span = high - low
+    if span <= 1e-9 * abs(high):  # level, but for rounding
+        return min(0.0, 1.3 * high), max(0.0, 1.3 * high) or float(high == 0)
+    top = high + 0.05 * span
+    if 0 <= low < 0.4 * high:
+        return 0.0, top
+    return low - 0.05 * span, top
+
+
+def _factor(reach: float) -> tuple[float, str]:
+    """What numbers that go so far are divided by, and how the axis says it."""
+    if reach >= 1e6:
+        return 1e6, " (millions)"
+    return (1e3, " (thousands)") if reach >= 1e4 else (1.0, "")
+
+
+def _number(value: float, step: float, share: bool = False) -> str:
+    """A round number of an axis, with as many digits as its neighbours."""
+    if share:
+        return f"{_number(100 * value, 100 * step)} %"
+    if step >= 1e5:
+        return f"{_number(value / 1e6, step / 1e6)} M"
+    if step >= 1e4:
+        return f"{_number(value / 1e3, step / 1e3)} k"
+    if step < 1e-4:
+        return f"{value:.2g}".replace("-", "−")
+    # A step of 1 × 10ⁿ may have become 9.99… × 10ⁿ⁻¹ on its way through a product.
+    digits = max(0, -math.floor(math.log10(step) + 1e-9))
+    return f"{value + 0.0:,.{digits}f}".replace("-", "−")
+
+
+def _last(metric: str) -> str:
+    return metric.rpartition(".")[2]
+
+
+def _places(points: Iterable[Point], x: Scale, y: Scale) -> str:
+    return " ".join(f"{x.at(a):.1f},{y.at(b):.1f}" for a, b in points)
+
+
+def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> str:
+    anchored = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}"{anchored}>{escape(text)}</text>'
