@@ -128,14 +128,16 @@ class SetupNetwork(nn.Module):
 
         sample: how to run `sample`, if it is not to be called as it is.
         """
-        drawn = self._draw(count, rng, sample or self.sample)
+        sample = sample or self.sample
+        drawn = self._draw(count, rng, sample)
         for _ in range(REDRAWS):
             stuck = (~can_move_first(self.game, drawn.setups)).nonzero()[:, 0]
             if len(stuck) == 0:
                 return drawn
-            again = self._draw(len(stuck), rng, self.sample)
+            # As many as before, though few are needed: a GPU prepares itself anew for every other number.
+            again = self._draw(count, rng, sample)
             for part, new in zip(drawn, again, strict=True):
-                part[stuck] = new
+                part[stuck] = new[: len(stuck)]
         raise SetupError(
             f"of {count} setups drawn for {self.game.name!r}, {len(stuck)} leave their owner without a move, however "
             f"often they are drawn again ({REDRAWS} times): this network cannot set up"
