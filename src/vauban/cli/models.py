@@ -219,19 +219,26 @@ def _curve_table(curve: Sequence[Mapping[str, float]]) -> Table:
     last = len(curve) - 1
     shown = {round(step * last / (CURVE_ROWS - 1)) for step in range(CURVE_ROWS)} if last else {0}
     for number in sorted(shown):
-        table.add_row(*(f"{curve[number].get(key, float('nan')):,.6g}" for key in curve[0]))
+        table.add_row(*(_number(curve[number].get(key, float("nan"))) for key in curve[0]))
     return table
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:.4g}"
 
 
 def _strength_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     from vauban.arena.report import elo_text
 
     table = Table(box=SIMPLE_HEAD, title="Strength, with 95 % intervals", title_justify="left")
-    for heading in ("against", "variant", "games", "score", "Elo", "from … to"):
+    several = len({row["variant"] for row in rows}) > 1
+    for heading in ("against", *(["variant"] if several else []), "games", "score, %", "Elo", "from … to"):
         words = heading in ("against", "variant")
-        table.add_column(heading, justify="left" if words else "right", no_wrap=not words)
+        table.add_column(heading, justify="left" if words else "right", no_wrap=True)
     for row in rows:
-        table.add_row(Text(row["opponent"]), row["variant"], f"{row['games']:,}", _score(row), *elo_text(dict(row)))
+        variant = [row["variant"]] if several else []
+        score = _score(row).replace("%", "").replace(" to ", "–")
+        table.add_row(Text(row["opponent"]), *variant, f"{row['games']:,}", score, *elo_text(dict(row)))
     return table
 
 

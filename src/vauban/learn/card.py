@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from vauban.games.stratego.game import Stratego
 from vauban.learn.checkpoint import read_progress
 from vauban.learn.metrics import read_metrics
 from vauban.learn.origin import read_starts
@@ -128,10 +129,12 @@ def _row(told: Any, name: str, date: str) -> dict[str, Any]:
         raise ModelError(f"the first agent has to be the model, as net:RUN or search:RUN, not {kind!r}")
     _, comma, rest = options.partition(",")
     row = strength_row(told, "", date)
+    usual = row["rules"] == Stratego(row["variant"]).rules.text
     row["command"] = shlex.join(
         [
             "vauban", "match", f"{kind}:{name}{comma}{rest}", row["opponent"], "--games", str(row["games"]),
-            "--variant", row["variant"], "--rules", row["rules"], "--setups", row["setups"], "--seed", str(row["seed"]),
+            "--variant", row["variant"], *([] if usual else ["--rules", row["rules"]]), "--setups", row["setups"],
+            "--seed", str(row["seed"]),
         ]
     )  # fmt: skip
     return row
