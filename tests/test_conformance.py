@@ -152,6 +152,20 @@ def test_games_end_in_time_and_then_rest(name: str, device: str) -> None:
     assert all(torch.equal(old, new) for old, new in zip(results[1:], sim.results[1:], strict=True))
 
 
+def test_nobody_moves_more_often_in_a_row_than_the_game_says(name: str, device: str) -> None:
+    sim = Simulator(name, N, device, SEED, restart=False)
+    before = sim.players.clone()
+    row = torch.zeros(N, dtype=torch.int64, device=sim.device)
+    longest = torch.zeros(N, dtype=torch.int64, device=sim.device)
+    for _ in range(min(sim.game.max_plies or 60, 60)):
+        playing = ~sim.over
+        row = torch.where(sim.players == before, row + 1, 1)
+        longest = torch.where(playing, torch.maximum(longest, row), longest)
+        before = sim.players.clone()
+        sim.step(sim.sample())
+    assert int(longest.max()) == sim.game.moves_in_a_row
+
+
 # ── Reproducing ──────────────────────────────────────────────────────────────────────────────────
 
 

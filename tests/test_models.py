@@ -316,7 +316,7 @@ def test_a_card_says_how_the_model_came_about_and_how_well_it_plays(shipped: Pat
     shown = told("mine")
     for words in (
         "A small model for tests.", "1,200", "5,000,000, 40,000", "62 minutes on one H200", "2026-01-31, 0123abc",
-        "vauban train tiny --seed 3", "bfloat16", "77.5% (72.0% to 83.0%)", "+164.1 … +275.5",
+        "vauban train tiny --seed 3", "bfloat16", "77.5 (72.0–83.0)", "+164.1 … +275.5",
         "$ vauban match net:mine cadet --games 200 --seed 7",
     ):  # fmt: skip
         assert words in shown, words

@@ -123,6 +123,8 @@ class Game(ABC):
     kernels: Kernels
     max_plies: int | None
     """The longest possible game; None if there is no limit."""
+    moves_in_a_row: int = 1
+    """How often a player can be on turn before the other one is again."""
     has_chance: bool
     """Whether chance is ever on turn."""
     utilities: tuple[float, ...]

@@ -138,6 +138,7 @@ class Leduc(SmallGame):
     action_count = 3
     max_legal = 3
     max_plies = 2 * SLOTS
+    moves_in_a_row = 2
     ends = POKER_ENDS
     cards = 6
     utilities = tuple(float(chips) for chips in (-13, -11, -9, -7, -5, -3, -1, 0, 1, 3, 5, 7, 9, 11, 13))

@@ -1,8 +1,8 @@
 """Collecting: many games played at once by the network that is being trained.
 
-A *window* is what is played between two trainings. Its last two rows, the newest position of each player, only say
-what the rows before them led to; they are the first rows of the next window. No observation is kept: a window has the
-records of its positions, from which learning makes observations and legal actions again.
+A *window* is what is played between two trainings. Its last rows, in which each player has his newest position, only
+say what the rows before them led to; they are the first rows of the next window. No observation is kept: a window has
+the records of its positions, from which learning makes observations and legal actions again.
 """
 
 from __future__ import annotations
@@ -16,9 +16,6 @@ from vauban.games.base import Game
 from vauban.nets.policy import Forward, PolicyNetwork, utility_values
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot, Store
-
-CARRIED = 2
-"""Rows of a window that the next one begins with."""
 
 
 class Window(NamedTuple):
@@ -58,6 +55,8 @@ class Collector:
         self.sim = Simulator(game, games, device, seed, stride=stride or games)
         self.sim.reset(first_number=first)
         self.length = length
+        self.carried = 1 + game.moves_in_a_row
+        """Rows of a window that the next one begins with: both players are on turn in them."""
         self.filled = 0
         store = self.sim.store
         shapes: list[tuple[tuple[int, ...], torch.dtype]] = [
@@ -84,13 +83,13 @@ class Collector:
         """Play until the window is full; `forward` is how the network is run."""
         if self.filled:
             for column in self.window:
-                column[:CARRIED] = column[-CARRIED:].clone()
+                column[: self.carried] = column[-self.carried :].clone()
         shape = (self.sim.n, *self.sim.observation_shape(network.observation, "squares"))
         dtype = next(network.parameters()).dtype
         if self._seen is None or self._seen.shape != shape or self._seen.dtype != dtype:
             self._seen = torch.empty(shape, dtype=dtype, device=self.sim.device)
         with torch.no_grad():
-            for row in range(CARRIED if self.filled else 0, self.length):
+            for row in range(self.carried if self.filled else 0, self.length):
                 self._play(network, forward, self._seen, row)
         self.sim.check_step()
         self.filled = self.length
@@ -119,14 +118,14 @@ class Collector:
 
     def state(self) -> dict[str, Tensor]:
         """All that a resumed run needs: the games, and the rows that the next window begins with."""
-        kept = {name: column[-CARRIED:].clone() for name, column in self.window._asdict().items()}
+        kept = {name: column[-self.carried :].clone() for name, column in self.window._asdict().items()}
         store = {f"sim.{name}": part.clone() for name, part in self.sim.store._asdict().items()}
         return kept | store | {"sim.starts": self.sim.starts.clone(), "filled": torch.tensor(self.filled)}
 
     def load_state(self, state: dict[str, Tensor]) -> None:
         """Go on from `state()`."""
         for name, column in self.window._asdict().items():
-            column[-CARRIED:] = state[name]
+            column[-self.carried :] = state[name]
         store = Store(*(state[f"sim.{name}"].to(self.sim.device) for name in Store._fields))
         self.sim.restore(Snapshot(self.sim.game, self.sim.tracks, self.sim.history, store))
         self.sim.starts.copy_(state["sim.starts"])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from vauban.learn.collect import CARRIED, Collector
+from vauban.learn.collect import Collector
 from vauban.learn.run import Run
 
 ROWS = 4
@@ -42,9 +42,9 @@ class Estimate:
 def estimate(run: Run) -> Estimate:
     """Measure a run that is about to begin or to go on; its games, networks and random numbers stay as they are."""
     config, device = run.config, run.device
-    rows = config.moves.length - CARRIED
+    rows = config.moves.length - run.collector.carried
     # Games of its own, as many, so that those of the run stay where they are.
-    games = Collector(run.game, config.moves.games, CARRIED + ROWS, device, config.seed)
+    games = Collector(run.game, config.moves.games, run.collector.carried + ROWS, device, config.seed)
     collect = _timed(lambda: games.collect(run.move.working, run.forward), device) / ROWS
     train = _timed(run.move_learner.rehearse, device)
     batches = math.ceil((1 - config.moves.quantile) * rows * config.moves.games / config.moves.batch)

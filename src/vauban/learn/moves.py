@@ -16,7 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from vauban.learn.collect import CARRIED, Collector, Window
+from vauban.learn.collect import Collector, Window
 from vauban.learn.schedules import PowerLaw
 from vauban.learn.targets import (
     Returns,
@@ -143,7 +143,7 @@ class MoveLearner:
         self.trainee.update_average(config.average)
         self.workers.add([self._sums])
         metrics = {name: value / max(total, 1) for name, value in zip(METRICS, self._sums.tolist(), strict=True)}
-        trained = returns.estimated[:-CARRIED].sum()
+        trained = returns.estimated[: -self.collector.carried].sum()
         self.workers.add([trained])
         return metrics | {
             "kept": total / max(trained.item(), 1),
@@ -174,7 +174,7 @@ class MoveLearner:
     def _filter(self, returns: Returns) -> tuple[Tensor, float]:
         """The positions to learn from, as row × games + game, and how large an advantage they have at least."""
         estimated = returns.estimated.clone()
-        estimated[-CARRIED:] = False
+        estimated[-self.collector.carried :] = False
         sizes = returns.advantages.abs()
         quantile = quantile_of(self.workers.gather(sizes[estimated]), self.config.quantile).item()
         # While nothing has happened yet that values could tell apart, hardly any advantage has a size worth naming;

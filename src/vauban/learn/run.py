@@ -27,7 +27,7 @@ from vauban.games.base import Game, game
 from vauban.games.stratego.game import Stratego
 from vauban.learn.belief_run import BeliefRun
 from vauban.learn.checkpoint import Checkpoint, load_checkpoint, save_checkpoint, under
-from vauban.learn.collect import CARRIED, Collector, Window
+from vauban.learn.collect import Collector, Window
 from vauban.learn.config import RunConfig, config_text, parse_config
 from vauban.learn.metrics import Journal
 from vauban.learn.moves import MoveLearner
@@ -100,7 +100,12 @@ class Run:
         self.setup_learner: SetupLearner | None = None
         if self.setup and isinstance(self.game, Stratego):
             self.setup_learner = SetupLearner(
-                self.setup, self.game, config.setups, plies=moves.length - CARRIED, seed=config.seed, workers=workers
+                self.setup,
+                self.game,
+                config.setups,
+                plies=moves.length - self.collector.carried,
+                seed=config.seed,
+                workers=workers,
             )
         self.belief: BeliefRun | None = None
         self._belief_of = 0
@@ -166,7 +171,7 @@ class Run:
     def _iterate_moves(self) -> dict[str, float]:
         self.iteration += 1
         seconds: dict[str, float] = {}
-        first = CARRIED if self.collector.filled else 0
+        first = self.collector.carried if self.collector.filled else 0
         with self._timed(seconds, "setups"):
             self._draw_setups()
         with self._timed(seconds, "collect"):
