@@ -322,8 +322,8 @@ def test_a_recorded_game_is_analysed_at_any_ply(models: dict[str, str], tmp_path
     agent = ("--agent", f"search:{models['tiny']},{LITTLE}", "--json")
     table = json.loads(run(str(file), "--ply", "3", *agent).stdout.splitlines()[-1])
     assert (table["ply"], table["player"]) == (3, "blue")
-    last = json.loads(run(str(file), *agent).stdout.splitlines()[-1])
-    assert last["ply"] == len(played.history) - 1
+    lines = run(str(file), *agent).stdout.splitlines()
+    assert len(lines) == len(played.history) + 2 and "moments" in json.loads(lines[-1])
     for arguments, words in (
         ((str(file), "--ply", "9999", *agent), "and no ply 9999"),
         ((str(file), "--game", "2", *agent), "and no game 2"),

@@ -1,45 +1,72 @@
-"""`vauban analyse`: what a searching agent finds out about a position."""
+"""`vauban analyse`: what a searching agent finds out about a position, and what a model sees in a whole game."""
 
 from __future__ import annotations
 
+import json as json_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
+from rich.text import Text
 
-from vauban.cli.output import Json, console, print_json
+from vauban.cli.output import Json, console, print_json, progress_bar
 from vauban.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from vauban.agents.net import ModelAgent
     from vauban.agents.searching import SearchAgent
     from vauban.board import Board
+    from vauban.notation.records import RecordedGame
+    from vauban.search.review import Review
 
 LIKELY = 4
 """Types of a hidden piece that are shown."""
+NOBODY = "none"
+"""In place of an agent: a game is looked back on without a network."""
+BARS = "▁▂▃▄▅▆▇█"
+NARROWEST, WIDEST = 20, 100
+"""How many columns the line of values has."""
 
 
 def analyse(
     position: Annotated[str, typer.Argument(help="A position as text, or a file of recorded games.")],
-    agent: Annotated[str, typer.Option(help="A searching agent, e.g. search:runs/mine,rollouts=200.")],
+    agent: Annotated[
+        str | None,
+        typer.Option(help="search:MODEL; for a whole game also net:MODEL, or none (default: a shipped model, if any)."),
+    ] = None,
     game: Annotated[int, typer.Option(help="Which game of the file, from 1.", min=1)] = 1,
     ply: Annotated[
-        int | None, typer.Option(help="The position after so many plies (default: the last one).", min=0)
+        int | None, typer.Option(help="The position after so many plies (default: the whole game).", min=0)
     ] = None,
-    top: Annotated[int, typer.Option(help="How many moves to show.", min=1)] = 10,
+    top: Annotated[int, typer.Option(help="How many moves of a position to show.", min=1)] = 10,
     seed: Annotated[int, typer.Option(help="What the search's chance depends on.")] = 0,
+    html: Annotated[Path | None, typer.Option(help="Write the look back on a game as one page.")] = None,
     json: Json = False,
 ) -> None:
-    """Search a position, and show what was found: moves, values, outcomes, and what is believed to be hidden.
+    """Search a position, or look back on a whole game.
 
-    The player on turn is the one who thinks, and he knows only what he may know. A position that is given as text is
-    played by the variant and the rules of the agent's model.
+    Of a position: moves, values, outcomes, and what is believed to be hidden. The player on turn is the one who thinks,
+    and he knows only what he may know. A position that is given as text is played by the variant and the rules of the
+    agent's model.
+
+    Of a game, without --ply: what each side foresaw and believed when it was on turn, and the moments that decided it.
+    A search looks at those moments too. With --json there is a line for each position, then one about the game.
 
     Example: vauban analyse games.txt --game 2 --ply 40 --agent search:runs/mine,time=2
+
+    Example: vauban analyse games.txt --agent net:runs/mine --html game.html
     """
-    thinker = _searching(agent, seed)
-    board = _from_file(Path(position), game, ply) if Path(position).is_file() else _from_text(position, thinker, ply)
+    file = Path(position)
+    if _is_file(file) and ply is None:
+        _look_back(file, game, agent, seed, html, json)
+        return
+    if html is not None:
+        raise ConfigurationError("--html is for a whole game: give a file of recorded games, without --ply")
+    recorded = _recorded(file, game) if _is_file(file) else None
+    thinker = _searching(agent, None if recorded is None else recorded.variant.name, seed)
+    board = _from_text(position, thinker, ply) if recorded is None else _at(recorded, file, game, ply)
     if board.is_over:
         raise ConfigurationError("the game is over in this position: there is nothing to analyse")
     view = board.view(board.turn)
@@ -52,14 +79,55 @@ def analyse(
     _print(told, top)
 
 
-def _searching(text: str, seed: int) -> SearchAgent:
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a position can be too long for the name of a file
+        return False
+
+
+# ── Who thinks ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _searching(text: str | None, variant: str | None, seed: int) -> SearchAgent:
     from vauban.agents import make_agent
     from vauban.agents.searching import SearchAgent
 
+    text = f"search:{_shipped(variant)}" if text is None else text
     found = make_agent(text, seed)
     if not isinstance(found, SearchAgent):
         raise ConfigurationError(f"the agent {text!r} does not tell what it thinks: take search:MODEL")
     return found
+
+
+def _looking_back(text: str | None, variant: str, seed: int) -> ModelAgent | None:
+    """Whose networks look back on a game."""
+    from vauban.agents import make_agent
+    from vauban.agents.net import ModelAgent
+
+    if text == NOBODY:
+        return None
+    text = f"net:{_shipped(variant)}" if text is None else text
+    found = make_agent(text, seed)
+    if not isinstance(found, ModelAgent):
+        raise ConfigurationError(
+            f"the agent {text!r} does not tell what it thinks: take net:MODEL or search:MODEL, or {NOBODY}"
+        )
+    return found
+
+
+def _shipped(variant: str | None) -> str:
+    """The name of a shipped model that plays a variant; of a position that is given as text, no variant is known."""
+    from vauban.nets.store import read_card, shipped_models
+
+    for name, folder in shipped_models().items():
+        if variant is not None and variant in read_card(folder)["variants"]:
+            return name
+    lacking = "a position does not tell its variant" if variant is None else f"no shipped model plays {variant!r}"
+    raise ConfigurationError(f"say who looks at it, e.g. --agent search:runs/mine: {lacking}")
+
+
+# ── One position ─────────────────────────────────────────────────────────────────────────────────
 
 
 def _from_text(text: str, thinker: SearchAgent, ply: int | None) -> Board:
@@ -74,17 +142,21 @@ def _from_text(text: str, thinker: SearchAgent, ply: int | None) -> Board:
     return Board.from_position(text, game.variant, game.rules)
 
 
-def _from_file(file: Path, number: int, ply: int | None) -> Board:
+def _recorded(file: Path, number: int) -> RecordedGame:
     from vauban.cli.replay import read_game
 
-    last = read_game(file, number)[0].board
-    if last is None:
+    return read_game(file, number)[0]
+
+
+def _at(recorded: RecordedGame, file: Path, number: int, ply: int | None) -> Board:
+    """A recorded game after so many plies, or at its end."""
+    if recorded.board is None:
         raise ConfigurationError(f"game {number} of {file} has pieces that are not known (U): it cannot be replayed")
-    board = last.copy()
+    board = recorded.board.copy()
     plies = len(board.history)
     if ply is not None and ply > plies:
         raise ConfigurationError(f"game {number} of {file} has {plies} plies, and no ply {ply}")
-    while board.history and (len(board.history) > ply if ply is not None else board.is_over):
+    while ply is not None and len(board.history) > ply:
         board.pop()
     return board
 
@@ -122,3 +194,63 @@ def _print(told: dict[str, Any], top: int) -> None:
         likely = sorted(kinds.items(), key=lambda item: -item[1])[:LIKELY]
         belief.add_row(square, "  ".join(f"{kind} {share:.0%}" for kind, share in likely))
     console.print(belief)
+
+
+# ── A whole game ─────────────────────────────────────────────────────────────────────────────────
+
+
+def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path | None, as_json: bool) -> None:
+    from vauban.agents.searching import SearchAgent
+    from vauban.cli.replay import Replay
+    from vauban.search.review import review
+
+    recorded = _recorded(file, number)
+    board = _at(recorded, file, number, None)
+    thinker = _looking_back(agent, recorded.variant.name, seed)
+    search = thinker.search if isinstance(thinker, SearchAgent) else None
+    with progress_bar("looking back", 100) as move:
+        found = review(
+            board,
+            None if thinker is None else thinker.model,
+            search=search,
+            progress=lambda share: move(round(100 * share)),
+        )
+    replay = Replay(recorded)
+    if html is not None:
+        from vauban.web.report import report_html
+
+        html.write_text(report_html(found, recorded.headers, replay.verdict().rstrip(".")), encoding="utf-8")
+    if as_json:
+        for each in found.plies_json():
+            print(json_module.dumps(each, allow_nan=False))
+        print_json({"headers": recorded.headers, "result": recorded.result, **found.summary_json()})
+        return
+    replay.introduce()
+    console.print(Text(f"{len(board.history)} plies. {replay.verdict()}"))
+    _print_values(found)
+    _print_moments(found)
+    if html is not None:
+        console.print(Text(f"The page: {html}"))
+
+
+def _print_values(found: Review) -> None:
+    """What each side foresaw, as a line of bars from 0 to 100 percent."""
+    if not found.outcomes:
+        return
+    plies = len(found.turns)
+    width = min(plies, max(NARROWEST, min(console.width - 16, WIDEST)))
+    console.print()
+    for side, name in enumerate(found.board.game.players):
+        values = [found.value(side, column * (plies - 1) // max(width - 1, 1)) for column in range(width)]
+        line = "".join(" " if value is None else BARS[min(int(4 * (value + 1)), 7)] for value in values)
+        console.print(Text.assemble(f"{name:>5} ", (line, "red" if side == 0 else "blue")))
+    console.print(Text(f"      what each side foresaw for itself, ply 0 to {plies - 1}: ▁ a loss, █ a win", "dim"))
+
+
+def _print_moments(found: Review) -> None:
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("ply", "kind", "side", "what happened"):
+        table.add_column(heading, justify="right" if heading == "ply" else "left")
+    for each in found.moments:
+        table.add_row(str(each.ply), each.kind, found.board.game.players[each.side], Text(each.text))
+    console.print(table if found.moments else Text("No single moment decided this game."))

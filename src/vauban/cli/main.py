@@ -43,7 +43,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     bot_check: "Check that a bot speaks the line protocol.",
     train: "Train networks by self-play.",
     curves: "Draw the learning curves of runs.",
-    analyse: "Search a position, and show what was found.",
+    analyse: "Search a position, or look back on a game.",
     exploitability: "Say how much a perfect opponent gains.",
     variants: "List the games and variants.",
     observation: "Print every channel of an observation.",

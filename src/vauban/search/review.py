@@ -1,0 +1,704 @@
+"""Looking back on a game: what each side foresaw, would have played and believed, and the moments that decided it.
+
+    found = review(board, load_model("runs/mine"))
+    found.moments, found.to_json()
+
+Every position is looked at through the eyes of the player on turn, by the networks of one model for both sides; all
+positions of a game are looked at in batches. A review tells what was hidden: it is for games that are over, or for
+those who may know everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from math import ceil, log
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from vauban.board import Battle, Board, Piece, Played
+from vauban.errors import VaubanError
+from vauban.games.base import HISTORY
+from vauban.games.stratego.pieces import BOMB, FLAG, PLAYERS, TYPES
+from vauban.nets.belief import BeliefNetwork, Left, marginals, uniform_chances
+from vauban.nets.store import Model
+from vauban.notation.moves import Move, MoveText, move_text
+from vauban.notation.position import position_text
+from vauban.notation.records import setups_of
+from vauban.search.analysis import Analysis
+from vauban.search.opinion import ask, look
+from vauban.search.search import Search, multiplies_bfloat16
+from vauban.sim.store import Snapshot
+
+AT_ONCE = 64
+"""Positions that are looked at between two words about progress."""
+SAMPLES = (32, 128)
+"""Of what is hidden, drawn for a position: at least and at most."""
+NAMED = {"cpu": 100_000, "cuda": 10_000_000}
+"""Pieces that a belief network names for a whole game, about: in longer games the samples become fewer, then the
+positions. Between those, a belief is carried on."""
+ROWS_AT_ONCE = {"cpu": 1024, "cuda": 32768}
+"""Samples that are drawn together: more only take more memory."""
+SEARCH_SECONDS = 20.0
+"""For all critical positions together."""
+LOOK_DICE = 11
+"""Purpose of randomness (`vauban.games.randomness`): drawing what may be hidden."""
+
+TOP = 5
+"""Moves of a position that are told."""
+SMALLEST_SHARE = 0.005
+"""What is believed less is not told."""
+
+MOST_MOMENTS, MOST_LOSSES, MOST_SURPRISES = 7, 3, 2
+LEAST_SWING = 0.15
+"""What a side must lose or win of its foresight (−1 … 1) for a moment."""
+LEAST_HARM = 0.05
+"""What a surprise must cost the surprised."""
+LEAST_FAULT = 0.02
+"""A move that a search finds worse than the best by less than this is no loss of the mover's."""
+LOCATED, SURPRISING = 0.5, 0.1
+"""A belief above which the flag is found, and one below which a type comes as a surprise."""
+WORTH = (3.0, 1.5, 3.0, 2.0, 3.0, 4.0, 5.0, 7.0, 9.0, 11.0, 25.0, 2.5)
+"""What a piece of each type is worth, roughly: for games that no network has looked at."""
+
+Shares = npt.NDArray[np.float64]
+"""How likely each of the 12 types is."""
+Believed = dict[int, Shares]
+"""What a side believes of the enemy's hidden pieces, by square."""
+
+
+class ReviewCancelledError(VaubanError):
+    """Nobody wants the review any more."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Something that decided the game."""
+
+    ply: int
+    """The move after which it shows, counted from 1: also the position after that move."""
+    kind: str
+    """"loss" (a move or battle by which a side's outlook fell), "belief" (a side had found the flag), "surprise" (a
+    piece was what it was hardly believed to be) or "flag" (the flag was captured)."""
+    side: int
+    """Whose it is: who lost ground, found the flag, was surprised, or captured the flag."""
+    text: str
+    """A sentence or two for a person."""
+
+
+@dataclass(frozen=True, eq=False)
+class Review:
+    """A game that has been looked back on. Positions are counted from 0, the start, to the number of moves."""
+
+    board: Board
+    """The game at its end."""
+    model: str | None
+    """The name of the model that has looked at it."""
+    pieces: list[dict[int, Piece]]
+    """By position, what stood where: the truth."""
+    turns: list[int]
+    """By position, who was on turn."""
+    outcomes: dict[int, tuple[float, float, float]]
+    """Where a network has looked: what the side on turn foresaw (loss, draw, win)."""
+    policies: dict[int, dict[Move, float]]
+    """Where a network has looked: its policy, the likeliest move first."""
+    beliefs: list[tuple[Believed, Believed]]
+    """By position, what red and blue believed."""
+    counted: bool
+    """Whether beliefs are what can be told by counting, not those of a network."""
+    searches: dict[int, Analysis]
+    """Critical positions that have been searched."""
+    moments: list[Moment]
+    seconds: float
+
+    def outcome(self, side: int, position: int) -> tuple[float, float, float] | None:
+        """What a side foresees (loss, draw, win): at its next own position, or the result; None if neither is known."""
+        for place in range(position, len(self.turns)):
+            if place in self.outcomes and self.turns[place] == side:
+                return self.outcomes[place]
+        ended = self.board.outcome()
+        if ended is None:
+            return None
+        result = ended.utility if side == 0 else -ended.utility
+        return float(result < 0), float(result == 0), float(result > 0)
+
+    def value(self, side: int, position: int) -> float | None:
+        """What a side foresees as its result, from −1 to 1, at its next own position, or the result itself."""
+        found = self.outcome(side, position) if self.outcomes else None
+        return None if found is None else found[2] - found[0]
+
+    def swing(self, side: int, ply: int) -> float | None:
+        """How much a side's foresight rose by a move: from its last own position before it to the next one."""
+        for place in (ply - 1, ply - 2):
+            if place in self.outcomes and self.turns[place] == side:
+                after = self.value(side, ply)
+                return None if after is None else after - self.outcomes[place][2] + self.outcomes[place][0]
+        return None
+
+    # ── In words and numbers ─────────────────────────────────────────────────────────────────────
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, for the page and for programs."""
+        return {**self.summary_json(), "plies": list(self.plies_json())}
+
+    def summary_json(self) -> dict[str, Any]:
+        """All but the positions."""
+        board, name = self.board, self.board.variant.square_name
+        start = board.start_position()
+        setups = setups_of(start, board.variant)
+        ended = board.outcome()
+        return {
+            "game": "stratego",
+            "variant": board.variant.name,
+            "rules": board.rules.text,
+            "model": self.model,
+            "belief_by": "counting" if self.counted else "network",
+            "sides": list(PLAYERS),
+            "truth": {"position": position_text(start)} if setups is None else dict(zip(PLAYERS, setups, strict=True)),
+            "winner": None if ended is None or ended.winner is None else PLAYERS[ended.winner],
+            "end": None if ended is None else ended.end,
+            "moves": [self._move_json(number, played) for number, played in enumerate(board.history, 1)],
+            "captured": {side: [_word(kind) for kind in board.captured(player)] for player, side in enumerate(PLAYERS)},
+            "located": {
+                side: None if found is None else {"ply": found[0], "at": name(found[1])}
+                for side, found in zip(PLAYERS, (located(self, player) for player in (0, 1)), strict=True)
+            },
+            "moments": [
+                {"ply": each.ply, "kind": each.kind, "side": PLAYERS[each.side], "text": each.text}
+                for each in self.moments
+            ],
+            "seconds": round(self.seconds, 3),
+        }
+
+    def plies_json(self) -> Iterator[dict[str, Any]]:
+        """One position after the other."""
+        for position, turn in enumerate(self.turns):
+            outcomes = [self.outcome(side, position) if self.outcomes else None for side in (0, 1)]
+            yield {
+                "ply": position,
+                "turn": PLAYERS[turn],
+                "values": {
+                    side: None if found is None else _rounded(found[2] - found[0])
+                    for side, found in zip(PLAYERS, outcomes, strict=True)
+                },
+                "wdl": {
+                    side: None if found is None else [_rounded(share) for share in found]
+                    for side, found in zip(PLAYERS, outcomes, strict=True)
+                },
+                "policy": [
+                    {**self._squares_json(move), "p": _rounded(share)}
+                    for move, share in list(self.policies.get(position, {}).items())[:TOP]
+                ],
+                "search": self._search_json(position),
+                "belief": {
+                    side: {
+                        self.board.variant.square_name(square): {
+                            _word(kind): _rounded(shares[kind])
+                            for kind in np.argsort(-shares, kind="stable").tolist()
+                            if shares[kind] >= SMALLEST_SHARE
+                        }
+                        for square, shares in believed.items()
+                    }
+                    for side, believed in zip(PLAYERS, self.beliefs[position], strict=True)
+                },
+            }
+
+    def _search_json(self, position: int) -> list[dict[str, Any]] | None:
+        found = self.searches.get(position)
+        if found is None:
+            return None
+        return [
+            {
+                **self._squares_json(self.board.game.decode(found.player, int(found.actions[place]))),
+                "value": _rounded(found.values[place]),
+                "visits": int(found.visits[place]),
+                "p": _rounded(found.policy[place]),
+            }
+            for place in np.argsort(-found.policy, kind="stable")[:TOP]
+        ]
+
+    def _move_json(self, ply: int, played: Played) -> dict[str, Any]:
+        battle = played.battle
+        shown = None if battle is None else (battle.attacker, battle.defender, battle.result)
+        return {
+            "ply": ply,
+            "side": PLAYERS[played.player],
+            **self._squares_json(played.move),
+            "text": move_text(MoveText(played.move, battle is not None, shown), self.board.variant),
+            "battle": None
+            if battle is None
+            else {"attacker": _word(battle.attacker), "defender": _word(battle.defender), "result": battle.result},
+        }
+
+    def _squares_json(self, move: tuple[int, int]) -> dict[str, str]:
+        source, target = (self.board.variant.square_name(square) for square in move)
+        return {"from": source, "to": target}
+
+
+def _word(kind: int) -> str:
+    return TYPES[kind].lower()
+
+
+def _rounded(number: float) -> float:
+    return round(float(number), 3)
+
+
+# ── Looking ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def review(
+    board: Board,
+    model: Model | None,
+    *,
+    search: Search | None = None,
+    progress: Callable[[float], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Review:
+    """Look back on a game with all its moves.
+
+    model: whose networks look at it. Without one, nothing is foreseen, and beliefs are what can be told by counting.
+    A model without a belief network counts too.
+    search: looks at the critical positions as well; at most `SEARCH_SECONDS` for all of them.
+    progress: is told from time to time which part is done, 0 to 1. cancelled: is asked as often; if it says True,
+    `ReviewCancelledError` is raised.
+    """
+    begun = perf_counter()
+    pace = _Progress(progress, cancelled)
+    positions = _positions(board)
+    turns = [each.turn for each in positions]
+    pieces = [each.pieces() for each in positions]
+    beliefs = [(_counted(each, 0), _counted(each, 1)) for each in pieces]
+    found = Review(board, None, pieces, turns, {}, {}, beliefs, model is None or model.belief is None, {}, [], 0.0)
+    name = None
+    if model is not None:
+        model.check_plays(board.game)
+        name = str(model.card["name"])
+        views = _own_views(positions)
+        looks = {} if model.belief is None else _places_to_look(found, model.belief)
+        pace.expect(sum(map(len, views)) + sum(map(len, looks.values())) * LOOK_COST + (search is not None) * 100)
+        _foresee(found, model, views, pace)
+        if model.belief is not None:
+            _believe(found, model.belief, positions, looks, pace)
+        if search is not None and board.game.history_needed() is not None:
+            _search(found, search, views, pace)
+    moments = find_moments(found)
+    pace.finish()
+    return replace(found, model=name, moments=moments, seconds=perf_counter() - begun)
+
+
+LOOK_COST = 3
+"""What drawing a belief costs, in looks of a move network: for the progress only."""
+
+
+class _Progress:
+    """How far it is, for whoever wants to know; and whether he still does."""
+
+    def __init__(self, told: Callable[[float], None] | None, cancelled: Callable[[], bool] | None) -> None:
+        self._told, self._cancelled = told, cancelled
+        self._total, self._done = 1, 0
+        self.step(0)
+
+    def expect(self, total: int) -> None:
+        self._total = max(total, 1)
+
+    def step(self, done: int) -> None:
+        self._done += done
+        if self._cancelled is not None and self._cancelled():
+            raise ReviewCancelledError("the review was cancelled")
+        if self._told is not None:
+            self._told(min(self._done / self._total, 0.99))
+
+    def finish(self) -> None:
+        if self._told is not None:
+            self._told(1.0)
+
+
+def _positions(board: Board) -> list[Board]:
+    """The game after each number of moves."""
+    back = board.copy()
+    found = [back.copy()]
+    while back.history:
+        back.pop()
+        found.append(back.copy())
+    return found[::-1]
+
+
+def _own_views(positions: Sequence[Board]) -> tuple[Views, Views]:
+    """For each side the positions in which it is on turn, as it sees them."""
+    places: tuple[list[int], list[int]] = ([], [])
+    for place, board in enumerate(positions):
+        if not board.is_over:
+            places[board.turn].append(place)
+    return Views.make(positions, 0, places[0]), Views.make(positions, 1, places[1])
+
+
+@dataclass(frozen=True)
+class Views:
+    """Positions as one side sees them."""
+
+    places: list[int]
+    snapshot: Snapshot | None
+    """None if there are none."""
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @staticmethod
+    def make(positions: Sequence[Board], side: int, places: list[int]) -> Views:
+        needed = positions[0].game.history_needed()
+        history = max(HISTORY, max(each.quiet for each in positions) + 1 if needed is None else needed)
+        rows = [positions[place].view(side).snapshot(history) for place in places]
+        return Views(places, Snapshot.join(rows) if rows else None)
+
+    def parts(self, size: int) -> Iterator[tuple[list[int], Snapshot]]:
+        for start in range(0, len(self.places), size):
+            assert self.snapshot is not None
+            yield self.places[start : start + size], self.snapshot[start : start + size]
+
+
+def _foresee(found: Review, model: Model, views: tuple[Views, Views], pace: _Progress) -> None:
+    """What the side on turn foresees, and would play."""
+    game = found.board.game
+    for side in (0, 1):
+        for places, part in views[side].parts(AT_ONCE):
+            opinion = ask(model.move, part)
+            legal, outcomes = opinion.legal.cpu().numpy(), opinion.outcome.double().cpu().numpy()
+            policies = opinion.log_policy.double().exp().cpu().numpy()
+            for place, actions, policy, outcome in zip(places, legal, policies, outcomes, strict=True):
+                loss, draw, win = outcome.tolist()
+                found.outcomes[place] = (loss, draw, win)
+                found.policies[place] = {
+                    Move(*game.decode(side, int(actions[which]))): float(policy[which])
+                    for which in np.argsort(-policy, kind="stable")[: int((actions >= 0).sum())]
+                }
+            pace.step(len(places))
+
+
+def _search(found: Review, search: Search, views: tuple[Views, Views], pace: _Progress) -> None:
+    """Search the positions before the moves of the moments that there are so far."""
+    critical = sorted({each.ply - 1 for each in find_moments(found)} & set(found.outcomes))
+    seconds = SEARCH_SECONDS / max(len(critical), 1)
+    limit = min(seconds, search.config.time or seconds)
+    for place in critical:
+        side = views[found.turns[place]]
+        assert side.snapshot is not None
+        [found.searches[place]] = search.analyse(side.snapshot[side.places.index(place)], [place], time=limit)
+        pace.step(ceil(100 / len(critical)))
+
+
+# ── Believing ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _hidden(pieces: Mapping[int, Piece], side: int) -> dict[int, Piece]:
+    """The pieces that are hidden from a side, in the order of its own frame."""
+    found = [(square, piece) for square, piece in pieces.items() if piece.player != side and not piece.revealed]
+    return dict(found if side == 0 else found[::-1])
+
+
+def _counted(pieces: Mapping[int, Piece], side: int) -> Believed:
+    """What can be told by counting: every consistent way to give out the types is equally likely."""
+    hidden = _hidden(pieces, side)
+    if not hidden:
+        return {}
+    counts = np.zeros(len(TYPES), np.int64)
+    for piece in hidden.values():
+        assert piece.kind is not None
+        counts[piece.kind] += 1
+    moved = torch.tensor([piece.moved for piece in hidden.values()])
+    left = Left(torch.from_numpy(counts).expand(len(hidden), -1), moved, (~moved).sum().expand(len(hidden)))
+    chances = uniform_chances(left).double().numpy()
+    return dict(zip(hidden, chances, strict=True))
+
+
+def _places_to_look(found: Review, belief: BeliefNetwork) -> dict[int, list[int]]:
+    """For each side the positions at which its belief is drawn: its own ones, or in long games some of them."""
+    board, pieces, turns = found.board, found.pieces, found.turns
+    named_at_most = NAMED[next(belief.parameters()).device.type] / 2
+    last = len(turns) - board.is_over
+    looks: dict[int, list[int]] = {}
+    for side in (0, 1):
+        # Nobody has been on turn before the first move, and yet has an idea.
+        own = sorted({0, *(place for place in range(last) if turns[place] == side)})
+        own = [place for place in own if _hidden(pieces[place], side)]
+        named = SAMPLES[0] * sum(len(_hidden(pieces[place], side)) for place in own)
+        stride = max(ceil(named / named_at_most), 1)
+        looks[side] = [
+            place
+            for number, place in enumerate(own)
+            if number % stride == 0 or any(played.battle for played in board.history[max(place - 2, 0) : place])
+        ]
+    return looks
+
+
+def _believe(
+    found: Review, belief: BeliefNetwork, positions: Sequence[Board], looks: Mapping[int, list[int]], pace: _Progress
+) -> None:
+    """Put what the network believes in the place of what was counted; between its looks a belief is carried on."""
+    device = next(belief.parameters()).device
+    if multiplies_bfloat16(device):
+        belief = deepcopy(belief).to(torch.bfloat16)
+    for side, places in looks.items():
+        hidden = {place: _hidden(found.pieces[place], side) for place in places}
+        named = sum(map(len, hidden.values()))
+        samples = min(max(NAMED[device.type] // (2 * max(named, 1)), SAMPLES[0]), SAMPLES[1])
+        known: dict[int, dict[int, Shares]] = {}
+        for part, snapshot in Views.make(positions, side, places).parts(max(1, ROWS_AT_ONCE[device.type] // samples)):
+            dice = [np.random.default_rng((LOOK_DICE, side, place)) for place in part]
+            uniforms = np.stack([each.random((samples, belief.pieces), np.float32) for each in dice])
+            seen = look(snapshot.to(device), belief.observation, torch.float32)
+            with torch.inference_mode():
+                values = belief.sample(seen, torch.from_numpy(uniforms).to(device))
+                drawn = marginals(values).double().cpu().numpy()
+            for place, shares in zip(part, drawn, strict=True):
+                identities = [piece.identity for piece in hidden[place].values()]
+                known[place] = dict(zip(identities, shares, strict=False))
+            pace.step(LOOK_COST * len(part))
+        latest: dict[int, Shares] = {}
+        for place, pieces in enumerate(found.pieces):
+            latest = known.get(place, latest)
+            counted = found.beliefs[place][side]
+            for square, chances in counted.items():
+                counted[square] = _carried(latest[pieces[square].identity], chances)
+
+
+def _carried(shares: Shares, chances: Shares) -> Shares:
+    """A belief without what has become impossible since; where nothing is left of it, what can be told by counting."""
+    possible = np.where(chances > 0, shares, 0.0)
+    whole = possible.sum()
+    return possible / whole if whole > 0 else chances
+
+
+def located(found: Review, side: int) -> tuple[int, int] | None:
+    """The first position at which a side believed, with more than `LOCATED`, that the flag is where it is; and where.
+
+    None if it never did.
+    """
+    for place, pieces in enumerate(found.pieces):
+        for square, shares in found.beliefs[place][side].items():
+            if pieces[square].kind == FLAG and shares[FLAG] > LOCATED:
+                return place, square
+    return None
+
+
+# ── Moments ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def find_moments(found: Review) -> list[Moment]:
+    """The few moments that decided the game, in the order in which they came; one for each ply at most."""
+    capture = _capture(found)
+    turning = _turning(found)
+    flags = [each for side in (0, 1) if (each := _locating(found, side)) is not None]
+    surprises = _surprises(found)[:MOST_SURPRISES]
+    losses = _losses(found, turning)[:MOST_LOSSES]
+    if turning is not None and any((each.ply, each.side) == (turning.ply - 1, turning.side) for each in losses):
+        turning = None  # it was the answer to a move that is told of
+    chosen: dict[int, Moment] = {}
+    for each in [*([capture] if capture else []), *([turning] if turning else []), *flags, *losses, *surprises]:
+        same = chosen.get(each.ply)
+        if same is not None:
+            told = each.text if each.kind in ("surprise", "belief") else ""
+            chosen[each.ply] = Moment(same.ply, same.kind, same.side, f"{same.text} {told}".strip())
+        elif len(chosen) < MOST_MOMENTS:
+            chosen[each.ply] = each
+    return [chosen[ply] for ply in sorted(chosen)]
+
+
+def _capture(found: Review) -> Moment | None:
+    ended, history = found.board.outcome(), found.board.history
+    if ended is None or ended.end != "flag" or not history:
+        return None
+    return Moment(len(history), "flag", history[-1].player, f"{_capital(_battle_words(found, history[-1]))}.")
+
+
+def _turning(found: Review) -> Moment | None:
+    """The battle by which the outlook moved most away from the loser; in a draw, away from anybody."""
+    ended = found.board.outcome()
+    losers = (0, 1) if ended is None or ended.winner is None else (1 - ended.winner,)
+    most, ply, loser = (LEAST_SWING if found.outcomes else min(WORTH)), 0, 0
+    for number, played in enumerate(found.board.history, 1):
+        if played.battle is None or played.battle.defender == FLAG:
+            continue
+        swing = _red_swing(found, number, played)
+        for side in losers:
+            harm = -swing if side == 0 else swing
+            if harm > most:
+                most, ply, loser = harm, number, side
+    if ply == 0:
+        return None
+    text = f"The battle that turned the game: {_battle_words(found, found.board.history[ply - 1])}."
+    return Moment(ply, "loss", loser, " ".join([text, *_outlook_words(found, loser, ply)]))
+
+
+def _red_swing(found: Review, ply: int, played: Played) -> float:
+    """How far a battle moved the outlook towards red: by what both foresaw, or by what the fallen were worth."""
+    if found.outcomes:
+        red, blue = (found.swing(side, ply) for side in (0, 1))
+        known = [each for each in (red, None if blue is None else -blue) if each is not None]
+        return sum(known) / len(known) if known else 0.0
+    battle = played.battle
+    assert battle is not None
+    gain = (WORTH[battle.defender] if battle.result in ">=" else 0.0) - (
+        WORTH[battle.attacker] if battle.result in "<=" else 0.0
+    )
+    return gain if played.player == 0 else -gain
+
+
+def _losses(found: Review, turning: Moment | None) -> list[Moment]:
+    """The moves after which the mover's outlook fell most. What the network would have played itself counts less."""
+    weighed = []
+    for ply, played in enumerate(found.board.history, 1):
+        swing = found.swing(played.player, ply)
+        if ply - 1 not in found.outcomes or swing is None or swing > -LEAST_SWING or _acquitted(found, ply):
+            continue
+        weighed.append((-swing * (1 - found.policies[ply - 1].get(played.move, 0.0)), ply))
+    return [_loss(found, ply, turning) for _, ply in sorted(weighed, reverse=True)]
+
+
+def _loss(found: Review, ply: int, turning: Moment | None) -> Moment:
+    played = found.board.history[ply - 1]
+    name = found.board.variant.square_name
+    piece = found.pieces[ply - 1][played.move.source]
+    if played.battle is not None:
+        told = _battle_words(found, played)
+    else:
+        told = f"{_piece_words(piece)} went from {name(played.move.source)} to {name(played.move.target)}"
+    words = [f"{_capital(told)}.", *_outlook_words(found, played.player, ply)]
+    if ply < len(found.board.history) and found.board.history[ply].battle is not None:
+        answer = "The answer turned the game" if turning is not None and turning.ply == ply + 1 else "The answer"
+        words.append(f"{answer}: {_battle_words(found, found.board.history[ply])}.")
+    policy = found.policies[ply - 1]
+    best, share = next(iter(policy.items()))
+    chance = policy.get(played.move, 0.0)
+    if best == played.move:
+        words.append(f"The network would have played it too ({_percent(chance)}).")
+    else:
+        words.append(
+            f"The network preferred {name(best.source)}–{name(best.target)} "
+            f"({_percent(share)} against {_percent(chance)})."
+        )
+    words += _search_words(found, ply - 1, played.move)
+    return Moment(ply, "loss", played.player, " ".join(words))
+
+
+def _acquitted(found: Review, ply: int) -> bool:
+    """Whether a search found that no other move would have been better."""
+    values = searched_values(found, ply - 1)
+    return bool(values) and max(values.values()) - values[found.board.history[ply - 1].move] < LEAST_FAULT
+
+
+def searched_values(found: Review, place: int) -> dict[Move, float]:
+    """What a search found each move to be worth, the chosen one first; empty if there was none."""
+    analysis = found.searches.get(place)
+    if analysis is None:
+        return {}
+    order = np.argsort(-analysis.policy, kind="stable").tolist()
+    decode = found.board.game.decode
+    return {
+        Move(*decode(analysis.player, int(analysis.actions[which]))): float(analysis.values[which]) for which in order
+    }
+
+
+def _search_words(found: Review, place: int, move: Move) -> list[str]:
+    values = searched_values(found, place)
+    if not values:
+        return []
+    name = found.board.variant.square_name
+    best = next(iter(values))
+    if best == move:
+        return ["A search would have played it, too."]
+    return [
+        f"A search chose {name(best.source)}–{name(best.target)} "
+        f"(worth {_percent(_score(values[best]))} against {_percent(_score(values[move]))})."
+    ]
+
+
+def _locating(found: Review, side: int) -> Moment | None:
+    first = located(found, side)
+    if first is None or first[0] == 0:
+        return None
+    place, square = first
+    share = found.beliefs[place][side][square][FLAG]
+    where = found.board.variant.square_name(square)
+    who, whose = _capital(PLAYERS[side]), PLAYERS[1 - side]
+    if found.counted:
+        text = f"By counting alone {who.lower()} could tell where {whose}'s Flag was: {_percent(share)} on {where}."
+    else:
+        text = f"{who} had found {whose}'s Flag: it gave {where} {_percent(share)}."
+    return Moment(place, "belief", side, text)
+
+
+def _surprises(found: Review) -> list[Moment]:
+    """Pieces that turned out in battle to be what they were hardly believed to be, those that mattered most first."""
+    weighed = []
+    for ply, played in enumerate(found.board.history, 1):
+        if played.battle is None:
+            continue
+        for square, kind, side in (
+            (played.move.source, played.battle.attacker, 1 - played.player),
+            (played.move.target, played.battle.defender, played.player),
+        ):
+            believed = found.beliefs[ply - 1][side].get(square)
+            if believed is None or believed[kind] >= SURPRISING or kind == FLAG:
+                continue
+            harm = -(_red_swing(found, ply, played) * (1 if side == 0 else -1))
+            if harm < LEAST_HARM:
+                continue
+            weight = harm * -log(max(float(believed[kind]), SMALLEST_SHARE))
+            where = found.board.variant.square_name(square)
+            kin = "the" if found.board.variant.army[kind] == 1 else "a"
+            text = (
+                f"{_capital(PLAYERS[side])} had given the piece on {where} {_percent(believed[kind])} "
+                f"to be {kin} {TYPES[kind]}."
+            )
+            weighed.append((weight, ply, side, text))
+    weighed.sort(key=lambda each: (-each[0], each[1]))
+    return [Moment(ply, "surprise", side, _surprise_words(found, ply, text)) for _, ply, side, text in weighed]
+
+
+def _surprise_words(found: Review, ply: int, text: str) -> str:
+    return f"{_capital(_battle_words(found, found.board.history[ply - 1]))}. {text}"
+
+
+def _battle_words(found: Review, played: Played) -> str:
+    battle, foe = played.battle, PLAYERS[1 - played.player]
+    assert isinstance(battle, Battle)
+    attacker, defender = f"{PLAYERS[played.player]}'s {TYPES[battle.attacker]}", f"{foe}'s {TYPES[battle.defender]}"
+    where = found.board.variant.square_name(played.move.target)
+    if battle.result == "=":
+        return f"{attacker} and {defender} fell together on {where}"
+    if battle.result == "<":
+        verb = "ran into" if battle.defender == BOMB else "attacked"
+        return f"{attacker} {verb} {defender} on {where} and fell"
+    return f"{attacker} {'captured' if battle.defender == FLAG else 'took'} {defender} on {where}"
+
+
+def _outlook_words(found: Review, side: int, ply: int) -> list[str]:
+    """By how much a side's outlook changed."""
+    swing, after = found.swing(side, ply), found.value(side, ply)
+    if swing is None or after is None:
+        return []
+    before = after - swing
+    verb = "rose" if swing > 0 else "fell"
+    return [f"{_capital(PLAYERS[side])}'s outlook {verb} from {_percent(_score(before))} to {_percent(_score(after))}."]
+
+
+def _piece_words(piece: Piece) -> str:
+    return f"{PLAYERS[piece.player]}'s {TYPES[piece.kind or 0]}"
+
+
+def _score(value: float) -> float:
+    """A value from −1 to 1 as the points that can be expected: a win is one, a draw half a one."""
+    return (value + 1) / 2
+
+
+def _percent(share: float) -> str:
+    return "under 1%" if 0 < share < SMALLEST_SHARE else f"{share:.0%}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,416 @@
+"""Looking back on a game: what each side foresaw and believed, the moments that decided it, and the report of it."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import typer
+from typer.testing import CliRunner
+
+from vauban import picture
+from vauban.board import Board
+from vauban.cli.analyse import analyse
+from vauban.errors import ConfigurationError
+from vauban.games.stratego.pieces import BOMB, FLAG, PLAYERS, TYPES
+from vauban.nets.belief import BeliefNetwork, hidden_pieces, marginals
+from vauban.nets.move import MoveNetwork
+from vauban.nets.store import Model, describe, make_card, save_model
+from vauban.nets.transformer import Size
+from vauban.notation.moves import Move
+from vauban.notation.records import read_games, write_game
+from vauban.search import review as module
+from vauban.search.opinion import ask
+from vauban.search.review import Review, ReviewCancelledError, find_moments, review
+from vauban.search.search import Search, SearchConfig
+from vauban.web.report import _centre, report_html
+
+SIZE = Size(depth=1, width=16, heads=2)
+
+GAME = """
+[Game "stratego"]
+[Variant "barrage"]
+[Red "fox <b>"]
+[Blue "a network"]
+[RedSetup ".G....OF../........../......O..B/.N..MS...."]
+[BlueSetup "........BF/........GS/........N./....O...MO"]
+[Result "0-1"]
+[End "flag"]
+
+1. e4e5 f7g7 2. e5e6 g7j7 3. e6e7 j7xj3(O<B) 4. e7d7 a7a3 5. d7c7 b7xc7(M=M)
+6. b1b2 a3a7 7. b4b5 a7a8 8. b5b6 a8a3 9. b2a2 a3xg3(O=O) 10. b6b7 b8c8 11. b7b8
+b9xb8(G>N) 12. a2a3 c8c7 13. a3a4 c7d7 14. a4a5 d7e7 15. a5a6 e7e6 16. a6a7 e6e5
+17. a7b7 b8xb7(G=G) 18. g1g2 e5e4 19. f4xe4(S<N) e4e3 20. g2g3 e3f3 21. g3g4
+f3g3 22. g4f4 g3g2 23. f4f5 g2h2 24. f5f6 h2xh1(N>F) 0-1
+"""
+
+
+def game() -> Board:
+    """A short game that ends with the capture of red's flag."""
+    [recorded] = read_games(GAME)
+    assert recorded.board is not None
+    return recorded.board
+
+
+def make_model(board: Board, with_belief: bool = True) -> Model:
+    """A model with weights of no meaning, but of strong opinions."""
+    with torch.random.fork_rng():
+        torch.manual_seed(5)
+        move, belief = MoveNetwork(board.game, SIZE).eval(), BeliefNetwork(board.game, SIZE, 1).eval()
+        with torch.no_grad():
+            move.source_and_target.weight *= 4
+            move.outcome.weight *= 30
+            belief.types.weight *= 12
+    networks = {"move": describe("move", SIZE, observation="ataraxos")}
+    card = make_card(board.game, networks, name="strong-opinions", about="For tests.")
+    return Model(Path("nowhere"), board.game, move, None, belief if with_belief else None, None, card)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return make_model(game())
+
+
+@pytest.fixture(scope="module")
+def looked(model: Model) -> Review:
+    return review(game(), model)
+
+
+def positions(board: Board) -> list[Board]:
+    back = board.copy()
+    found = [back.copy()]
+    while back.history:
+        back.pop()
+        found.append(back.copy())
+    return found[::-1]
+
+
+# ── What is foreseen ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_position_is_foreseen_as_the_network_does_from_the_view_of_the_player_on_turn(
+    model: Model, looked: Review
+) -> None:
+    boards = positions(looked.board)
+    assert sorted(looked.outcomes) == list(range(len(boards) - 1))  # the last one is over
+    for place in (0, 1, 20, 47):
+        board = boards[place]
+        opinion = ask(model.move, board.view(board.turn).snapshot())
+        assert looked.outcomes[place] == pytest.approx(opinion.outcome[0].tolist(), abs=1e-5)
+        policy = looked.policies[place]
+        assert set(policy) == set(board.legal_moves) and sum(policy.values()) == pytest.approx(1, abs=1e-5)
+        best = int(opinion.log_policy[0].argmax())
+        assert next(iter(policy)) == Move(*board.game.decode(board.turn, int(opinion.legal[0, best])))
+
+
+def test_who_is_not_on_turn_foresees_what_he_does_at_his_next_turn_and_in_the_end_the_result(looked: Review) -> None:
+    plies = looked.to_json()["plies"]
+    assert [each["ply"] for each in plies] == list(range(49))
+    assert plies[10]["turn"] == "red" and plies[10]["values"]["blue"] == plies[11]["values"]["blue"]
+    assert plies[11]["values"]["red"] == plies[12]["values"]["red"]
+    loss, draw, win = plies[11]["wdl"]["blue"]
+    assert loss + draw + win == pytest.approx(1, abs=2e-3)
+    assert plies[11]["values"]["blue"] == pytest.approx(win - loss, abs=2e-3)
+    assert plies[48]["values"] == {"red": -1.0, "blue": 1.0} and plies[48]["wdl"]["red"] == [1.0, 0.0, 0.0]
+
+
+def test_in_an_unfinished_game_nobody_foresees_beyond_its_last_position(model: Model) -> None:
+    board = game()
+    for _ in range(18):
+        board.pop()
+    last = review(board, model).to_json()["plies"][-1]
+    assert last["turn"] == "red" and last["values"]["red"] is not None and last["values"]["blue"] is None
+
+
+# ── What is believed ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_without_a_network_beliefs_are_the_chances_of_the_observation() -> None:
+    found = review(game(), None)
+    assert found.counted and found.summary_json()["belief_by"] == "counting"
+    for place, board in enumerate(positions(found.board)[:-1]):
+        seen = hidden_pieces(board.view(board.turn).observe(layout="squares")[None], board.variant.pieces)
+        believed = found.beliefs[place][board.turn]
+        assert list(believed) == board.view(board.turn).hidden()
+        for row, shares in enumerate(believed.values()):
+            assert shares == pytest.approx(seen.chances[0, row].numpy(), abs=1e-5)
+
+
+@pytest.mark.parametrize("place", [0, 8, 21, 40])
+def test_a_belief_network_is_asked_from_the_view_of_each_side(model: Model, looked: Review, place: int) -> None:
+    board = positions(looked.board)[place]
+    view = board.view(board.turn)
+    assert model.belief is not None
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        uniforms = torch.rand(1, 3000, board.variant.pieces)
+    expected = marginals(model.belief.sample(view.observe(layout="squares")[None], uniforms))[0]
+    believed = looked.beliefs[place][board.turn]
+    assert list(believed) == view.hidden()
+    shares = np.stack(list(believed.values()))
+    assert np.abs(shares - expected[: len(shares)].numpy()).max() < 0.2
+    assert shares.max() > 0.6, "the network must have opinions, or this test shows nothing"
+
+
+@pytest.mark.parametrize("named", [100_000, 600])
+def test_beliefs_fit_what_is_public_also_where_they_are_carried_on(
+    model: Model, monkeypatch: pytest.MonkeyPatch, named: int
+) -> None:
+    monkeypatch.setitem(module.NAMED, "cpu", named)
+    found = review(game(), model)
+    for board, sides in zip(positions(found.board), found.beliefs, strict=True):
+        for side, believed in enumerate(sides):
+            view = board.view(side)
+            assert list(believed) == view.hidden()
+            for square, shares in believed.items():
+                assert shares.sum() == pytest.approx(1)
+                assert set(np.flatnonzero(shares).tolist()) <= set(view.hidden_types())
+                if board.pieces()[square].moved:
+                    assert shares[FLAG] == shares[BOMB] == 0
+
+
+def test_in_a_long_game_the_network_looks_at_fewer_positions(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    sample = BeliefNetwork.sample
+    monkeypatch.setattr(BeliefNetwork, "sample", lambda self, seen, u: drawn.append(len(seen)) or sample(self, seen, u))
+    review(game(), model)
+    every = sum(drawn)
+    drawn.clear()
+    monkeypatch.setitem(module.NAMED, "cpu", 600)
+    review(game(), model)
+    assert every >= 48 and 0 < sum(drawn) < every
+
+
+def test_what_a_side_foresees_and_believes_does_not_depend_on_what_is_hidden_from_it(model: Model) -> None:
+    start = positions(game())[0].start_position()
+    kinds = {piece.square: (piece.player, piece.kind) for piece in start.pieces if piece.kind is not None}
+    flag, bomb = (next(s for s, each in kinds.items() if each == (1, kind)) for kind in (FLAG, BOMB))
+    exchanged = {**kinds, flag: kinds[bomb], bomb: kinds[flag]}
+    found = []
+    for pieces in (kinds, exchanged):
+        board = Board.from_pieces(pieces, "barrage")
+        for played in game().history[:40]:
+            board.push(played.move)
+        found.append(review(board, model))
+    mine, other = (each.to_json()["plies"] for each in found)
+    for place, (one, two) in enumerate(zip(mine, other, strict=True)):
+        assert one["values"]["red"] == two["values"]["red"] and one["belief"]["red"] == two["belief"]["red"]
+        if one["turn"] == "red":
+            assert one["policy"] == two["policy"], f"ply {place}"
+    assert any(one["belief"]["blue"] != {} for one in mine)
+    assert any(one["values"]["blue"] != two["values"]["blue"] for one, two in zip(mine, other, strict=True))
+
+
+# ── Moments ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_without_a_network_the_moments_are_those_that_can_be_counted() -> None:
+    found = review(game(), None)
+    assert [(each.ply, each.kind, PLAYERS[each.side]) for each in found.moments] == [
+        (22, "loss", "red"), (37, "belief", "blue"), (48, "flag", "blue"),
+    ]  # fmt: skip
+    texts = [each.text for each in found.moments]
+    assert texts[0] == "The battle that turned the game: blue's General took red's Miner on b8."
+    assert "100% on h1" in texts[1]
+    assert texts[2] == "Blue's Miner captured red's Flag on h1."
+    summary = found.summary_json()
+    assert summary["located"] == {"red": None, "blue": {"ply": 37, "at": "h1"}}
+    assert summary["captured"]["blue"] == ["marshal", "general", "scout", "scout"]
+    assert summary["moves"][5] == {
+        "ply": 6, "side": "blue", "from": "j7", "to": "j3", "text": "j7xj3(O<B)",
+        "battle": {"attacker": "scout", "defender": "bomb", "result": "<"},
+    }  # fmt: skip
+
+
+def foreseen(ply: int, before: float, after: float, chance: float) -> Review:
+    """The game as if the mover had foreseen `before`, then `after` a move that the network plays with this chance."""
+    found = review(game(), None)
+    mover = found.turns[ply - 1]
+    for place, turn in enumerate(found.turns[:-1]):
+        value = (before if place < ply else after) * (1 if turn == mover else -1)
+        found.outcomes[place] = ((1 - value) / 2, 0.0, (1 + value) / 2)
+        policy = [(found.board.history[place].move, chance), (Move(0, 1), 1 - chance)]
+        found.policies[place] = dict(sorted(policy, key=lambda each: -each[1]))
+    return found
+
+
+def test_a_move_after_which_the_movers_outlook_falls_is_a_moment_with_what_the_network_preferred() -> None:
+    [loss] = [each for each in find_moments(foreseen(25, 0.4, -0.2, 0.03)) if each.ply == 25]
+    assert (loss.kind, PLAYERS[loss.side]) == ("loss", "red")
+    assert loss.text == (
+        "Red's General went from a3 to a4. Red's outlook fell from 70% to 40%. "
+        "The network preferred a1–b1 (97% against 3%)."
+    )
+    [loss] = [each for each in find_moments(foreseen(25, 0.4, -0.2, 0.9)) if each.ply == 25]
+    assert "The network would have played it too (90%)." in loss.text
+    assert not [each for each in find_moments(foreseen(25, 0.4, 0.3, 0.03)) if each.ply == 25]
+
+
+def test_the_battle_that_turned_the_game_is_told_once_with_the_move_that_it_answered() -> None:
+    found = find_moments(foreseen(21, 0.4, -0.4, 0.1))
+    [loss] = [each for each in found if each.ply in (21, 22)]
+    assert loss.ply == 21 and "The answer turned the game: blue's General took red's Miner on b8." in loss.text
+
+
+def test_a_piece_that_was_hardly_believed_to_be_what_it_is_surprises() -> None:
+    found = foreseen(6, 0.5, -0.1, 0.9)
+    j3 = found.board.variant.square("j3")
+    shares = np.zeros(len(TYPES))
+    shares[[BOMB, TYPES.index("Scout")]] = 0.04, 0.96
+    found.beliefs[5][1][j3] = shares
+    [moment] = [each for each in find_moments(found) if each.ply == 6]
+    assert moment.text.startswith("The battle that turned the game:") or moment.text.startswith("Blue's Scout ran into")
+    assert "Blue had given the piece on j3 4% to be the Bomb." in moment.text
+    shares[[BOMB, TYPES.index("Scout")]] = 0.14, 0.86
+    assert not any("had given" in each.text for each in find_moments(found))
+
+
+def test_there_are_few_moments_and_they_come_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    board = Board.random("classic", 3)
+    rng = random.Random(3)
+    while not board.is_over and len(board.history) < 400:
+        board.push(rng.choice(list(board.legal_moves)))
+    found = review(board, None)
+    for place in range(len(found.turns) - board.is_over):
+        value = rng.uniform(-1, 1)
+        found.outcomes[place] = ((1 - value) / 2, 0.0, (1 + value) / 2)
+        found.policies[place] = {Move(0, 1): 1.0}
+    moments = find_moments(found)
+    plies = [each.ply for each in moments]
+    assert 3 <= len(moments) <= 7 and plies == sorted(set(plies))
+    monkeypatch.setattr(module, "MOST_MOMENTS", 2)
+    assert len(find_moments(found)) == 2
+
+
+# ── A search, progress ───────────────────────────────────────────────────────────────────────────
+
+
+def test_a_search_looks_at_the_critical_positions_only(model: Model) -> None:
+    search = Search(model.move, None, SearchConfig(rollouts=8, depth=2))
+    found = review(game(), model, search=search)
+    assert 47 in found.searches and len(found.searches) <= 7
+    assert set(found.searches) >= {each.ply - 1 for each in found.moments}
+    plies = found.to_json()["plies"]
+    assert plies[30]["search"] is None or 30 in found.searches
+    best = plies[47]["search"][0]
+    assert set(best) == {"from", "to", "value", "visits", "p"} and len(plies[47]["search"]) <= 5
+    analysis = found.searches[47]
+    chosen = found.board.game.action_text(1, int(analysis.actions[analysis.policy.argmax()]))
+    assert best["from"] + best["to"] == chosen
+
+
+def test_a_move_is_no_loss_when_a_search_finds_no_better_one(model: Model) -> None:
+    found = foreseen(25, 0.4, -0.2, 0.03)
+    view = positions(game())[24].view(0)
+    [analysis] = Search(model.move, None, SearchConfig(rollouts=100, depth=2)).analyse(view.snapshot(), [1])
+    moves = [Move(*found.board.game.decode(0, int(action))) for action in analysis.actions]
+    played = moves.index(found.board.history[24].move)
+    for worth, kept in ((-0.5, True), (0.5, False)):
+        values = np.zeros(len(moves))
+        values[played] = worth
+        found.searches[24] = replace(analysis, values=values)
+        told = [each for each in find_moments(found) if each.ply == 25]
+        assert bool(told) == kept
+        assert not told or "A search chose" in told[0].text
+
+
+def test_progress_rises_to_one_and_a_review_can_be_cancelled(model: Model) -> None:
+    told: list[float] = []
+    review(game(), model, progress=told.append)
+    assert told == sorted(told) and told[-1] == 1 and len(told) >= 4
+    with pytest.raises(ReviewCancelledError):
+        review(game(), model, progress=told.append, cancelled=lambda: len(told) > 6)
+
+
+# ── The report, the command ──────────────────────────────────────────────────────────────────────
+
+
+def test_the_report_needs_nothing_else_and_says_what_the_review_says(looked: Review) -> None:
+    page = report_html(looked, {"Red": "<script>alert(1)</script>", "Blue": "b & c"})
+    assert "<script>alert" not in page and "b &amp; c" in page
+    assert not re.search(r"(src|href)\s*=\s*[\"']?(https?:|//|/)|@import|url\(", page)
+    for moment in looked.moments:
+        assert moment.text.replace("'", "&#x27;") in page
+    assert page.count("<li><svg") == len(looked.moments)
+    data = json.loads(re.findall(r'id="data">(.*?)</script>', page)[0])
+    assert len(data["says"]) == len(data["wdl"]) == len(data["policy"]) == 49
+    tracks = {(piece["side"], piece["kind"], tuple(piece["at"][-1])) for piece in data["pieces"]}
+    assert (0, FLAG, (48, -1)) in tracks, "the flag is captured at ply 48"
+    general = next(each for each in data["pieces"] if (each["side"], TYPES[each["kind"]]) == (1, "General"))
+    assert general["shown"] == 22
+
+
+def test_the_report_puts_arrows_where_the_picture_has_its_squares() -> None:
+    board = game()
+    for name in ("a1", "e4", "j10"):
+        square = board.variant.square(name)
+        x, y = _centre(board, square)
+        rectangles = re.findall(r'<rect x="(\d+)" y="(\d+)" width="40"', picture.svg(board))
+        assert (x - 20, y - 20) == tuple(map(int, rectangles[square]))
+
+
+COMMAND = typer.Typer()
+COMMAND.command()(analyse)
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(COMMAND, list(arguments))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "games.txt"
+    path.write_text(GAME)
+    return str(path)
+
+
+def test_a_whole_game_is_analysed(file: str, tmp_path: Path, model: Model) -> None:
+    networks = {"move": model.move}
+    save_model(tmp_path / "model", networks, model.card, torch.float32)
+    done = run(file, "--agent", f"net:{tmp_path / 'model'}", "--html", str(tmp_path / "out.html"))
+    assert done.exit_code == 0, done.output
+    for words in ("Blue won: the Flag was taken", "what each side foresaw", "captured red's Flag on h1", "fox <b>"):
+        assert words in done.output
+    assert "fox &lt;b&gt;" in (tmp_path / "out.html").read_text()
+    lines = [
+        json.loads(line) for line in run(file, "--agent", f"net:{tmp_path / 'model'}", "--json").stdout.splitlines()
+    ]
+    assert [line.get("ply") for line in lines] == [*range(49), None]
+    assert lines[-1]["model"] == "strong-opinions" and lines[-1]["headers"]["Blue"] == "a network"
+    assert lines[3]["policy"] and lines[3]["values"]["blue"] is not None
+
+
+def test_a_whole_game_is_analysed_without_a_network(file: str) -> None:
+    done = run(file, "--agent", "none")
+    assert done.exit_code == 0 and "The battle that turned the game" in done.output
+    lines = [json.loads(line) for line in run(file, "--agent", "none", "--json").stdout.splitlines()]
+    assert lines[3]["values"] == {"red": None, "blue": None} and lines[-1]["model"] is None
+
+
+def test_what_cannot_be_analysed_is_said(file: str, tmp_path: Path) -> None:
+    micro = tmp_path / "micro.txt"
+    board = Board.random("micro", 1)
+    board.push(board.legal_moves[0])
+    micro.write_text(write_game(board))
+    for arguments, words in (
+        ((file, "--agent", "cadet"), "does not tell what it thinks: take net:MODEL or search:MODEL"),
+        ((file, "--ply", "3", "--html", "x.html", "--agent", "none"), "--html is for a whole game"),
+        ((str(micro),), "say who looks at it, e.g. --agent"),
+        ((board.text,), "a position does not tell its variant"),
+    ):
+        error = run(*arguments).exception
+        assert isinstance(error, ConfigurationError) and words in str(error)
+
+
+def test_setups_are_told_as_the_truth() -> None:
+    board = game()
+    truth = review(board, None).summary_json()["truth"]
+    again = Board.from_setups(truth["red"], truth["blue"], "barrage")
+    assert again.start_position() == board.start_position()
