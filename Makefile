@@ -7,7 +7,7 @@ STAMP := $(VENV)/.ready
 .PHONY: help venv play test test-all oracle lint bench docs clean
 
 help:
-	@echo "make play      play a game in this terminal"
+	@echo "make play      play on a page, in your browser"
 	@echo "make test      set up if needed, then run the tests (under 15 minutes on two cores)"
 	@echo "make test-all  the long runs too (under an hour)"
 	@echo "make lint      ruff, mypy, import contracts"

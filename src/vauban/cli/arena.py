@@ -274,7 +274,7 @@ def _opened(file: Path, given: dict[str, Any]) -> Tournament:
 
 
 def _say_how_to_go_on(file: Path, played: Tournament) -> None:
-    from vauban.cli.play import started_as
+    from vauban.cli.terminal import started_as
 
     errors.print(f"Interrupted after {played.played} of {played.games} games. Go on with")
     errors.print(Text(f"  {started_as()} tournament {shlex.quote(str(file))}"), soft_wrap=True)

@@ -21,6 +21,7 @@ from vauban.cli.play import play
 from vauban.cli.replay import replay
 from vauban.cli.rules import perft, rules
 from vauban.cli.solve import exploitability
+from vauban.cli.terminal import terminal
 from vauban.cli.train import train
 from vauban.errors import VaubanError
 
@@ -34,7 +35,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 COMMANDS: dict[Callable[..., None], str] = {
-    play: "Play a game of Stratego in this terminal.",
+    play: "Play on a page, against the machine or a friend.",
+    terminal: "Play a game of Stratego in this terminal.",
     replay: "Go through a recorded game, move by move.",
     match: "Let two agents play, and say who is better.",
     tournament: "Let many agents play each other, and rate them.",

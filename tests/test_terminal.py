@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 from vauban.agents import make_agent
 from vauban.agents.base import Agent
 from vauban.board import Board, Look, Played, View
-from vauban.cli import play as module
-from vauban.cli.play import TerminalGame, play, resume
+from vauban.cli import terminal as module
+from vauban.cli.terminal import TerminalGame, resume, terminal
 from vauban.errors import VaubanError
 from vauban.games.stratego.setups import Row, parse_setup, random_setup, setup_text
 from vauban.games.stratego.variants import VARIANTS, Variant
@@ -465,7 +465,7 @@ def test_a_saved_game_goes_on_exactly_as_it_would_have_gone(tmp_path: Path) -> N
     whole, first = tmp_path / "whole.txt", [SETUP, "ready", *moves[:2], f"save {path}", "quit"]
     sit_down(typing([SETUP, "ready", *moves, f"save {whole}"]), make_agent("cadet", 7))
     _, screen = sit_down(typing(first), make_agent("cadet", 7))
-    assert f"vauban play --load {path}" in screen.replace("\n", " ")
+    assert f"vauban terminal --load {path}" in screen.replace("\n", " ")
     person = typing([*moves[2:], f"save {path}"])
     resume(path, source=person, target=person.screen).run()
     assert path.read_text() == whole.read_text()
@@ -484,7 +484,7 @@ def test_whoever_leaves_is_told_how_to_go_on(ending: object, tmp_path: Path) -> 
     person = Person(answer)
     code, screen = sit_down(person, make_agent("random", 2))
     assert code == (130 if ending is KeyboardInterrupt else 0)
-    kept = re.search(r"vauban play --load (\S+)", screen)
+    kept = re.search(r"vauban terminal --load (\S+)", screen)
     assert kept is not None and Path(kept[1]).is_relative_to(tmp_path)
     person = typing([])
     table = resume(Path(kept[1]), source=person, target=person.screen)
@@ -505,12 +505,12 @@ def test_the_command_that_goes_on_is_the_one_that_was_typed(tmp_path: Path, monk
     script.write_text("")
     script.chmod(0o755)
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("sys.argv", [str(script), "play"])
+    monkeypatch.setattr("sys.argv", [str(script), "terminal"])
     _, screen = sit_down(typing(["ready"]), side=1)
-    assert f"\n  '{script}' play --load " in screen
+    assert f"\n  '{script}' terminal --load " in screen
     monkeypatch.setenv("PATH", str(script.parent))
     _, screen = sit_down(typing(["ready"]), side=1)
-    assert "\n  vauban play --load " in screen
+    assert "\n  vauban terminal --load " in screen
 
 
 def test_a_file_is_written_over_only_when_asked_twice(tmp_path: Path) -> None:
@@ -523,7 +523,7 @@ def test_a_file_is_written_over_only_when_asked_twice(tmp_path: Path) -> None:
 
 
 app = typer.Typer()
-app.command()(play)
+app.command()(terminal)
 
 
 @pytest.mark.parametrize(
@@ -593,11 +593,11 @@ def test_json_tells_the_end_of_a_whole_game() -> None:
 
 def test_the_commands_help_shows_every_default_and_an_example() -> None:
     plain = typer.Typer(rich_markup_mode=None)
-    plain.command()(play)
+    plain.command()(terminal)
     said = CliRunner().invoke(plain, ["--help"]).output
     for default in ("barrage", "strategus", "red", "cadet"):
         assert f"(default: {default})" in " ".join(said.split())
-    assert re.search(r"^ *Example: vauban play", said, re.MULTILINE)
+    assert re.search(r"^ *Example: vauban terminal", said, re.MULTILINE)
 
 
 # ── The wall ─────────────────────────────────────────────────────────────────────────────────────

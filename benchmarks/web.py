@@ -1,0 +1,209 @@
+"""The page's server under load: many games at once against a scripted agent.
+
+    python benchmarks/web.py                              # 200 games, people who move after a second
+    python benchmarks/web.py --games 50 --think 0         # as fast as it goes
+    python benchmarks/web.py --seconds 1800               # memory over many games
+
+A server of its own is started, with its workers and a shelf on disk, on the same machine as the people, who are
+written here: each plays random legal moves over a WebSocket, and begins another game when one is over. They arrive one
+after the other; when all are there, it is measured how long it takes from sending a move to seeing the agent's answer,
+without the pause that the server makes for people to see it. Prints one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+
+
+def serve(port: int, folder: str) -> None:
+    """The server: as `vauban.web.serve` makes it, without the pause before an answer."""
+    import uvicorn
+
+    from vauban.arena.executors import cores
+    from vauban.web.app import make_app, own_names
+    from vauban.web.host import Host, Settings
+    from vauban.web.levels import levels
+    from vauban.web.limits import MESSAGE_BYTES, Limits
+    from vauban.web.shelf import Shelf
+
+    host = Host(Shelf(Path(folder) / "games.sqlite"), levels(), Settings(delay=0.0, workers=cores(), warm_up=False))
+    app = make_app(host, Limits(paced=False), own_names("127.0.0.1"))
+    uvicorn.run(
+        app, port=port, access_log=False, log_level="warning", ws_max_size=MESSAGE_BYTES, ws_per_message_deflate=False
+    )
+
+
+class Load:
+    """People at their games, and what they have measured."""
+
+    def __init__(self, port: int, level: str, variant: str, think: float, until: float) -> None:
+        self.address = f"127.0.0.1:{port}"
+        self.level = level
+        self.variant = variant
+        self.think = think
+        self.until = until
+        self.arriving = min(10.0, (until - time.monotonic()) / 4)
+        self.all_there = time.monotonic() + self.arriving
+        self.waits: list[float] = []
+        self.finished = 0
+        self.failures: list[str] = []
+
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        request = urllib.request.Request(
+            f"http://{self.address}{path}", json.dumps(body).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            found: dict[str, Any] = json.load(answer)
+            return found
+
+    async def person(self, number: int) -> None:
+        rng = random.Random(number)
+        await asyncio.sleep(rng.random() * self.arriving)
+        while time.monotonic() < self.until:
+            try:
+                setup = await asyncio.to_thread(self.post, "/api/setups", {"variant": self.variant, "kind": "random"})
+                against = {"kind": "level", "level": self.level}
+                wanted = {"variant": self.variant, "against": against, "side": rng.choice(["red", "blue"]), **setup}
+                made = await asyncio.to_thread(self.post, "/api/games", wanted)
+                async with connect(f"ws://{self.address}/ws", origin=f"http://{self.address}", compression=None) as ws:
+                    await self.game(ws, made, rng)
+            except Exception as error:
+                self.failures.append(f"{type(error).__name__}: {error}")
+                return
+
+    async def game(self, ws: ClientConnection, made: dict[str, Any], rng: random.Random) -> None:
+        [(seat, secret)] = made["seats"].items()
+        await ws.send(json.dumps({"do": "sit", "game": made["game"], "seat": seat, "secret": secret}))
+        asked: float | None = None
+        ply = -1
+        async for text in ws:
+            told = json.loads(text)
+            if told["say"] == "error":
+                raise RuntimeError(told["text"])
+            if told["say"] != "sight" or (told["turn"] != seat and told["over"] is None) or told["ply"] == ply:
+                continue
+            ply = told["ply"]
+            if asked is not None and time.monotonic() > self.all_there:
+                self.waits.append(time.perf_counter() - asked)
+            if told["over"] is not None:
+                self.finished += 1
+                return
+            if time.monotonic() > self.until:
+                return
+            if self.think:
+                await asyncio.sleep(rng.uniform(0.5, 1.5) * self.think)
+            source = rng.choice(sorted(told["legal"]))
+            asked = time.perf_counter()
+            await ws.send(json.dumps({"do": "move", "from": source, "to": rng.choice(told["legal"][source])}))
+
+
+def family(pid: int) -> list[int]:
+    """A process and all that it has started."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        children.setdefault(int(fields[1]), []).append(int(entry.parent.name))
+    found = [pid]
+    for each in found:
+        found += children.get(each, [])
+    return found
+
+
+def megabytes(pids: list[int]) -> float:
+    """What processes hold by themselves, what they share counted once for each part."""
+    kilobytes = 0
+    for pid in pids:
+        try:
+            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+                if line.startswith("Pss:"):
+                    kilobytes += int(line.split()[1])
+        except OSError:
+            continue
+    return round(kilobytes / 1024, 1)
+
+
+async def measure(options: argparse.Namespace, port: int, server: int) -> dict[str, Any]:
+    load = Load(port, options.level, options.variant, options.think, time.monotonic() + options.seconds)
+    people = [asyncio.create_task(load.person(number)) for number in range(options.games)]
+    memory, sizes = [], []
+    step = max(1.0, options.seconds / 10)
+    while any(not person.done() for person in people):
+        await asyncio.wait(people, timeout=step)
+        memory.append(await asyncio.to_thread(lambda: megabytes([server])))
+        sizes.append(await asyncio.to_thread(lambda: megabytes(family(server))))
+    waits = sorted(load.waits)
+    cuts = statistics.quantiles(waits, n=100) if len(waits) > 1 else [0.0] * 99
+    return {
+        "games_at_once": options.games,
+        "level": options.level,
+        "variant": options.variant,
+        "think_seconds": options.think,
+        "seconds": options.seconds,
+        "cores": len(os.sched_getaffinity(0)),
+        "moves": len(waits),
+        "moves_per_second": round(len(waits) / (options.seconds - load.arriving), 1),
+        "games_finished": load.finished,
+        "failures": load.failures[:5],
+        "failed": len(load.failures),
+        "p50_ms": round(1000 * cuts[49], 1),
+        "p95_ms": round(1000 * cuts[94], 1),
+        "p99_ms": round(1000 * cuts[98], 1),
+        "max_ms": round(1000 * waits[-1], 1) if waits else None,
+        "server_mb": memory,
+        "with_workers_mb": sizes,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", type=int, default=200, help="games at once")
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long")
+    parser.add_argument("--think", type=float, default=1.0, help="seconds that a person thinks, on average")
+    parser.add_argument("--level", default="cadet")
+    parser.add_argument("--variant", default="barrage")
+    parser.add_argument("--server", nargs=2, metavar=("PORT", "FOLDER"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.server:
+        serve(int(options.server[0]), options.server[1])
+        return
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        server = subprocess.Popen([sys.executable, __file__, "--server", str(port), folder])
+        try:
+            load = Load(port, options.level, options.variant, 0, 0)
+            while True:
+                try:
+                    setup = load.post("/api/setups", {"variant": options.variant, "kind": "human"})
+                    break
+                except OSError:
+                    time.sleep(0.1)
+            against = {"kind": "watch", "red": options.level, "blue": options.level}
+            load.post("/api/games", {"variant": options.variant, "against": against, **setup})
+            print(json.dumps(asyncio.run(measure(options, port, server.pid))))
+        finally:
+            server.terminate()
+            server.wait(20)
+
+
+if __name__ == "__main__":
+    main()

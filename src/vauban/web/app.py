@@ -1,0 +1,404 @@
+"""The server's face: routes, the WebSocket, headers, and what is refused at the door.
+
+    app = make_app(Host(Shelf(path), levels()), Limits(paced=False), own_names("127.0.0.1"))
+
+Whoever comes by another name than the server's own, or from another site's page, is refused before anything is read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import json
+import logging
+import mimetypes
+import re
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request, WebSocket
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from vauban.errors import VaubanError
+from vauban.games.stratego.pieces import PLAYERS
+from vauban.web.host import Client, Host, NoSuchGameError
+from vauban.web.limits import BODY_BYTES, IMPORT_BYTES, MESSAGE_BYTES, Limits
+from vauban.web.shelf import ConflictError
+from vauban.web.table import TableError
+from vauban.web.thinking import BusyError, ThinkingError
+from vauban.words import sentence
+
+PAGE = Path(__file__).with_name("page")
+SIT_SECONDS = 10.0
+"""Within this time a socket has to sit down at a table."""
+SEND_SECONDS = 20.0
+"""Within this time a socket has to take what it is sent."""
+
+HEADERS = {
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+POLICY = (
+    "default-src 'self'; connect-src 'self' ws://{host} wss://{host}; img-src 'self' data: blob:; "
+    "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+log = logging.getLogger("vauban.web")
+
+Json = dict[str, Any]
+
+
+def make_app(host: Host, limits: Limits, names: Callable[[str], bool]) -> FastAPI:
+    """The application; `names` says whether a Host header is one of the server's own names."""
+
+    @asynccontextmanager
+    async def living(app: FastAPI) -> AsyncIterator[None]:
+        host.start()
+        yield
+        await host.close()
+
+    app = FastAPI(lifespan=living, docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.host = host
+    _add_pages(app)
+    _add_games(app, host, limits)
+    _add_socket(app, host, limits)
+    app.add_exception_handler(HTTPException, _say_http)
+    app.add_exception_handler(VaubanError, _say_error)
+    app.add_exception_handler(Exception, _say_failure)
+    app.add_middleware(Door, limits=limits, names=names)
+    return app
+
+
+# ── The door ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def own_names(host: str) -> Callable[[str], bool]:
+    """What a server that listens on a host may be called: a page that a foreign name leads to is another site's.
+
+    On loopback the three names of this machine. Elsewhere any address in numbers, the host's name as it was given, and
+    this machine's own name.
+    """
+    if is_loopback(host):
+        known = {"localhost", "127.0.0.1", "::1"}
+        return lambda name: _bare(name) in known
+    machine = socket.gethostname().lower()
+    given = {"localhost", host.lower(), machine, f"{machine}.local", socket.getfqdn().lower()}
+    return lambda name: _bare(name) in given or _is_address(_bare(name))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host can be reached from this machine alone."""
+    if host == "localhost":
+        return True
+    return _is_address(host) and ipaddress.ip_address(host).is_loopback
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _bare(header: str) -> str:
+    """The name in a Host header, without its port; nothing if it is none."""
+    match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{1,5})?", header)
+    return "" if match is None else (match[1] or match[2]).lower()
+
+
+class Door:
+    """Lets in who may come in, and gives every answer its headers."""
+
+    def __init__(self, app: ASGIApp, limits: Limits, names: Callable[[str], bool]) -> None:
+        self.app = app
+        self.limits = limits
+        self.names = names
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        refusal = self._refusal(scope, headers, host)
+        if scope["type"] == "websocket":
+            if refusal is None:
+                await self.app(scope, receive, send)
+            else:
+                await receive()
+                await send({"type": "websocket.close", "code": 1008})
+            return
+
+        async def dressed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                answer = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    answer[name] = value
+                answer["Content-Security-Policy"] = POLICY.format(host=host if self.names(host) else "none.invalid")
+                # The page's files are small and near: they are asked for again, and answered by their tag.
+                fixed = scope["path"] == "/" or scope["path"].startswith("/static/")
+                answer["Cache-Control"] = "no-cache" if fixed else "no-store"
+            await send(message)
+
+        if refusal is None:
+            await self.app(scope, receive, dressed)
+        else:
+            await refusal(scope, receive, dressed)
+
+    def _refusal(self, scope: Scope, headers: Headers, host: str) -> JSONResponse | None:
+        if not self.names(host):
+            return _error(421, "host", "This server is not known by that name: use the address that it gave.")
+        origin = headers.get("origin")
+        asked = scope["type"] == "websocket" or scope.get("method") not in ("GET", "HEAD")
+        # A browser tells the origin of whatever could change something; a program of one's own need not.
+        missing = origin is None and scope["type"] == "websocket"
+        if asked and (missing or (origin is not None and origin not in (f"http://{host}", f"https://{host}"))):
+            return _error(403, "origin", "This came from another site's page: open the game's own page.")
+        address = address_of(scope)
+        if not self.limits.take("requests", address):
+            return _error(429, "slow", "That is too much at once. Wait a little.")
+        return None
+
+
+def address_of(scope: Scope) -> str:
+    """Where somebody comes from."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""
+
+
+# ── Answers ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _error(status: int, code: str, text: str) -> JSONResponse:
+    return JSONResponse({"error": {"code": code, "text": text}}, status)
+
+
+def code_of(error: VaubanError) -> tuple[int, str]:
+    """The HTTP status and the code of an error."""
+    if isinstance(error, TableError):
+        return (409 if error.code in ("phase", "over", "turn", "offer") else 400), error.code
+    kinds: list[tuple[type[VaubanError], int, str]] = [
+        (NoSuchGameError, 404, "game"), (BusyError, 503, "busy"), (ThinkingError, 502, "thinking"),
+        (ConflictError, 409, "conflict"),
+    ]  # fmt: skip
+    return next(((status, code) for kind, status, code in kinds if isinstance(error, kind)), (400, "bad"))
+
+
+async def _say_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, VaubanError)
+    status, code = code_of(error)
+    return _error(status, code, sentence(error))
+
+
+async def _say_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    texts = {404: "There is nothing here by that name.", 405: "That cannot be done here."}
+    return _error(error.status_code, "http", texts.get(error.status_code, str(error.detail)))
+
+
+async def _say_failure(request: Request, error: Exception) -> Response:
+    return _error(500, "failure", "Something went wrong at the server. Nothing was changed.")
+
+
+# ── Pages ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _add_pages(app: FastAPI) -> None:
+    # What a browser takes for a module depends on this, and what Python takes for it on the machine.
+    mimetypes.add_type("text/javascript", ".js")
+    files = StaticFiles(directory=PAGE, check_dir=False)
+
+    @app.get("/")
+    async def index(request: Request) -> Response:
+        return await files.get_response("index.html", request.scope)
+
+    app.mount("/static", files)
+
+
+# ── Games ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
+    @app.get("/api/offer")
+    async def offer() -> Response:
+        return JSONResponse(host.offer())
+
+    @app.post("/api/setups")
+    async def draw_setup(request: Request) -> Response:
+        return JSONResponse(await host.draw_setup(await body(request)))
+
+    @app.post("/api/setups/check")
+    async def check_setup(request: Request) -> Response:
+        return JSONResponse(host.check_setup(await body(request)))
+
+    @app.post("/api/games")
+    async def make_game(request: Request) -> Response:
+        _pace(request)
+        return JSONResponse(await host.make_game(await body(request)))
+
+    @app.post("/api/import")
+    async def import_game(request: Request) -> Response:
+        _pace(request)
+        text = (await body(request, IMPORT_BYTES)).get("text")
+        if not isinstance(text, str):
+            raise TableError("message", "'text' is missing: it is a recorded game.")
+        return JSONResponse(await host.import_game(text))
+
+    @app.get("/api/games/{game}/record")
+    async def record(game: str, request: Request) -> Response:
+        return PlainTextResponse(_finished(game, request).record())
+
+    @app.get("/api/games/{game}/review")
+    async def review(game: str, request: Request) -> Response:
+        found = host.review(_finished(game, request))
+        if isinstance(found, str):
+            return Response(found, media_type="application/json")
+        return JSONResponse({"progress": found}, 202)
+
+    @app.get("/api/games/{game}/picture.svg")
+    async def picture(game: str, request: Request) -> Response:
+        table = _finished(game, request)
+        assert table.board is not None
+        board = table.board.copy()
+        ply = request.query_params.get("ply", str(table.plies))
+        seat = request.query_params.get("seat")
+        if not re.fullmatch(r"[0-9]{1,6}", ply) or int(ply) > table.plies:
+            raise TableError("ply", f"The game has {table.plies} plies, and no ply {ply[:20]!r}.")
+        if seat is not None and seat not in PLAYERS:
+            raise TableError("seat", f"There is no seat {seat[:20]!r}: red or blue.")
+        while len(board.history) > int(ply):
+            board.pop()
+        look = board if seat is None else board.view(PLAYERS.index(seat))
+        return Response(look.svg(), media_type="image/svg+xml")
+
+    def _finished(game: str, request: Request) -> Any:
+        try:
+            return host.finished(game, request.query_params.get("secret", ""))
+        except NoSuchGameError:
+            if not limits.take("secrets", address_of(request.scope)):
+                raise TableError("slow", "Too many wrong links. Wait a little.") from None
+            raise
+
+    def _pace(request: Request) -> None:
+        if not limits.take("games", address_of(request.scope)):
+            raise BusyError("That is too many games at once. Wait a little.")
+
+
+async def body(request: Request, most: int = BODY_BYTES) -> Json:
+    """The JSON object that was sent; refuses what is too long or none."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise TableError("message", "What is sent here is JSON: Content-Type: application/json.")
+    parts, length = [], 0
+    async for part in request.stream():
+        length += len(part)
+        if length > most:
+            raise TableError("size", f"That is too long: {most:,} bytes are the most.")
+        parts.append(part)
+    return read_json(b"".join(parts))
+
+
+def read_json(data: bytes | str) -> Json:
+    """A JSON object from somebody who may mean no good."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise TableError("message", "This is no JSON.") from error
+    if not isinstance(found, dict):
+        raise TableError("message", "This is no JSON object.")
+    return found
+
+
+# ── The socket ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _add_socket(app: FastAPI, host: Host, limits: Limits) -> None:
+    @app.websocket("/ws")
+    async def play(websocket: WebSocket) -> None:
+        address = address_of(websocket.scope)
+        if not limits.open_socket(address):
+            await websocket.close(1013)
+            return
+        client = Client()
+        sending: asyncio.Task[None] | None = None
+        try:
+            await websocket.accept()
+            sending = asyncio.create_task(_send(websocket, client, host))
+            await _listen(websocket, client, host, limits, address)
+        finally:
+            limits.close_socket(address)
+            host.leave(client)
+            if sending is not None:
+                sending.cancel()
+                await asyncio.gather(sending, return_exceptions=True)
+
+
+async def _send(websocket: WebSocket, client: Client, host: Host) -> None:
+    """Send what comes up; a socket that does not take it, or whose table is gone, is closed."""
+    with suppress(Exception):  # it is gone: whoever listens to it finds out
+        async for text in client.outgoing(host.look):
+            await asyncio.wait_for(websocket.send_text(text), SEND_SECONDS)
+    with suppress(Exception):
+        await websocket.close(1011)
+
+
+async def _listen(websocket: WebSocket, client: Client, host: Host, limits: Limits, address: str) -> None:
+    """Do what is asked for until the socket is closed."""
+    deadline = asyncio.get_running_loop().time() + SIT_SECONDS
+    while True:
+        try:
+            async with asyncio.timeout_at(deadline if client.room is None else None):
+                message = await websocket.receive()
+        except TimeoutError:
+            await websocket.close(1008)
+            return
+        if message["type"] != "websocket.receive":
+            return
+        text = message.get("text")
+        if text is None or len(text.encode("utf-8", "replace")) > MESSAGE_BYTES:
+            await websocket.close(1009 if text is not None else 1003)
+            return
+        number = None
+        try:
+            if not limits.take("messages", address):
+                raise TableError("slow", "That is too much at once. Wait a little.")
+            wanted = read_json(text)
+            number = wanted.get("n")
+            if wanted.get("do") == "sit":
+                _sit(client, host, limits, address, wanted)
+            else:
+                host.do(client, wanted)
+        except VaubanError as error:
+            told: Json = {"say": "error", "code": code_of(error)[1], "text": sentence(error)}
+            client.reply(told | {"n": number} if isinstance(number, int | str) else told)
+        except Exception:
+            log.exception("a message could not be answered")
+            client.reply({"say": "error", "code": "failure", "text": "Something went wrong at the server."})
+
+
+def _sit(client: Client, host: Host, limits: Limits, address: str, wanted: Json) -> None:
+    game, seat, secret = (wanted.get(key) for key in ("game", "seat", "secret"))
+    have, number = wanted.get("have", 0), wanted.get("n")
+    if not (isinstance(game, str) and isinstance(seat, str) and isinstance(secret, str)):
+        raise TableError("message", "To sit down takes a game, a seat and a secret.")
+    if type(have) is not int or have < 0:
+        raise TableError("message", "'have' is the number of moves that are known already.")
+    try:
+        host.sit(client, game, seat, secret, have)
+    except NoSuchGameError:
+        if not limits.take("secrets", address):
+            raise TableError("slow", "Too many wrong links. Wait a little.") from None
+        raise
+    client.show(number if isinstance(number, int | str) else None)

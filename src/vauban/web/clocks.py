@@ -1,0 +1,132 @@
+"""Clocks: pure arithmetic in whole milliseconds. Who measures time, and acts when it is up, is `vauban.web.host`.
+
+    clock = make_clock({"kind": "strategus"})
+    banks = clock.spend(clock.banks(), 0, 5_000)      # red thought for five seconds
+    clock.left(banks, 1)                              # how long blue may think before he loses
+
+Three kinds. With `none` nobody loses by time. `strategus` gives a bank, some free time on every move, and
+a longest time for one move. `bronstein` gives a bank that runs at once; after the move as much as was used
+of it comes back, up to a number of seconds, so that a bank never grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vauban.errors import ConfigurationError
+from vauban.games.base import nearest
+
+Banks = tuple[int, int]
+"""What red and blue have left, in milliseconds."""
+
+MOST_MINUTES, MOST_SECONDS = 180, 60
+
+
+@dataclass(frozen=True)
+class Clock:
+    """How much time there is. All times are milliseconds."""
+
+    kind: str
+    bank: int = 0
+    """Of each player, for the whole game."""
+    free: int = 0
+    """On every move: not taken from the bank, or given back to it."""
+    cap: int | None = None
+    """For one move at most."""
+
+    def banks(self) -> Banks:
+        """What both have at the beginning."""
+        return self.bank, self.bank
+
+    def left(self, banks: Banks, player: int) -> int | None:
+        """How long a player may think about his move: after that his time is up. None: as long as he likes."""
+        if self.kind == "none":
+            return None
+        if self.kind == "bronstein":
+            return banks[player]
+        whole = banks[player] + self.free
+        return whole if self.cap is None else min(whole, self.cap)
+
+    def after(self, banks: Banks, player: int, spent: int) -> int:
+        """What a player's bank shows when he has thought for so long, and would move now."""
+        if self.kind == "none":
+            return 0
+        return max(0, banks[player] - max(0, spent - self.free))
+
+    def spend(self, banks: Banks, player: int, spent: int) -> Banks:
+        """The banks after a move for which a player took so long."""
+        kept = self.after(banks, player, spent)
+        return (kept, banks[1]) if player == 0 else (banks[0], kept)
+
+    def is_up(self, banks: Banks, player: int, spent: int) -> bool:
+        """Whether a player who has thought for so long has lost by it."""
+        left = self.left(banks, player)
+        return left is not None and spent >= left
+
+    def shown(self, banks: Banks, player: int, spent: int) -> Banks:
+        """What a player's clock shows while he thinks: bank, and what he has left for this move."""
+        left = self.left(banks, player) or 0
+        bank = max(0, banks[player] - spent) if self.kind == "bronstein" else self.after(banks, player, spent)
+        return bank, max(0, left - spent)
+
+    def as_json(self) -> dict[str, Any]:
+        """As `make_clock` reads it back."""
+        if self.kind == "bronstein":
+            return {"kind": self.kind, "minutes": self.bank / 60_000, "seconds": self.free / 1_000}
+        return {"kind": self.kind}
+
+
+NONE = Clock("none")
+STRATEGUS = Clock("strategus", 15 * 60_000, 3_000, 3 * 60_000)
+
+
+def make_clock(given: Mapping[str, Any] | None) -> Clock:
+    """The clock that a table describes: {"kind": "none"}, {"kind": "strategus"}, or
+    {"kind": "bronstein", "minutes": 12, "seconds": 4}."""
+    if given is None:
+        return NONE
+    kind = given.get("kind")
+    if kind == "none":
+        return NONE
+    if kind == "strategus":
+        return STRATEGUS
+    if kind != "bronstein":
+        raise ConfigurationError(
+            f"there is no clock {kind!r}: {nearest(str(kind), ['none', 'strategus', 'bronstein'])}"
+        )
+    minutes, seconds = given.get("minutes"), given.get("seconds")
+    bank = _milliseconds(minutes, 60_000)
+    free = _milliseconds(seconds, 1_000)
+    if bank is None or not 1_000 <= bank <= MOST_MINUTES * 60_000:
+        raise ConfigurationError(f"a clock has up to {MOST_MINUTES} minutes, and at least a second, not {minutes!r}")
+    if free is None or not 0 <= free <= MOST_SECONDS * 1_000:
+        raise ConfigurationError(f"a clock gives 0 to {MOST_SECONDS} seconds back after a move, not {seconds!r}")
+    return Clock("bronstein", bank, free)
+
+
+def _milliseconds(number: Any, unit: int) -> int | None:
+    """A number of minutes or seconds as milliseconds; None if it is no number, or none that a clock could have."""
+    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 10**6:
+        return None
+    return round(number * unit)
+
+
+CLOCKS: tuple[dict[str, Any], ...] = (
+    {"key": "none"},
+    {
+        "key": "strategus",
+        "minutes": STRATEGUS.bank // 60_000,
+        "free_seconds": STRATEGUS.free // 1_000,
+        "move_seconds": (STRATEGUS.cap or 0) // 1_000,
+    },
+    {
+        "key": "bronstein",
+        "minutes": 10,
+        "seconds": 5,
+        "most_minutes": MOST_MINUTES,
+        "most_seconds": MOST_SECONDS,
+    },
+)
+"""What a person can choose from, with numbers to begin with."""

@@ -1,0 +1,705 @@
+"""`Host`: all tables of a server. The glue between tables, the shelf, thinking agents, and whoever sits at them.
+
+A table that somebody sits at is in memory, in a `Room`; all others are on the shelf alone. Every change goes the
+same way: a command changes the table, its new events go onto the shelf, then everybody at it is shown what they may
+see, and whoever is to think now begins to. Runs in one event loop; nothing here waits for anything slow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import random
+import re
+import secrets
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from vauban import __version__
+from vauban.errors import VaubanError
+from vauban.games.base import nearest
+from vauban.games.stratego.pieces import PLAYERS, TYPES
+from vauban.games.stratego.setups import Row, can_move_first, parse_setup, random_setup, setup_text
+from vauban.games.stratego.switches import default_rules
+from vauban.games.stratego.variants import VARIANTS, Variant
+from vauban.web import sight as wall
+from vauban.web.clocks import CLOCKS
+from vauban.web.commitment import new_salt
+from vauban.web.imports import imported
+from vauban.web.levels import Level, find_level
+from vauban.web.shelf import ConflictError, Shelf
+from vauban.web.table import PERSON, SEATS, WATCH, Event, Sitter, Table, TableError, new_table
+from vauban.web.thinking import (
+    BusyError,
+    ChooseMove,
+    ChooseSetup,
+    DrawSetup,
+    ReviewGame,
+    Thinking,
+    ThinkingError,
+    WarmUp,
+    WeighDraw,
+)
+from vauban.words import limit_words, plies_left, sentence, setup_warnings
+
+Json = dict[str, Any]
+
+OFFERED = {
+    "barrage": "Barrage",
+    "classic": "Classic",
+    "duel": "Duel",
+    "octa-barrage": "Octa-Barrage",
+    "medium": "Medium",
+    "fives": "Fives",
+}
+"""The variants that can be played on the page, with their titles; the first is the usual one."""
+QUICK_SECONDS = 0.05
+"""Agents that take no longer for a move share processes with setups and offers, in which nobody waits long."""
+SETUP_SECONDS = 120.0
+"""For a setup: the first one may have to wait until kernels are compiled."""
+MOVE_SECONDS = 120.0
+"""For a move at least; else twenty times what the agent usually takes."""
+REVIEW_SECONDS = 1800.0
+REPLIES = 64
+"""Answers that may wait for a slow socket; with more it is let go."""
+
+GAME_ID = re.compile(r"[A-Za-z0-9_-]{8,40}")
+
+log = logging.getLogger("vauban.web")
+
+
+class NoSuchGameError(VaubanError):
+    """A game or a secret that is wrong: nobody learns which."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no such game, or this link does not open it.")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a server may do differently."""
+
+    delay: float = 0.35
+    """Seconds after a person's move before an agent's answer is shown."""
+    watch_delay: float = 0.8
+    """The same between moves of two agents."""
+    workers: int = 2
+    """Processes for agents that think long, and as many for the others."""
+    warm_up: bool = True
+    """Whether workers get ready before anybody plays."""
+
+
+# ── Who sits at a table ──────────────────────────────────────────────────────────────────────────
+
+
+class Client:
+    """One socket's end: what is still to be sent to it. A slow one misses sights, never moves or answers."""
+
+    def __init__(self) -> None:
+        self.room: Room | None = None
+        self.seat = ""
+        self.lost = False
+        """It did not take what it was sent: the socket is to be closed."""
+        self._replies: deque[Json] = deque()
+        self._sent = 0
+        """How many moves of the game it has."""
+        self._behind = False
+        self._number: Any = None
+        self._wake = asyncio.Event()
+
+    def reply(self, message: Json) -> None:
+        """Answer something that it asked."""
+        self._replies.append(message)
+        self.lost = self.lost or len(self._replies) > REPLIES
+        self._wake.set()
+
+    def show(self, number: Any = None) -> None:
+        """Show it how things stand. Several of these may become one; the last number is told."""
+        self._behind = True
+        self._number = self._number if number is None else number
+        self._wake.set()
+
+    def rewind(self, moves: int) -> None:
+        """Only so many of its moves are still true."""
+        if self._sent > moves:
+            self._sent = moves
+            self.reply({"say": "moves", "first": moves, "moves": []})
+
+    async def outgoing(self, look: Callable[[Client], Json]) -> AsyncIterator[str]:
+        """What is to be sent, as it comes up; `look` makes a sight. Ends when the client is lost."""
+        while not self.lost:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._replies:
+                yield _text(self._replies.popleft())
+            if self._behind and self.room is not None:
+                self._behind = False
+                number, self._number = self._number, None
+                fresh = wall.moves(self.room.table, self._sent)
+                if fresh:
+                    first, self._sent = self._sent, self._sent + len(fresh)
+                    yield _text({"say": "moves", "first": first, "moves": fresh})
+                yield _text(look(self) if number is None else look(self) | {"n": number})
+
+    def sit(self, room: Room, seat: str, have: int) -> None:
+        """Take a seat; it has so many moves already."""
+        firm = room.table.firm
+        self.room, self.seat = room, seat
+        self._sent = min(have, room.table.plies if firm is None else firm)
+
+
+@dataclass(eq=False)
+class Room:
+    """A table that is in memory, and all that goes on at it."""
+
+    table: Table
+    stored: int
+    """How many of its events are on the shelf."""
+    began: float
+    """When the side on turn began to think."""
+    clients: set[Client] = field(default_factory=set)
+    thinking: asyncio.Task[None] | None = None
+    since: float = 0.0
+    """When the machine began to think."""
+    weighing: asyncio.Task[None] | None = None
+    flag: asyncio.TimerHandle | None = None
+    matching: bool = False
+    """A table for a rematch is being made."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing goes on here that the shelf would not remember."""
+        ticking = self.table.phase == "play" and self.table.clock.kind != "none"
+        return not (self.clients or self.thinking or self.weighing or self.matching or ticking)
+
+
+class Host:
+    """All tables of a server."""
+
+    def __init__(self, shelf: Shelf, levels: Sequence[Level], settings: Settings | None = None) -> None:
+        self.shelf = shelf
+        self.levels = tuple(levels)
+        self.settings = settings or Settings()
+        # Whoever thinks long has processes of his own, and so has looking back: no other game waits for them.
+        self.quick = Thinking(self.settings.workers, warm_ups=self._warm_ups(True))
+        self.deep = Thinking(self.settings.workers, warm_ups=self._warm_ups(False))
+        self.reviewing = Thinking(1, queue=8)
+        self.rooms: dict[str, Room] = {}
+        self._reviews: dict[str, float] = {}
+        """Reviews that are being made, by game: how far they are."""
+        self._failed: dict[str, str] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self) -> None:
+        """Begin."""
+        for thinking in (self.quick, self.deep, self.reviewing):
+            thinking.start()
+
+    async def close(self) -> None:
+        """End: all that matters is on the shelf."""
+        for room in self.rooms.values():
+            if room.flag is not None:
+                room.flag.cancel()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for thinking in (self.quick, self.deep, self.reviewing):
+            await thinking.close()
+        self.shelf.close()
+
+    # ── Before a game ────────────────────────────────────────────────────────────────────────────
+
+    def offer(self) -> Json:
+        """What can be played, against whom, by which clocks."""
+        return {
+            "version": __version__,
+            "variants": [_variant(VARIANTS[name], title) for name, title in OFFERED.items()],
+            "levels": [
+                {
+                    "key": level.key, "name": level.name, "sentence": level.sentence, "temper": level.temper,
+                    "seconds": level.seconds, "elo": dict(level.elo),
+                    "variants": [name for name in OFFERED if level.plays(name)],
+                }
+                for level in self.levels
+            ],
+            "clocks": list(CLOCKS),
+        }  # fmt: skip
+
+    async def draw_setup(self, wanted: Json) -> Json:
+        """A setup: any at all, as people make them, or as a network does."""
+        variant, kind = _offered(wanted.get("variant")), wanted.get("kind")
+        seed = secrets.randbits(62)
+        if kind == "random":
+            return {"setup": _random_setup(variant, random.Random(seed))}
+        if kind == "human":
+            return {"setup": await self.quick.ask(DrawSetup("human", seed, variant.name), SETUP_SECONDS)}
+        if kind != "model":
+            raise TableError("kind", f"There is no setup of the kind {kind!r}: random, human or model.")
+        agents = [level.agent(variant.name) for level in self.levels if level.plays(variant.name)]
+        learned = [agent for agent in agents if agent.partition(":")[0] in ("net", "search")]
+        if not learned:
+            raise TableError("model", f"No network here has learned to set up {variant.name}.")
+        return {"setup": await self.quick.ask(ChooseSetup(learned[-1], seed, variant.name, 0), SETUP_SECONDS)}
+
+    def check_setup(self, wanted: Json) -> Json:
+        """A setup as it should be written, in rows, and what is odd about it."""
+        variant = _offered(wanted.get("variant"))
+        setup = _setup(wanted.get("setup"), variant)
+        names = [None if code == 0 else TYPES[code - 1].lower() for code in setup]
+        width = variant.columns
+        return {
+            "setup": setup_text(setup, variant),
+            "rows": [names[start : start + width] for start in range(0, len(names), width)],
+            "warnings": setup_warnings(setup, variant),
+        }
+
+    async def make_game(self, wanted: Json) -> Json:
+        """A new table; answers with the seats that whoever asked may take."""
+        variant = _offered(wanted.get("variant"))
+        against = wanted.get("against")
+        kind = against.get("kind") if isinstance(against, dict) else None
+        if kind not in ("level", "friend", "hotseat", "watch"):
+            raise TableError("against", f"Nobody can be played against by {kind!r}: level, friend, hotseat or watch.")
+        assert isinstance(against, dict)
+        clock = wanted.get("clock")
+        if clock is not None and not isinstance(clock, dict):
+            raise TableError("clock", 'A clock is given as {"kind": "none"}, for instance.')
+        takebacks = wanted.get("takebacks", True)
+        if not isinstance(takebacks, bool):
+            raise TableError("takebacks", "takebacks is true or false.")
+        side = _side(wanted.get("side", "red"))
+        sitters = [PERSON, PERSON]
+        if kind == "level":
+            sitters[1 - side] = self._machine(against.get("level"), variant)
+        elif kind == "watch":
+            sitters = [self._machine(against.get(player), variant) for player in PLAYERS]
+        made = new_table(variant.name, kind, (sitters[0], sitters[1]), clock, takebacks)
+        own = None
+        if kind == "level":
+            own = setup_text(_setup(wanted.get("setup"), variant), variant)
+        table = await self._new_table(made, {side: own} if own is not None else {})
+        mine: dict[str, str] = dict(table.secrets)
+        answer: Json = {"game": table.game, "seats": mine}
+        if kind == "friend":
+            other = PLAYERS[1 - side]
+            answer["friend"] = {"seat": other, "secret": mine.pop(other)}
+        return answer
+
+    async def import_game(self, text: str) -> Json:
+        """A recorded game, as a table to look back on."""
+        variant, record, names = await asyncio.to_thread(imported, text, tuple(OFFERED))
+        sitters = (Sitter("person", names[0]), Sitter("person", names[1]))
+        table = await self._new_table(new_table(variant, "import", sitters, record=record), {})
+        return {"game": table.game, "seats": dict(table.secrets)}
+
+    def _machine(self, key: Any, variant: Variant) -> Sitter:
+        level = find_level(key, variant.name, self.levels)
+        agent, seed = level.agent(variant.name), secrets.randbits(62)
+        return Sitter("machine", level.name, level.key, agent, seed, level.seconds)
+
+    def _warm_ups(self, quick: bool) -> list[WarmUp]:
+        if not self.settings.warm_up:
+            return []
+        usual = next(iter(OFFERED))
+        fitting = [each for each in self.levels if each.plays(usual) and (each.seconds <= QUICK_SECONDS) == quick]
+        return [WarmUp(agent, usual) for agent in dict.fromkeys(level.agent(usual) for level in fitting)]
+
+    async def _new_table(self, made: Event, setups: Mapping[int, str]) -> Table:
+        """A table with the setups of its people, as far as they are known, and of its machines, on the shelf."""
+        table = Table.made(made)
+        for player, setup in setups.items():
+            table.give_setup(PLAYERS[player], setup)
+        for player, sitter in enumerate(table.sitters):
+            if sitter.is_machine:
+                task = ChooseSetup(sitter.agent, sitter.seed, table.variant.name, player)
+                setup = await self.quick.ask(task, SETUP_SECONDS)
+                table.give_setup(PLAYERS[player], setup, new_salt())
+        self.shelf.append(table.game, 0, table.events)
+        return table
+
+    # ── After a game ─────────────────────────────────────────────────────────────────────────────
+
+    def finished(self, game: str, secret: str) -> Table:
+        """A table whose game is over, for any of its seats; refuses all others."""
+        table = self._find(game)
+        if table is None or not table.knows(secret):
+            raise NoSuchGameError
+        if table.over is None:
+            raise TableError("phase", "The game is not over yet.")
+        return table
+
+    def review(self, table: Table) -> str | float:
+        """What there is to say about a finished game, as JSON; or how far the making of it is. Begins it if need be."""
+        kept = self.shelf.review(table.game)
+        if kept is not None:
+            return kept
+        if table.game in self._failed:
+            raise ThinkingError(self._failed.pop(table.game))
+        if table.game not in self._reviews:
+            self._reviews[table.game] = 0.0
+            self._spawn(self._make_review(table))
+        return self._reviews[table.game]
+
+    async def _make_review(self, table: Table) -> None:
+        agents = [sitter.agent for sitter in table.sitters if sitter.is_machine]
+        agents += [level.agent(table.variant.name) for level in self.levels[::-1] if level.plays(table.variant.name)]
+        learned = [agent for agent in agents if agent.partition(":")[0] in ("net", "search")]
+
+        def tell(share: float) -> None:
+            self._reviews[table.game] = share
+
+        try:
+            task = ReviewGame(table.record(), learned[0] if learned else None)
+            self.shelf.keep_review(table.game, await self.reviewing.ask(task, REVIEW_SECONDS, tell))
+        except VaubanError as error:
+            self._failed[table.game] = sentence(error)
+        finally:
+            del self._reviews[table.game]
+
+    # ── At a table ───────────────────────────────────────────────────────────────────────────────
+
+    def sit(self, client: Client, game: str, seat: str, secret: str, have: int = 0) -> None:
+        """Sit down at a table, on the seat that the secret is of."""
+        room = self.rooms.get(game)
+        table = self._find(game)
+        if table is None or seat not in SEATS or not table.admits(seat, secret):
+            raise NoSuchGameError
+        if room is None:
+            room = self.rooms[game] = Room(table, len(table.events), time.monotonic())
+        if client.room is not room:
+            self.leave(client)
+        client.sit(room, seat, have)
+        room.clients.add(client)
+        self._go_on(room)
+
+    def leave(self, client: Client) -> None:
+        """A client is gone from its table."""
+        room, client.room = client.room, None
+        if room is not None:
+            room.clients.discard(client)
+            self._tidy(room)
+
+    def do(self, client: Client, message: Json) -> None:
+        """Do what a client asks for, and answer it."""
+        room, seat = client.room, client.seat
+        if room is None:
+            raise TableError("sit", "Sit down first.")
+        table, what = room.table, message.get("do")
+        number = message.get("n")
+        number = number if isinstance(number, int | str) else None
+        if what == "ping":
+            client.reply(_numbered({"say": "pong"}, number))
+            return
+        if what == "explain":
+            source, target = _squares(message)
+            client.reply(_numbered(wall.explain(table, seat, source, target), number))
+            return
+        if what == "rematch":
+            self._rematch(room, client, number)
+            return
+        commands: dict[Any, Callable[[], None]] = {
+            "setup": lambda: table.give_setup(seat, _words(message, "setup")),
+            "move": lambda: table.move(seat, *_squares(message), self._spent(room)),
+            "resign": lambda: table.resign(seat),
+            "offer_draw": lambda: table.offer_draw(seat),
+            "answer_draw": lambda: table.answer(seat, "draw", _truth(message)),
+            "take_back": lambda: table.take_back(seat),
+            "answer_take_back": lambda: table.answer(seat, "take_back", _truth(message)),
+        }
+        if not isinstance(what, str) or what not in commands:
+            raise TableError("do", f"There is nothing to do by the name {str(what)[:40]!r}.")
+        commands[what]()
+        client.show(number)
+        self._changed(room)
+
+    def look(self, client: Client) -> Json:
+        """What a client may see now."""
+        room = client.room
+        assert room is not None
+        table, now = room.table, time.monotonic()
+        thinking = None
+        if room.thinking is not None and table.phase == "play":
+            expected = table.sitters[table.turn].seconds
+            thinking = {"side": PLAYERS[table.turn], "seconds": round(now - room.since, 2), "expected": expected}
+        return wall.sight(table, client.seat, self._spent(room), thinking, round(time.time(), 3))
+
+    # ── Going on ─────────────────────────────────────────────────────────────────────────────────
+
+    def _find(self, game: str) -> Table | None:
+        room = self.rooms.get(game)
+        if room is not None:
+            return room.table
+        events = self.shelf.events(game) if GAME_ID.fullmatch(game) else []
+        return Table.replayed(events) if events else None
+
+    def _spent(self, room: Room) -> int:
+        return int((time.monotonic() - room.began) * 1000)
+
+    def _changed(self, room: Room) -> None:
+        """A table has changed: keep it, show it, go on."""
+        table = room.table
+        fresh = table.events[room.stored :]
+        if fresh:
+            try:
+                self.shelf.append(table.game, room.stored, fresh)
+            except ConflictError:
+                self._abandon(room)
+                raise
+            room.stored = len(table.events)
+        happened = {event["what"] for event in fresh}
+        if happened & {"setup", "move", "took_back"}:
+            room.began = time.monotonic()
+        if happened & {"took_back", "end"} and room.thinking is not None:
+            room.thinking.cancel()
+            room.thinking = None
+        if table.offer is None and room.weighing is not None:
+            room.weighing.cancel()
+            room.weighing = None
+        for client in room.clients:
+            if "took_back" in happened:
+                client.rewind(table.plies)
+            client.show()
+        self._go_on(room)
+
+    def _go_on(self, room: Room) -> None:
+        """Let whoever is a machine think, start the clock, show it to those who sit here."""
+        table = room.table
+        if room.flag is not None:
+            room.flag.cancel()
+            room.flag = None
+        if table.phase == "play":
+            watched = table.kind != "watch" or room.clients
+            if table.sitters[table.turn].is_machine and room.thinking is None and watched:
+                room.since = time.monotonic()
+                room.thinking = self._spawn(self._think(room))
+            if table.offer is not None and table.offer.kind == "draw" and room.weighing is None:
+                asked = 1 - table.offer.by
+                if table.sitters[asked].is_machine:
+                    room.weighing = self._spawn(self._weigh(room, asked))
+            left = table.clock.left(table.banks, table.turn)
+            if left is not None:
+                wait = max(0.0, room.began + left / 1000 - time.monotonic())
+                room.flag = asyncio.get_running_loop().call_later(wait + 0.001, self._look_at_clock, room)
+        for client in room.clients:
+            client.show()
+        self._tidy(room)
+
+    def _tidy(self, room: Room) -> None:
+        """Forget a room in which nothing goes on; the shelf has its table."""
+        if room.is_idle and self.rooms.get(room.table.game) is room:
+            del self.rooms[room.table.game]
+
+    def _abandon(self, room: Room) -> None:
+        """Another server has changed this table: what is in memory here is not true any more."""
+        del self.rooms[room.table.game]
+        for task in (room.thinking, room.weighing):
+            if task is not None:
+                task.cancel()
+        for client in list(room.clients):
+            client.lost = True
+            client.show()
+
+    def _look_at_clock(self, room: Room) -> None:
+        """A clock may have run out, though nobody has moved."""
+        table = room.table
+        room.flag = None
+        if table.phase == "play" and table.clock.is_up(table.banks, table.turn, self._spent(room)):
+            table.flag_falls(table.turn)
+            self._changed(room)
+        else:
+            self._go_on(room)
+
+    async def _think(self, room: Room) -> None:
+        """Have a machine choose its move, and play it."""
+        table = room.table
+        assert table.board is not None
+        player, ply = table.turn, table.plies
+        sitter, side = table.sitters[player], PLAYERS[player]
+        begun = time.monotonic()
+        try:
+            answer = await self._patiently(ChooseMove(sitter.agent, sitter.seed, table.board.view(player)), sitter)
+            spent = self._spent(room)
+            pause = self.settings.watch_delay if table.kind == "watch" else self.settings.delay
+            # Not even a sleep of nothing where there is no pause: it would cost a turn of the loop in every game.
+            if ply and begun + pause > time.monotonic():
+                await asyncio.sleep(begun + pause - time.monotonic())
+            room.thinking = None
+            if answer is None:
+                table.resign(side)
+            else:
+                source, target = (table.variant.square_name(square) for square in answer)
+                table.move(side, source, target, spent)
+        except VaubanError as error:
+            room.thinking = None
+            if table.phase == "play":
+                table.forfeit(player, f"{sitter.name} gave no legal move: {sentence(error)}")
+        self._changed(room)
+
+    async def _patiently(self, task: ChooseMove, sitter: Sitter) -> tuple[int, int] | None:
+        """Ask, and ask again while the queue is full."""
+        while True:
+            try:
+                thinking = self.quick if sitter.seconds <= QUICK_SECONDS else self.deep
+                limit = max(MOVE_SECONDS, 20 * sitter.seconds)
+                answer: tuple[int, int] | None = await thinking.ask(task, limit)
+                return answer
+            except BusyError:
+                await asyncio.sleep(0.5)
+
+    async def _weigh(self, room: Room, player: int) -> None:
+        """Have a machine answer the offer of a draw, by what it thought at its own last turn."""
+        table = room.table
+        assert table.board is not None
+        board = table.board.copy()
+        while board.turn != player and board.history:
+            board.pop()
+        sitter = table.sitters[player]
+        try:
+            task = WeighDraw(sitter.agent, sitter.seed, sitter.name, board.view(player))
+            accept, text = await self.quick.ask(task, SETUP_SECONDS)
+        except VaubanError as error:
+            accept, text = False, f"{sitter.name} cannot answer: {sentence(error)}"
+        room.weighing = None
+        if table.phase == "play" and table.offer is not None and table.offer.kind == "draw":
+            table.answer(PLAYERS[player], "draw", accept, text)
+            self._changed(room)
+
+    # ── Playing again ────────────────────────────────────────────────────────────────────────────
+
+    def _rematch(self, room: Room, client: Client, number: Any) -> None:
+        table = room.table
+        wanted = table.wish_rematch(client.seat)
+        client.show(number)
+        self._changed(room)
+        if table.follower is not None:
+            self._tell_of_rematch(room, client)
+        elif wanted and not room.matching:
+            room.matching = True
+            self._spawn(self._make_rematch(room))
+
+    async def _make_rematch(self, room: Room) -> None:
+        """Another table with the colours changed; a person keeps his setup against a machine."""
+        table = room.table
+        try:
+            red, blue = (
+                Sitter(s.who, s.name, s.level, s.agent, secrets.randbits(62), s.seconds) for s in table.sitters[::-1]
+            )
+            made = new_table(table.variant.name, table.kind, (red, blue), table.clock.as_json(), table.takebacks)
+            own = {
+                1 - player: setup
+                for player, setup in enumerate(table.setups)
+                if table.kind == "level" and setup is not None and not table.sitters[player].is_machine
+            }
+            there = await self._new_table(made, own)
+        except VaubanError as error:
+            for client in room.clients:
+                client.reply({"say": "error", "code": "rematch", "text": sentence(error)})
+            return
+        finally:
+            room.matching = False
+        if table.kind == "hotseat":
+            seats = dict.fromkeys(PLAYERS, there.secrets)
+        elif table.kind == "watch":
+            seats = {WATCH: there.secrets}
+        else:
+            swapped = dict(zip(PLAYERS, PLAYERS[::-1], strict=True))
+            seats = {seat: {new: there.secrets[new]} for seat, new in swapped.items() if new in there.secrets}
+        table.follow(there.game, seats)
+        self._changed(room)
+        for client in room.clients:
+            self._tell_of_rematch(room, client)
+
+    def _tell_of_rematch(self, room: Room, client: Client) -> None:
+        assert room.table.follower is not None
+        follower = room.table.follower
+        client.reply({"say": "rematch", "game": follower["game"], "seats": follower["seats"][client.seat]})
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._finish)
+        return task
+
+    def _finish(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            log.error("a game could not go on", exc_info=task.exception())
+
+
+# ── Reading what was asked for ───────────────────────────────────────────────────────────────────
+
+
+def _text(message: Json) -> str:
+    return json.dumps(message, separators=(",", ":"))
+
+
+def _numbered(message: Json, number: Any) -> Json:
+    return message if number is None else message | {"n": number}
+
+
+def _words(message: Json, key: str) -> str:
+    value = message.get(key)
+    if not isinstance(value, str):
+        raise TableError("message", f"{key!r} is missing: it is a text.")
+    return value
+
+
+def _squares(message: Json) -> tuple[str, str]:
+    return _words(message, "from"), _words(message, "to")
+
+
+def _truth(message: Json) -> bool:
+    value = message.get("accept")
+    if not isinstance(value, bool):
+        raise TableError("message", "'accept' is missing: it is true or false.")
+    return value
+
+
+def _offered(name: Any) -> Variant:
+    if not isinstance(name, str) or name not in OFFERED:
+        raise TableError("variant", f"There is no variant {name!r} here: {nearest(str(name), list(OFFERED))}.")
+    return VARIANTS[name]
+
+
+def _setup(text: Any, variant: Variant) -> Row:
+    if not isinstance(text, str):
+        raise TableError("setup", "A setup is missing.")
+    try:
+        return parse_setup(text, variant)
+    except VaubanError as error:
+        raise TableError("setup", sentence(error)) from error
+
+
+def _random_setup(variant: Variant, rng: random.Random) -> str:
+    while True:
+        setup = random_setup(variant, rng)
+        if can_move_first(setup, variant):
+            return setup_text(setup, variant)
+
+
+def _side(side: Any) -> int:
+    if side == "random":
+        return secrets.randbelow(2)
+    if side not in PLAYERS:
+        raise TableError("side", f"There is no side {side!r}: red, blue or random.")
+    return PLAYERS.index(side)
+
+
+def _variant(variant: Variant, title: str) -> Json:
+    rules = default_rules(variant)
+    return {
+        "name": variant.name,
+        "title": title,
+        "columns": variant.columns,
+        "rows": variant.rows,
+        "setup_rows": variant.setup_rows,
+        "lakes": [variant.square_name(lake) for lake in variant.lakes],
+        "army": {TYPES[kind].lower(): count for kind, count in enumerate(variant.army) if count},
+        "rules": f"{variant.pieces} pieces each on {variant.columns} × {variant.rows} squares. {limit_words(rules)}",
+        "battleless_limit": plies_left(0, rules.battleless_limit, rules),
+        "total_limit": plies_left(0, rules.total_limit, rules),
+    }

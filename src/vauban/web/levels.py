@@ -1,0 +1,80 @@
+"""The opponents by name: who they are, what plays for them, how strong they were measured to be (levels.toml)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from vauban.errors import ConfigurationError
+from vauban.games.base import nearest
+
+FILE = Path(__file__).with_name("levels.toml")
+DEFAULT = "default"
+"""In a level's table of agents: the one for all variants that are not named."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """An opponent."""
+
+    key: str
+    name: str
+    sentence: str
+    """Who it is, to a person."""
+    temper: str
+    """How it plays, in a word."""
+    agents: Mapping[str, str]
+    """What plays for it (`vauban.agents.make_agent`), by variant."""
+    seconds: float
+    """What a move usually takes it."""
+    elo: Mapping[str, int] = field(default_factory=dict)
+    """By variant, where it was measured."""
+
+    def agent(self, variant: str) -> str:
+        """What plays for it in a variant."""
+        return self.agents.get(variant) or self.agents[DEFAULT]
+
+    def plays(self, variant: str) -> bool:
+        """Whether it plays a variant at all."""
+        return variant in self.agents or DEFAULT in self.agents
+
+
+@cache
+def levels(file: Path = FILE) -> tuple[Level, ...]:
+    """All opponents, the weakest first."""
+    try:
+        entries = tomllib.loads(file.read_text(encoding="utf-8")).get("level", [])
+        found = tuple(_level(entry) for entry in entries)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        raise ConfigurationError(f"{file}: cannot be read as a list of levels: {error}") from error
+    keys = [level.key for level in found]
+    if not found or len(set(keys)) < len(keys):
+        raise ConfigurationError(f"{file}: levels need keys that differ, not {keys}")
+    return found
+
+
+def find_level(key: Any, variant: str, among: Sequence[Level]) -> Level:
+    """The opponent of this name."""
+    for level in among:
+        if level.key == key:
+            if not level.plays(variant):
+                raise ConfigurationError(f"{level.name} does not play {variant!r}")
+            return level
+    raise ConfigurationError(f"there is no level {key!r}: {nearest(str(key), [level.key for level in among])}")
+
+
+def _level(entry: dict[str, Any]) -> Level:
+    agent = entry["agent"]
+    return Level(
+        key=str(entry["key"]),
+        name=str(entry["name"]),
+        sentence=str(entry["sentence"]),
+        temper=str(entry["temper"]),
+        agents={DEFAULT: agent} if isinstance(agent, str) else {str(k): str(v) for k, v in agent.items()},
+        seconds=float(entry["seconds"]),
+        elo={str(variant): int(figure) for variant, figure in entry.get("elo", {}).items()},
+    )

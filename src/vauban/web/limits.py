@@ -1,0 +1,89 @@
+"""How much a server takes from one address, and from all: sizes, numbers, and token buckets.
+
+    limits = Limits(paced=True)
+    limits.take("games", address)         # False: too many, too fast
+
+On a machine's own address nothing is paced: only sizes and numbers are bounded there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+MESSAGE_BYTES = 4096
+"""Of one message over a WebSocket."""
+BODY_BYTES = 16_384
+"""Of a request; an imported game may be longer."""
+IMPORT_BYTES = 262_144
+SOCKETS = 2_000
+"""At the same time, of all; and from one address, where that is paced."""
+SOCKETS_OF_ONE = 32
+ADDRESSES = 10_000
+"""Addresses that are remembered; who has been silent longest is forgotten first."""
+
+RATES = {
+    "requests": (20.0, 60),
+    "messages": (20.0, 100),
+    "games": (0.2, 10),
+    "secrets": (0.5, 20),
+}
+"""What is paced: so many a second, and so many at once. "secrets" are attempts with a wrong one."""
+
+
+@dataclass
+class Bucket:
+    """Tokens that come back by themselves."""
+
+    rate: float
+    most: float
+    tokens: float
+    at: float
+
+    def take(self, now: float) -> bool:
+        """Take a token, if there is one."""
+        self.tokens = min(self.most, self.tokens + (now - self.at) * self.rate)
+        self.at = now
+        if self.tokens < 1:
+            return False
+        self.tokens -= 1
+        return True
+
+
+class Limits:
+    """What has been taken so far."""
+
+    def __init__(self, paced: bool, clock: Callable[[], float] = time.monotonic) -> None:
+        """`paced`: whether others than the person at this machine can reach the server."""
+        self.paced = paced
+        self._clock = clock
+        self._buckets: OrderedDict[tuple[str, str], Bucket] = OrderedDict()
+        self._sockets: Counter[str] = Counter()
+
+    def take(self, what: str, address: str) -> bool:
+        """Whether one more of these is fine; it counts if it is."""
+        if not self.paced:
+            return True
+        rate, most = RATES[what]
+        key = (what, address)
+        now = self._clock()
+        bucket = self._buckets.pop(key, None) or Bucket(rate, most, most, now)
+        self._buckets[key] = bucket
+        while len(self._buckets) > ADDRESSES * len(RATES):
+            self._buckets.popitem(last=False)
+        return bucket.take(now)
+
+    def open_socket(self, address: str) -> bool:
+        """Whether one more socket is fine; whoever was let in calls `close_socket` in the end."""
+        if self._sockets.total() >= SOCKETS or (self.paced and self._sockets[address] >= SOCKETS_OF_ONE):
+            return False
+        self._sockets[address] += 1
+        return True
+
+    def close_socket(self, address: str) -> None:
+        """A socket is gone."""
+        self._sockets[address] -= 1
+        if self._sockets[address] <= 0:
+            del self._sockets[address]

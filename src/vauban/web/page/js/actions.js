@@ -1,0 +1,66 @@
+// What can be done beside moving: resign, offers, taking back; and after the end, playing again.
+
+import { ask, button, drawing, el } from "./dom.js";
+import { t } from "./strings.js";
+
+/** Fill the row of actions. @param hooks send(message), flip(), review() */
+export function fillActions(place, sight, hooks) {
+  const wanted = Boolean(sight.rematch?.includes(sight.seat));
+  const busy = Boolean(sight.offer);
+  const key = JSON.stringify([sight.phase, sight.takebacks, busy, sight.ply > 0, sight.took_back, wanted]);
+  if (place.dataset.key === key) return;
+  place.dataset.key = key;
+  const action = (sign, name, run, properties = {}) =>
+    button([drawing(sign, "sign"), el("span", {}, t(name))], run, { class: "action", ...properties });
+  const flip = action("sign-flip", "flip", hooks.flip);
+  const none = sight.seat === "watch" ? [flip] : null;
+  const playing = () => [
+    action("flag", "resign", () => resign(hooks.send)),
+    action("sign-draw", "draw", () => offerDraw(sight, hooks.send), { disabled: busy }),
+    sight.takebacks &&
+      action("sign-undo", "take_back", () => takeBack(sight, hooks.send), { disabled: sight.ply === 0 || busy }),
+    flip,
+  ];
+  const over = () => [
+    action("sign-look", "review", hooks.review, { class: "action primary" }),
+    action("sign-again", wanted ? "rematch.wanted" : "rematch", () => hooks.send({ do: "rematch" }), {
+      disabled: wanted,
+    }),
+    flip,
+    el("a", { class: "button action", href: "#/" }, drawing("sign-new", "sign"), t("new")),
+  ];
+  place.replaceChildren(...(sight.phase === "over" ? over() : (none ?? playing())).filter(Boolean));
+}
+
+async function resign(send) {
+  if (await ask(t("resign"), t("resign.sure"), t("resign"), t("cancel"), "danger")) send({ do: "resign" });
+}
+
+async function offerDraw(sight, send) {
+  const text = t(sight.kind === "level" ? "draw.sure.machine" : "draw.sure");
+  if (await ask(t("draw"), text, t("draw"), t("cancel"))) send({ do: "offer_draw" });
+}
+
+async function takeBack(sight, send) {
+  const sure = sight.took_back || (await ask(t("take_back"), t("take_back.sure"), t("take_back"), t("cancel")));
+  if (sure) send({ do: "take_back" });
+}
+
+/** An offer that is open: for the other side to answer, for everybody else to see. */
+export function offerBox(sight, send) {
+  const { kind, by } = sight.offer;
+  const text = t(by === sight.seat ? `offer.${kind}.sent` : `offer.${kind}`, { name: sight.players[by] });
+  if (by === sight.seat || sight.seat === "watch") return el("p", { class: "offer" }, text);
+  const answer = (accept) => () => send({ do: kind === "draw" ? "answer_draw" : "answer_take_back", accept });
+  return el(
+    "div",
+    { class: "offer" },
+    el("p", {}, text),
+    el(
+      "div",
+      { class: "line" },
+      button(t("decline"), answer(false)),
+      button(t("accept"), answer(true), { class: "primary" }),
+    ),
+  );
+}

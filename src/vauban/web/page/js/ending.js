@@ -1,0 +1,69 @@
+// How the game ended, and whether the machine kept its promise about its setup.
+
+import { button, dialog, el } from "./dom.js";
+import { SIDES } from "./pieces.js";
+import { keep, recall } from "./settings.js";
+import { sha256 } from "./sha256.js";
+import { t } from "./strings.js";
+
+/** Remember the promises at first sight: a server that changed them later would be caught. */
+export function rememberPromises(game, commitment) {
+  const kept = recall(`promise.${game}`, {});
+  for (const side of SIDES) kept[side] ??= commitment[side];
+  keep(`promise.${game}`, kept);
+  return kept;
+}
+
+/** For each machine's side: true if setup and salt give what was promised before the first move. */
+export async function verified(promised, { setups, salts }) {
+  const found = {};
+  for (const side of SIDES) {
+    if (!promised[side]) continue;
+    found[side] = Boolean(salts[side]) && (await sha256(`${salts[side]}:${setups[side]}`)) === promised[side];
+  }
+  return found;
+}
+
+/** Lines with a tick (or a cross) for each promise. */
+export function promiseLines(found, players) {
+  return Object.entries(found).map(([side, good]) =>
+    el(
+      "p",
+      { class: `promise ${good ? "good" : "bad"}` },
+      el("span", { "aria-hidden": "true" }, good ? "✓" : "✗"),
+      t(good ? "promise.kept" : "promise.broken", { name: players[side] }),
+    ),
+  );
+}
+
+/** How it ended for whoever sits here: "won", "lost" or "draw"; for onlookers, and for two on one device, who won. */
+export function verdict(sight, hotseat) {
+  const { winner } = sight.over;
+  if (winner === null) return "draw";
+  if (hotseat || !SIDES.includes(sight.seat)) return winner;
+  return winner === sight.seat ? "won" : "lost";
+}
+
+/** The end, as a dialog; resolves with "rematch", "review" or null. */
+export function endDialog(sight, promises, hotseat) {
+  const how = verdict(sight, hotseat);
+  const title = t(`end.${how}`);
+  // The server's sentence begins with who won; the title says that already.
+  const reason = sight.over.text.startsWith(`${title}: `) ? sight.over.text.slice(title.length + 2) : sight.over.text;
+  return dialog(
+    title,
+    (close) => [
+      el("p", { class: "reason" }, reason.charAt(0).toUpperCase() + reason.slice(1)),
+      sight.took_back && el("p", { class: "quiet" }, t("casual")),
+      ...promiseLines(promises, sight.players),
+      el(
+        "div",
+        { class: "answers" },
+        button(t("end.look"), () => close()),
+        button(t("rematch"), () => close("rematch")),
+        button(t("review"), () => close("review"), { class: "primary", autofocus: true }),
+      ),
+    ],
+    `end ${how}`,
+  );
+}

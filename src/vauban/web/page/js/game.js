@@ -1,0 +1,695 @@
+// A game in progress: the seat (or both, on one device), the board, and everything around it.
+
+import { fillActions, offerBox } from "./actions.js";
+import { Board } from "./board.js";
+import { battleCard, counter, fillCard } from "./cards.js";
+import { Clock } from "./clock.js";
+import { button, el, toast } from "./dom.js";
+import { endDialog, promiseLines, rememberPromises, verdict, verified } from "./ending.js";
+import { listen } from "./keyboard.js";
+import { MoveList } from "./movelist.js";
+import { Notes, pieceSheet } from "./notes.js";
+import { other, SIDES } from "./pieces.js";
+import { Seat } from "./protocol.js";
+import { change, game as kept, keepGame, onChange, settings } from "./settings.js";
+import { moveSound, play as sound } from "./sounds.js";
+import { commandWords, moveWords, pieceWords, say, squareWords } from "./speech.js";
+import { rowOf } from "./squares.js";
+import { fallen, remembered, Table } from "./state.js";
+import { t } from "./strings.js";
+import { handOver, waitingRoom } from "./waiting.js";
+
+export function show(main, [id, seat, secret], offered) {
+  const screen = new GameScreen(main, id, seat, secret, offered);
+  return () => screen.close();
+}
+
+class GameScreen {
+  constructor(main, id, seat, secret, offered) {
+    this.main = main;
+    this.id = id;
+    this.offered = offered;
+    this.entry = kept(id) ?? { seats: { [seat]: secret } };
+    this.hotseat = Object.keys(this.entry.seats).length > 1;
+    this.seat = seat;
+    this.covered = this.hotseat;
+    this.notes = new Notes(id);
+    this.tables = {};
+    this.seats = {};
+    this.selected = null;
+    this.pending = null;
+    this.looking = null;
+    this.reason = null;
+    this.shown = null;
+    this.cleanups = [onChange(() => this.#render())];
+    const places = this.hotseat ? this.entry.seats : { [seat]: secret };
+    for (const [name, key] of Object.entries(places)) this.#sit(name, key);
+    main.append(el("p", { class: "page quiet" }, t("connecting")));
+  }
+
+  close() {
+    this.closed = true;
+    for (const each of Object.values(this.seats)) each.close();
+    for (const cleanup of this.cleanups) cleanup();
+    this.unbuild?.();
+  }
+
+  get table() {
+    return this.tables[this.seat];
+  }
+
+  get sight() {
+    return this.table.sight;
+  }
+
+  #sit(name, secret) {
+    const table = (this.tables[name] = new Table());
+    this.seats[name] = new Seat(
+      { game: this.id, seat: name, secret },
+      {
+        have: () => table.known(),
+        state: (state) => this.#connection(state),
+        message: (told) => this.#hear(name, told),
+      },
+    );
+  }
+
+  #send(message) {
+    if (!this.seats[this.seat].send(message)) toast(t("lost.now"));
+  }
+
+  #connection(state) {
+    if (state === "open") {
+      this.banner?.remove();
+      this.banner = null;
+    } else if (!this.banner) {
+      this.banner = el("div", { class: "banner", role: "alert" }, t("lost"));
+      document.body.append(this.banner);
+      this.cleanups.push(() => this.banner?.remove());
+    }
+  }
+
+  #hear(name, told) {
+    const table = this.tables[name];
+    if (told.say === "sight" || told.say === "moves") {
+      if (table.take(told)) this.seats[name].sit();
+      // Moves come before the sight that counts them; alone they only fill a gap.
+      if (name === this.seat && (told.say === "sight" || table.known() === table.sight?.ply)) this.#update();
+    } else if (told.say === "why") {
+      this.#explain(told);
+    } else if (told.say === "rematch") {
+      this.#follow(told);
+    } else if (told.say === "error") {
+      this.#refused(told);
+    }
+  }
+
+  #refused({ text }) {
+    if (!this.sight) {
+      for (const each of Object.values(this.seats)) each.close();
+      this.main.replaceChildren(
+        el(
+          "section",
+          { class: "page" },
+          el("h1", {}, t("gone.title")),
+          el("p", {}, text),
+          el("a", { href: "#/", class: "button primary" }, t("home")),
+        ),
+      );
+      return;
+    }
+    this.pending = null;
+    toast(text);
+    say(text, true);
+    this.#render();
+  }
+
+  #follow({ game, seats }) {
+    const known = kept(this.id) ?? {};
+    const mine = kept(game)?.seats ?? {};
+    keepGame(game, {
+      ...known,
+      id: game,
+      over: null,
+      friend: null,
+      setup: null,
+      at: Date.now(),
+      seats: { ...mine, ...seats },
+    });
+    // On one device each seat hears of its own new seat; the second word completes the first.
+    if (this.hotseat && Object.keys({ ...mine, ...seats }).length < 2) return;
+    const [[seat, secret]] = Object.entries(seats);
+    location.hash = `#/game/${game}/${seat}/${secret}`;
+  }
+
+  // ── Which part of the game is on the screen ───────────────────────────────────────────────────
+
+  #update() {
+    const { sight } = this;
+    if (!sight) return;
+    this.variant = this.offered.variants.find((each) => each.name === sight.variant);
+    this.promised = rememberPromises(this.id, sight.commitment);
+    if (!this.entry.title) {
+      // Whoever came by a link has no entry yet.
+      this.entry.title = sight.players[other(sight.seat)] ?? t("mode.watch");
+      keepGame(this.id, { ...this.entry, variant: this.variant.title });
+    }
+    if (sight.phase === "setup") {
+      this.#setup();
+    } else if (this.hotseat && this.covered && sight.phase === "play") {
+      this.#cover(sight.turn);
+    } else {
+      this.covered = false;
+      if (!this.board) this.#build();
+      this.#render();
+    }
+  }
+
+  #setup() {
+    const { sight } = this;
+    this.covered = this.hotseat;
+    if (this.entry.setup && !sight.ready[this.seat]) {
+      this.#send({ do: "setup", setup: this.entry.setup });
+      this.entry.setup = null;
+      return;
+    }
+    if (this.hotseat && sight.ready[this.seat]) {
+      if (!sight.ready[other(this.seat)]) this.#cover(other(this.seat));
+      return;
+    }
+    const stage = `setup ${this.seat} ${JSON.stringify(sight.ready)}`;
+    if (this.stage === stage) return;
+    this.stage = stage;
+    this.main.replaceChildren(
+      waitingRoom(sight, this.variant, this.entry, (setup) => this.#send({ do: "setup", setup })),
+    );
+  }
+
+  /** Hide everything until the other player of this device says that he has it. */
+  #cover(side) {
+    this.stage = "cover";
+    this.covered = true;
+    // Nothing may tell the next player of the one before: no key, no message that still stands.
+    this.unbuild?.();
+    this.unbuild = null;
+    document.getElementById("toasts").replaceChildren();
+    say(t("handover.title", { side: t(`Side.${side}`) }));
+    this.main.replaceChildren(
+      handOver(side, () => {
+        this.covered = false;
+        this.seat = side;
+        this.board = null;
+        this.shown = null;
+        this.looking = null;
+        this.#update();
+      }),
+    );
+    this.main.querySelector("button").focus();
+  }
+
+  #build() {
+    const { sight, variant } = this;
+    this.stage = "play";
+    this.board = new Board(variant, {
+      flipped: sight.seat === "blue",
+      label: t("board.label", { variant: variant.title }),
+      hooks: {
+        press: (at) => this.#press(at),
+        canDrag: (at) => this.#mine(at) && this.looking === null && !this.pending,
+        dragStart: (at) => this.#select(at),
+        drop: (from, to) => {
+          this.selected = from;
+          this.#aim(to);
+        },
+        menu: (at) => this.#note(at),
+        label: (at) => this.#label(at),
+      },
+    });
+    this.clock = new Clock();
+    this.moves = new MoveList((ply) => this.#look(ply === this.sight.ply ? null : ply));
+    this.cards = {
+      top: el("section", { class: "card top-card" }),
+      bottom: el("section", { class: "card bottom-card" }),
+    };
+    this.status = el("section", { class: "status" });
+    this.actions = el("div", { class: "actions", role: "group", "aria-label": t("actions") });
+    this.typed = el("output", { class: "typed", "aria-label": t("typed") });
+    this.main.replaceChildren(
+      el(
+        "div",
+        { class: "table" },
+        el("h1", { class: "unseen" }, `${sight.players.red} – ${sight.players.blue}`),
+        this.cards.top,
+        el("div", { class: "board-place" }, this.board.element, this.typed),
+        this.cards.bottom,
+        this.status,
+        this.actions,
+        el("section", { class: "moves-place" }, this.moves.element),
+      ),
+    );
+    document.title = t("title.of", { what: `${sight.players.red} – ${sight.players.blue}` });
+    const stopKeys = listen(variant.columns, {
+      move: (from, to) => this.#type(from, to),
+      command: (letter) => this.#command(letter),
+      cancel: () => this.#cancel(),
+      typed: (text) => {
+        this.typed.textContent = text;
+      },
+    });
+    const arrows = (event) => {
+      if (!event.key.startsWith("Arrow") || event.target.closest("input, textarea, select, dialog, .moves, .grid"))
+        return;
+      event.preventDefault();
+      this.board.focus();
+    };
+    document.addEventListener("keydown", arrows);
+    this.unbuild = () => {
+      stopKeys();
+      document.removeEventListener("keydown", arrows);
+      this.clock.close();
+    };
+    this.board.focus(firstMover(sight) ?? this.board.cursor);
+    if (matchMedia("(pointer: coarse)").matches && settings.confirm === null && sight.seat !== "watch") {
+      change("confirm", false);
+      toast(t("confirm.offer"), [[t("confirm.yes"), () => change("confirm", true)]], 12);
+    }
+  }
+
+  // ── Showing it ────────────────────────────────────────────────────────────────────────────────
+
+  #render() {
+    if (!this.board || !this.sight || this.covered) return;
+    const { sight, shown } = this;
+    if (sight.ply !== shown?.ply || sight.phase !== shown?.phase) {
+      this.selected = this.pending = this.reason = null;
+      if (this.looking !== null && sight.phase === "play" && this.table.myTurn) this.looking = null;
+    }
+    this.#pieces();
+    this.#marks();
+    this.#cards();
+    this.#status();
+    fillActions(this.actions, sight, {
+      send: (message) => this.#send(message),
+      flip: () => {
+        this.board.flip();
+        this.#render();
+      },
+      review: () => this.#review(),
+    });
+    this.clock.set(sight.clock);
+    this.moves.set(this.table.moves.slice(0, this.table.known()), this.looking ?? sight.ply);
+    this.#announce(shown);
+    this.shown = sight;
+  }
+
+  #pieces() {
+    const { sight, shown } = this;
+    if (this.looking !== null) {
+      const board = this.table.history()[this.looking] ?? [];
+      this.board.setPieces(
+        board.map((piece) => ({
+          ...piece,
+          type: this.#recalled(piece),
+          marks: this.#badges({ ...piece, from: piece.id }),
+        })),
+      );
+      return;
+    }
+    const step = shown && sight.ply === shown.ply + 1 ? sight.last : null;
+    const before = step ? shown.pieces.map((piece) => ({ ...piece, id: piece.from })) : [];
+    this.board.setPieces(
+      sight.pieces.map((piece) => ({
+        id: piece.from,
+        at: piece.at,
+        side: piece.side,
+        type: remembered(piece, sight, settings.memory),
+        marks: this.#badges(piece),
+      })),
+      { fallen: fallen(before, step) },
+    );
+  }
+
+  /** What an earlier position shows of a piece: nothing of the enemy's to whoever wants to remember for himself. */
+  #recalled(piece) {
+    const own = piece.side === this.sight.seat || this.sight.phase === "over" || this.sight.seat === "watch";
+    return own || settings.memory !== "tournament" ? piece.type : null;
+  }
+
+  #badges(piece) {
+    const { sight } = this;
+    const enemy = SIDES.includes(sight.seat) && piece.side !== sight.seat;
+    return {
+      moved: enemy && settings.memory === "moved" && piece.moved && !piece.revealed && sight.phase !== "over",
+      known: !enemy && piece.revealed && sight.phase === "play" && sight.seat !== "watch",
+      note: enemy && sight.phase !== "over" ? this.notes.short(piece.from) : null,
+    };
+  }
+
+  #marks() {
+    const { sight, selected, pending } = this;
+    const last = this.looking === null ? sight.last : this.table.moves[this.looking - 1];
+    const targets = selected ? (sight.legal[selected] ?? []) : [];
+    const held = (at) => Boolean(this.table.piece(at));
+    this.board.setMarks({
+      selected: selected ? [selected] : [],
+      target: pending ? [] : targets.filter((at) => !held(at)),
+      strike: pending ? [] : targets.filter(held),
+      barred: selected && !pending ? this.#barred(selected).map((each) => each.to) : [],
+      last: last ? [last.from, last.to] : [],
+      fought: last?.battle ? [last.to] : [],
+      pending: pending ? [pending.to] : [],
+    });
+    this.board.relabel();
+    this.board.setArrows(pending ? [{ ...pending, weight: 0.6, kind: "own" }] : []);
+    this.board.element.classList.toggle("past", this.looking !== null);
+    this.board.element.classList.toggle(
+      "waiting",
+      sight.phase === "play" && !this.table.myTurn && sight.seat !== "watch",
+    );
+  }
+
+  #cards() {
+    const { sight } = this;
+    const below = this.board.flipped ? "blue" : "red";
+    for (const [place, side] of [
+      ["bottom", below],
+      ["top", other(below)],
+    ]) {
+      fillCard(this.cards[place], side, sight, this.variant, this.clock.faces[side]);
+    }
+  }
+
+  #status() {
+    const { sight } = this;
+    const lines = [];
+    if (this.looking !== null) {
+      lines.push(
+        el(
+          "div",
+          { class: "look" },
+          el("p", {}, t("look.at", { ply: this.looking })),
+          button(t("look.back"), () => this.#look(null), { class: "primary small" }),
+        ),
+      );
+    }
+    if (this.pending) {
+      lines.push(
+        el(
+          "div",
+          { class: "confirm" },
+          el("p", {}, t("confirm.move", this.pending)),
+          el(
+            "div",
+            { class: "line" },
+            button(t("cancel"), () => this.#cancel(), { class: "large" }),
+            button(t("confirm.play"), () => this.#play(this.pending.from, this.pending.to), { class: "primary large" }),
+          ),
+        ),
+      );
+    }
+    if (this.reason) lines.push(this.#reasonBox());
+    lines.push(this.#headline());
+    // One's own fight stays beside the answer, which may come within half a second.
+    for (const move of this.table.since(sight.ply - 2)) if (move.battle) lines.push(battleCard(move));
+    if (sight.offer) lines.push(offerBox(sight, (message) => this.#send(message)));
+    for (const warning of sight.warnings) lines.push(el("p", { class: "warning" }, warning));
+    if (sight.phase === "play") lines.push(counter(sight.battleless));
+    if (sight.phase === "over") lines.push(...promiseLines(this.promises ?? {}, sight.players));
+    if (sight.took_back) lines.push(el("p", { class: "quiet" }, t("casual")));
+    const held = this.status.contains(document.activeElement);
+    this.status.replaceChildren(...lines);
+    if (held) this.board.focus();
+  }
+
+  #headline() {
+    const { sight } = this;
+    if (sight.phase === "over") return el("p", { class: "headline" }, sight.over.text);
+    if (this.hotseat && sight.turn !== sight.seat) {
+      return el(
+        "div",
+        { class: "line" },
+        button(t("handover.now", { side: t(`Side.${sight.turn}`) }), () => this.#cover(sight.turn), {
+          class: "primary",
+        }),
+      );
+    }
+    const text =
+      sight.seat === "watch"
+        ? t("turn.side", { side: t(`Side.${sight.turn}`) })
+        : this.table.myTurn
+          ? t(sight.ply < 2 ? "turn.first" : "turn.yours")
+          : t("turn.theirs", { name: sight.players[sight.turn] });
+    return el("p", { class: "headline" }, text);
+  }
+
+  // ── Words, sounds, the end ────────────────────────────────────────────────────────────────────
+
+  #announce(shown) {
+    const { sight } = this;
+    if (shown && sight.ply > shown.ply && sight.last) {
+      const words = this.table.since(shown.ply).map((move) => moveWords(move, sight.seat));
+      if (this.table.myTurn) words.push(t("turn.yours"));
+      say([...words, ...sight.warnings].join(" "));
+      sound(moveSound(sight.last, sight.seat));
+    } else if (shown && sight.ply < shown.ply) {
+      say(t("took_back"));
+    }
+    if (sight.note && sight.note !== shown?.note) {
+      toast(sight.note);
+      say(sight.note);
+    }
+    if (sight.offer && !shown?.offer && sight.offer.by !== sight.seat) {
+      say(t(`offer.${sight.offer.kind}`, { name: sight.players[sight.offer.by] }), true);
+    }
+    if (sight.phase === "over" && shown?.phase !== "over") this.#end(Boolean(shown));
+  }
+
+  async #end(seen) {
+    const { sight } = this;
+    keepGame(this.id, { over: verdict(sight, this.hotseat) });
+    this.promises = await verified(this.promised, sight.over);
+    this.#status();
+    if (!seen || this.closed) return;
+    sound("end");
+    say(sight.over.text, true);
+    const wish = await endDialog(sight, this.promises, this.hotseat);
+    if (wish === "rematch") for (const each of Object.values(this.seats)) each.send({ do: "rematch" });
+    if (wish === "review") this.#review();
+  }
+
+  #review() {
+    location.hash = `#/review/${this.id}/${this.entry.seats[this.seat] ?? Object.values(this.entry.seats)[0]}`;
+  }
+
+  // ── Playing ───────────────────────────────────────────────────────────────────────────────────
+
+  #mine(at) {
+    return this.table.myTurn && this.table.piece(at)?.side === this.sight.seat;
+  }
+
+  #barred(from) {
+    return this.sight.barred.filter((each) => each.from === from);
+  }
+
+  #press(at) {
+    if (this.looking !== null) {
+      this.#look(null);
+    } else if (this.pending) {
+      if (at === this.pending.to) this.#play(this.pending.from, at);
+      else this.#cancel();
+    } else if (this.selected) {
+      if (at === this.selected) this.#cancel();
+      else if (this.#mine(at) && !this.sight.legal[this.selected]?.includes(at)) this.#select(at);
+      else this.#aim(at);
+    } else if (this.#mine(at)) {
+      this.#select(at);
+    } else if (this.table.piece(at) && this.table.piece(at).side !== this.sight.seat) {
+      this.#note(at);
+    } else if (this.table.piece(at) && this.sight.phase === "play") {
+      say(t("turn.wait"));
+    }
+  }
+
+  #select(at) {
+    const targets = this.sight.legal[at] ?? [];
+    this.reason = null;
+    if (!targets.length && !this.#barred(at).length) {
+      const { type } = this.table.piece(at);
+      this.#cancel();
+      this.#say(t(type === "bomb" || type === "flag" ? "never_moves" : "cannot_move", { type: t(`Type.${type}`), at }));
+      return;
+    }
+    this.selected = at;
+    this.#marks();
+    this.#status();
+    const piece = this.table.piece(at);
+    say(
+      targets.length
+        ? t("picked.targets", { piece: pieceWords(piece, this.sight.seat), targets: targets.join(", ") })
+        : this.#barred(at)[0].text,
+    );
+  }
+
+  /** The chosen piece is to go there: play it, ask again, or say why not. */
+  #aim(to) {
+    const from = this.selected;
+    if (this.sight.legal[from]?.includes(to)) {
+      if (!settings.confirm) {
+        this.#play(from, to);
+        return;
+      }
+      this.pending = { from, to };
+      this.#marks();
+      this.#status();
+      say(t("confirm.move", { from, to }));
+      this.status.scrollIntoView({ block: "nearest" });
+      return;
+    }
+    const barred = this.#barred(from).find((each) => each.to === to);
+    if (barred) this.#explain(barred);
+    else this.#send({ do: "explain", from, to });
+  }
+
+  #play(from, to) {
+    this.selected = this.pending = this.reason = null;
+    this.#send({ do: "move", from, to });
+    this.board.lead(from, to);
+    this.#marks();
+    this.#status();
+  }
+
+  #cancel() {
+    if (this.looking !== null) this.#look(null);
+    if (this.selected || this.pending) say(t("cancelled"));
+    this.selected = this.pending = this.reason = null;
+    this.#marks();
+    this.#status();
+  }
+
+  #type(from, to) {
+    if (!this.table.myTurn) return say(t("turn.wait"), true);
+    this.looking = null;
+    this.selected = from;
+    this.board.setCursor(this.board.cells.has(to) ? to : this.board.cursor);
+    return this.#mine(from) ? this.#aim(to) : this.#send({ do: "explain", from, to });
+  }
+
+  #explain({ text, ply = null, rule = null }) {
+    this.reason = { text, ply, rule };
+    this.#status();
+    say(text, true);
+    this.status.scrollIntoView({ block: "nearest" });
+  }
+
+  #say(text) {
+    this.reason = { text, ply: null, rule: null };
+    this.#status();
+    say(text, true);
+  }
+
+  #reasonBox() {
+    const { text, ply, rule } = this.reason;
+    return el(
+      "div",
+      { class: "reason-box" },
+      el("p", {}, text),
+      el(
+        "div",
+        { class: "line" },
+        ply !== null && button(t("look.show", { ply }), () => this.#look(ply), { class: "small" }),
+        rule && el("a", { href: `#/rules/${rule}`, target: "_blank" }, t("rule.link")),
+        button(
+          t("ok"),
+          () => {
+            this.reason = null;
+            this.#status();
+          },
+          { class: "small" },
+        ),
+      ),
+    );
+  }
+
+  /** Look at an earlier position; null is the present one. */
+  #look(ply) {
+    this.looking = ply;
+    this.selected = this.pending = null;
+    if (ply !== null) say(t("look.at", { ply }));
+    this.#render();
+  }
+
+  async #note(at) {
+    const piece = this.table.piece(at);
+    const { sight } = this;
+    if (
+      !piece ||
+      piece.side === sight.seat ||
+      sight.seat === "watch" ||
+      sight.phase !== "play" ||
+      this.looking !== null
+    )
+      return;
+    const seen = {
+      ...piece,
+      type: remembered(piece, sight, settings.memory),
+      moved: piece.moved && settings.memory === "moved",
+    };
+    const known = [
+      squareWords(at, { piece: seen, seat: sight.seat }),
+      seen.moved && seen.type === null && t("note.moved"),
+    ].filter(Boolean);
+    if (
+      await pieceSheet({
+        piece: { ...piece, type: seen.type },
+        known: `${known.join(". ")}.`,
+        left: sight.left[piece.side],
+        notes: this.notes,
+      })
+    ) {
+      this.#render();
+    }
+    this.board.focus(at);
+  }
+
+  // ── For the ear ───────────────────────────────────────────────────────────────────────────────
+
+  #label(at) {
+    const { sight } = this;
+    const past = this.looking !== null && this.table.history()[this.looking]?.find((piece) => piece.at === at);
+    const found = this.looking !== null ? past : this.table.piece(at);
+    const piece = found && {
+      ...found,
+      type: this.looking === null ? remembered(found, sight, settings.memory) : this.#recalled(found),
+      moved: found.moved && (found.side === sight.seat || settings.memory === "moved"),
+    };
+    const extra = [
+      piece && piece.side !== sight.seat && this.notes.spoken(found.from ?? found.id),
+      at === this.selected && t("picked"),
+      this.selected && sight.legal[this.selected]?.includes(at) && t("target"),
+      this.selected && this.#barred(this.selected).some((each) => each.to === at) && t("barred"),
+    ];
+    return squareWords(at, { piece, lake: this.variant.lakes.includes(at), seat: sight.seat, extra });
+  }
+
+  #command(letter) {
+    if (!settings.commands) return false;
+    const { sight } = this;
+    if (letter === "n") {
+      this.#note(this.board.cursor);
+      return true;
+    }
+    const pieces = sight.pieces.map((piece) => ({ ...piece, type: remembered(piece, sight, settings.memory) }));
+    const words =
+      letter === "c"
+        ? this.clock.words()
+        : commandWords(letter, { sight, pieces, row: rowOf(this.board.cursor), shape: this.variant });
+    if (words === null) return false;
+    say(words);
+    toast(words);
+    return true;
+  }
+}
+
+function firstMover(sight) {
+  return Object.keys(sight.legal)[0] ?? null;
+}

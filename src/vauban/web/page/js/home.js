@@ -1,0 +1,310 @@
+// The start screen: good defaults and one large button.
+
+import { button, choice, drawing, el, toast } from "./dom.js";
+import { memoryChoice } from "./menu.js";
+import { startGame } from "./protocol.js";
+import { forgetGame, games, keep, keepGame, recall } from "./settings.js";
+import { SetupEditor } from "./setup.js";
+import { t } from "./strings.js";
+
+const MODES = ["level", "friend", "hotseat", "watch"];
+
+// What was chosen, for the next visit; setups only as long as the page lives.
+const setups = {};
+
+export function show(main, _, offered) {
+  // Not everybody plays every variant: a network plays what it has learned.
+  const levels = () => offered.levels.filter((level) => level.variants.includes(wish.variant));
+  const middle = offered.levels[Math.floor((offered.levels.length - 1) / 2)].key;
+  const wish = {
+    mode: "level",
+    variant: "barrage",
+    level: middle,
+    red: middle,
+    blue: offered.levels.at(-1).key,
+    side: "red",
+    clock: "none",
+    minutes: 12,
+    seconds: 4,
+    takebacks: true,
+    ...recall("wish", {}),
+  };
+  const variant = () => offered.variants.find((each) => each.name === wish.variant) ?? offered.variants[0];
+  const set = (name) => (value) => {
+    wish[name] = value;
+    keep("wish", wish);
+    paint();
+  };
+
+  const against = el("div", { class: "against" });
+  const army = el("div", { class: "army-place" });
+  const play = button("", start, { class: "primary play" });
+  const summary = el("p", { class: "quiet" });
+  let editor = null,
+    shown = "";
+
+  function paint() {
+    const now = variant();
+    play.textContent = t(wish.mode === "watch" ? "play.watch" : wish.mode === "friend" ? "play.friend" : "play");
+    summary.textContent = now.rules;
+    const face = `${wish.mode} ${wish.variant}`;
+    if (face === shown) {
+      if (editor && editor.side !== side()) editor.setSide(side());
+      clockNumbers.hidden = wish.clock !== "bronstein";
+      return;
+    }
+    shown = face;
+    clockNumbers.hidden = wish.clock !== "bronstein";
+    against.replaceChildren(...opponents());
+    options.hidden = wish.mode === "watch";
+    const own = wish.mode === "level" || wish.mode === "friend";
+    army.hidden = !own;
+    editor = own
+      ? new SetupEditor(now, {
+          side: side(),
+          setup: setups[now.name],
+          change: (text) => {
+            setups[now.name] = text;
+          },
+        })
+      : null;
+    army.replaceChildren(...(editor ? [el("h2", {}, t("setup.yours")), editor.element] : []));
+  }
+
+  const side = () => (wish.side === "blue" ? "blue" : "red");
+
+  function levelChoice(name, legend) {
+    const known = levels();
+    if (!known.some((level) => level.key === wish[name])) wish[name] = known[Math.floor((known.length - 1) / 2)].key;
+    return choice(
+      name,
+      legend,
+      known.map((level) => [
+        level.key,
+        el(
+          "span",
+          { class: "level" },
+          el("strong", {}, level.name),
+          el("em", {}, level.temper),
+          el("span", { class: "elo" }, elo(level)),
+        ),
+        sentence(level),
+      ]),
+      wish[name],
+      set(name),
+      "stack levels",
+    );
+  }
+
+  // A wait is announced where there is one to speak of.
+  const sentence = ({ sentence: text, seconds }) =>
+    seconds >= 1 ? t("level.seconds", { sentence: text, seconds: Math.round(seconds) }) : text;
+
+  function elo(level) {
+    const figure = level.elo?.[wish.variant];
+    return figure === null || figure === undefined ? t("elo.none") : t("elo", { elo: figure });
+  }
+
+  function opponents() {
+    if (wish.mode === "level") return [levelChoice("level", t("level"))];
+    if (wish.mode === "watch") return [levelChoice("red", t("watch.red")), levelChoice("blue", t("watch.blue"))];
+    return [el("p", { class: "lead" }, t(`mode.${wish.mode}.text`))];
+  }
+
+  async function start() {
+    const clock =
+      wish.clock === "bronstein"
+        ? { kind: "bronstein", minutes: wish.minutes, seconds: wish.seconds }
+        : { kind: wish.clock };
+    const kinds = {
+      level: { kind: "level", level: wish.level },
+      friend: { kind: "friend" },
+      hotseat: { kind: "hotseat" },
+      watch: { kind: "watch", red: wish.red, blue: wish.blue },
+    };
+    const asked = {
+      variant: wish.variant,
+      against: kinds[wish.mode],
+      side: wish.mode === "hotseat" ? "red" : wish.side,
+      clock: wish.mode === "watch" ? { kind: "none" } : clock,
+      takebacks: wish.takebacks,
+    };
+    if (wish.mode === "level") {
+      if (!editor.value) return;
+      asked.setup = editor.value;
+    }
+    play.disabled = true;
+    try {
+      const { game, seats, friend } = await startGame(asked);
+      const [[seat, secret]] = Object.entries(seats);
+      const names = Object.fromEntries(offered.levels.map((level) => [level.key, level.name]));
+      const title = {
+        level: names[wish.level],
+        friend: t("mode.friend"),
+        hotseat: t("mode.hotseat"),
+        watch: `${names[wish.red]} – ${names[wish.blue]}`,
+      }[wish.mode];
+      keepGame(game, {
+        seats,
+        kind: wish.mode,
+        variant: variant().title,
+        title,
+        friend: friend ?? null,
+        setup: wish.mode === "friend" ? editor.value : null,
+      });
+      location.hash = `#/game/${game}/${seat}/${secret}`;
+    } catch (error) {
+      play.disabled = false;
+      toast(error.message || t("offline.text"));
+    }
+  }
+
+  const number = (name, label, most) =>
+    el(
+      "label",
+      { class: "field short" },
+      el("span", { class: "label" }, label),
+      el("input", {
+        type: "number",
+        min: name === "minutes" ? 1 : 0,
+        max: most,
+        value: wish[name],
+        onchange: (event) =>
+          set(name)(Math.min(most, Math.max(Number(event.target.min), Number(event.target.value) || 0))),
+      }),
+    );
+  const bronstein = offered.clocks?.find((clock) => clock.key === "bronstein");
+  const clockNumbers = el(
+    "div",
+    { class: "line" },
+    number("minutes", t("clock.minutes"), bronstein?.most_minutes ?? 180),
+    number("seconds", t("clock.seconds"), bronstein?.most_seconds ?? 60),
+  );
+  const options = el(
+    "details",
+    { class: "options-box" },
+    el("summary", {}, t("options")),
+    choice(
+      "side",
+      t("side"),
+      ["red", "blue", "random"].map((key) => [key, t(`side.choose.${key}`)]),
+      wish.side,
+      set("side"),
+    ),
+    choice(
+      "clock",
+      t("clock"),
+      ["none", "strategus", "bronstein"].map((key) => [key, t(`clock.${key}`), t(`clock.${key}.more`)]),
+      wish.clock,
+      set("clock"),
+      "stack",
+    ),
+    clockNumbers,
+    el(
+      "label",
+      { class: "check" },
+      el("input", {
+        type: "checkbox",
+        checked: wish.takebacks,
+        onchange: (event) => set("takebacks")(event.target.checked),
+      }),
+      el("span", {}, t("takebacks")),
+    ),
+    memoryChoice("memory-home"),
+  );
+
+  main.append(
+    el(
+      "section",
+      { class: "home" },
+      el(
+        "div",
+        { class: "hero" },
+        drawing("fort", "drawing emblem"),
+        el("div", {}, el("h1", {}, t("headline")), el("p", {}, t("tagline"))),
+      ),
+      recall("learnt", false)
+        ? null
+        : el(
+            "p",
+            { class: "invite" },
+            t("learn.invite"),
+            " ",
+            el("a", { href: "#/learn" }, t("learn.start")),
+            button(
+              "×",
+              (event) => {
+                keep("learnt", true);
+                event.target.parentElement.remove();
+              },
+              { class: "close", "aria-label": t("learn.skip") },
+            ),
+          ),
+      gameList(false),
+      el(
+        "div",
+        { class: "choices" },
+        choice(
+          "mode",
+          t("mode"),
+          MODES.map((mode) => [mode, t(`mode.${mode}`)]),
+          wish.mode,
+          set("mode"),
+        ),
+        choice(
+          "variant",
+          t("variant"),
+          offered.variants.map((each) => [
+            each.name,
+            each.title,
+            t("variant.size", { columns: each.columns, rows: each.rows }),
+          ]),
+          wish.variant,
+          set("variant"),
+          "segments cards",
+        ),
+        summary,
+        against,
+        options,
+      ),
+      army,
+      el("div", { class: "play-bar" }, play),
+    ),
+  );
+  paint();
+}
+
+/** The games of this browser: those that go on, or all. */
+export function gameList(all) {
+  const found = games().filter((game) => all || !game.over);
+  if (!found.length) return null;
+  const item = (game) => {
+    const [[seat, secret]] = Object.entries(game.seats);
+    const row = el(
+      "li",
+      {},
+      el(
+        "a",
+        { href: game.over ? `#/review/${game.id}/${secret}` : `#/game/${game.id}/${seat}/${secret}` },
+        el("strong", {}, game.title ?? t("game")),
+        ` · ${game.variant ?? ""}`,
+      ),
+      el("span", { class: "quiet" }, game.over ? t(`list.${game.over}`) : new Date(game.at).toLocaleString()),
+      button(
+        "×",
+        () => {
+          forgetGame(game.id);
+          row.remove();
+        },
+        { class: "close", "aria-label": t("list.forget") },
+      ),
+    );
+    return row;
+  };
+  return el(
+    "section",
+    { class: "games" },
+    el("h2", {}, t(all ? "list.all" : "list.running")),
+    el("ul", {}, found.map(item)),
+  );
+}

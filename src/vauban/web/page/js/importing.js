@@ -1,0 +1,50 @@
+// Looking back on a recorded game from elsewhere, and on one's own.
+
+import { button, el } from "./dom.js";
+import { gameList } from "./home.js";
+import { importGame } from "./protocol.js";
+import { t } from "./strings.js";
+
+const MOST_BYTES = 200_000;
+
+export function show(main) {
+  const error = el("p", { class: "error", role: "alert" });
+  const area = el("textarea", { rows: 8, class: "code", spellcheck: "false", "aria-label": t("import.text") });
+  const open = async () => {
+    error.textContent = "";
+    try {
+      const { game, seats } = await importGame(area.value);
+      location.hash = `#/review/${game}/${seats.watch}`;
+    } catch (refused) {
+      error.textContent = refused.message || t("offline.text");
+    }
+  };
+  const file = el("input", {
+    type: "file",
+    accept: ".txt,.xml,.stg,.log,.pgn,text/plain",
+    "aria-label": t("import.file"),
+    onchange: async () => {
+      const [chosen] = file.files;
+      if (!chosen) return;
+      if (chosen.size > MOST_BYTES) {
+        error.textContent = t("import.large");
+        return;
+      }
+      area.value = await chosen.text();
+      open();
+    },
+  });
+  main.append(
+    el(
+      "section",
+      { class: "page" },
+      el("h1", {}, t("nav.import")),
+      el("p", { class: "lead" }, t("import.lead")),
+      el("label", { class: "field" }, el("span", { class: "label" }, t("import.file")), file),
+      el("label", { class: "field" }, el("span", { class: "label" }, t("import.text")), area),
+      error,
+      el("div", { class: "answers start" }, button(t("import.open"), open, { class: "primary" })),
+      gameList(true),
+    ),
+  );
+}

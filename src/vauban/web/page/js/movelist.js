@@ -1,0 +1,57 @@
+// The moves so far, with what the fights showed.
+
+import { button, el } from "./dom.js";
+import { named, rank } from "./pieces.js";
+import { t } from "./strings.js";
+
+export class MoveList {
+  /** @param chosen(ply) is called when a move is pressed */
+  constructor(chosen) {
+    this.chosen = chosen;
+    this.shown = [];
+    this.list = el("ol", { class: "moves", "aria-label": t("moves"), tabindex: "0" });
+    this.element = this.list;
+  }
+
+  /** Show these moves; marks the one after which the board stands. */
+  set(moves, at = moves.length) {
+    let same = 0;
+    while (same < this.shown.length && this.shown[same] === moves[same]) same++;
+    while (this.list.children.length > same) this.list.lastChild.remove();
+    for (const move of moves.slice(same)) this.list.append(this.#item(move));
+    this.shown = [...moves];
+    this.list.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    const current = this.list.children[at - 1]?.firstChild;
+    if (!current) return;
+    current.setAttribute("aria-current", "true");
+    // Scrolling the list alone: scrollIntoView would move the page under a finger.
+    const item = current.parentElement;
+    if (item.offsetTop < this.list.scrollTop) this.list.scrollTop = item.offsetTop;
+    const below = item.offsetTop + item.offsetHeight - this.list.clientHeight;
+    if (below > this.list.scrollTop) this.list.scrollTop = below;
+  }
+
+  #item(move) {
+    const { battle } = move;
+    const result = battle && { ">": t("fight.won"), "<": t("fight.lost"), "=": t("fight.both") }[battle.result];
+    const label =
+      t("move.label", { ply: move.ply, side: t(`side.${move.side}`), from: move.from, to: move.to }) +
+      (battle ? `, ${named(battle.attacker)} × ${named(battle.defender)}: ${result}` : "");
+    return el(
+      "li",
+      { class: move.side },
+      button(
+        [
+          el("span", { class: "number" }, move.ply % 2 ? `${(move.ply + 1) / 2}.` : ""),
+          el("span", {}, `${move.from}${battle ? "×" : "–"}${move.to}`),
+          battle &&
+            el("span", { class: "fight" }, `${short(battle.attacker)}${battle.result}${short(battle.defender)}`),
+        ],
+        () => this.chosen(move.ply),
+        { "aria-label": label },
+      ),
+    );
+  }
+}
+
+const short = (type) => rank(type, "ten") || t(`short.${type}`);

@@ -1,0 +1,106 @@
+// The pieces: names, letters, ranks as people print them, and the token that stands on a square.
+
+import { el, svg, use } from "./dom.js";
+import { settings } from "./settings.js";
+import { t } from "./strings.js";
+
+/** Strongest first, then what never moves: the order of all lists of pieces. */
+export const TYPES = [
+  "marshal",
+  "general",
+  "colonel",
+  "major",
+  "captain",
+  "lieutenant",
+  "sergeant",
+  "miner",
+  "scout",
+  "spy",
+  "bomb",
+  "flag",
+];
+export const SIDES = ["red", "blue"];
+const LETTERS = {
+  M: "marshal",
+  G: "general",
+  C: "colonel",
+  J: "major",
+  P: "captain",
+  L: "lieutenant",
+  T: "sergeant",
+  N: "miner",
+  O: "scout",
+  S: "spy",
+  B: "bomb",
+  F: "flag",
+};
+const LETTER_OF = Object.fromEntries(Object.entries(LETTERS).map(([letter, type]) => [type, letter]));
+
+export const other = (side) => (side === "red" ? "blue" : "red");
+
+/** What is printed on a piece, by the numbering that the person has chosen; empty for pictures alone. */
+export function rank(type, numbering = settings.numbering) {
+  const place = TYPES.indexOf(type);
+  if (type === null || type === "bomb" || type === "flag" || numbering === "icons") return "";
+  // The older numbering counts the marshal as 1 and prints an S on the spy.
+  if (numbering === "one") return type === "spy" ? "S" : String(place + 1);
+  return String(10 - place);
+}
+
+/** "miner (3)": a type for sentences. */
+export function named(type) {
+  if (type === null) return t("piece.hidden");
+  const number = rank(type);
+  return number ? t("piece.ranked", { type: t(`type.${type}`), rank: number }) : t(`type.${type}`);
+}
+
+/** A setup text as rows of types, back row first; null where it cannot be read. */
+export function readSetup(text, variant) {
+  const rows = text
+    .trim()
+    .split("/")
+    .map((row) => [...row].map((letter) => LETTERS[letter.toUpperCase()] ?? null));
+  const fits = rows.length === variant.setup_rows && rows.every((row) => row.length === variant.columns);
+  return fits ? rows : null;
+}
+
+export function writeSetup(rows) {
+  return rows.map((row) => row.map((type) => (type ? LETTER_OF[type] : ".")).join("")).join("/");
+}
+
+// ── Drawing ─────────────────────────────────────────────────────────────────────────────────────
+
+// The tower of red carries its figure lower than the shield of blue, which narrows towards the bottom.
+const PLACES = { red: { figure: 11, alone: 12.5, rank: 41.2 }, blue: { figure: 7.2, alone: 9, rank: 38.2 } };
+
+/** A piece as a picture of its own. `type` null is the hidden back. */
+export function token(side, type, kind = "token") {
+  const number = rank(type);
+  const place = PLACES[side];
+  const size = number ? 21 : 25;
+  return svg(
+    "svg",
+    { class: `${kind} ${side}`, viewBox: "3 3 42 42.5", "aria-hidden": "true" },
+    use(side, 0, 0, 48, "frame"),
+    use(type ?? "hidden", 24 - size / 2, number ? place.figure : place.alone, size, "figure"),
+    number && svg("text", { class: "rank", x: 24, y: place.rank }, number),
+  );
+}
+
+/** A line of the pieces of an army: how many are left of how many. */
+export function army(side, whole, left) {
+  return el(
+    "ul",
+    { class: `army ${side}` },
+    TYPES.filter((type) => whole[type]).map((type) => {
+      const alive = left[type] ?? 0;
+      return el(
+        "li",
+        { class: alive ? "" : "gone" },
+        token(side, type, "mini"),
+        el("span", { "aria-hidden": "true" }, alive === whole[type] ? `${alive}` : `${alive}/${whole[type]}`),
+        el("span", { class: "unseen" }, t("army.item", { type: t(`type.${type}`), left: alive, all: whole[type] })),
+      );
+    }),
+  );
+}

@@ -1,0 +1,153 @@
+// Talking to the server: REST for what is asked once, a WebSocket for a seat at a table.
+
+/** What the server refused, with its sentence. */
+export class Refused extends Error {
+  constructor(code, text) {
+    super(text);
+    this.code = code;
+  }
+}
+
+async function request(path, body) {
+  const options =
+    body === undefined
+      ? {}
+      : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  let answer;
+  try {
+    answer = await fetch(path, options);
+  } catch {
+    throw new Refused("offline", "");
+  }
+  if (answer.ok) return answer;
+  const told = await answer.json().catch(() => null);
+  throw new Refused(told?.error?.code ?? String(answer.status), told?.error?.text ?? answer.statusText);
+}
+
+const json = async (path, body) => (await request(path, body)).json();
+
+let offered = null;
+
+/** Variants, levels and clocks; asked for once. */
+export function offer() {
+  offered ??= json("/api/offer").catch((error) => {
+    offered = null;
+    throw error;
+  });
+  return offered;
+}
+
+export const drawSetup = async (variant, kind) => (await json("/api/setups", { variant, kind })).setup;
+export const checkSetup = (variant, setup) => json("/api/setups/check", { variant, setup });
+export const startGame = (wishes) => json("/api/games", wishes);
+export const importGame = (text) => json("/api/import", { text });
+
+const path = (id, what, query) => `/api/games/${encodeURIComponent(id)}/${what}?${new URLSearchParams(query)}`;
+export const record = async (id, secret) => (await request(path(id, "record", { secret }))).text();
+export const picture = async (id, secret, ply, seat) =>
+  (await request(path(id, "picture.svg", seat ? { secret, ply, seat } : { secret, ply }))).text();
+
+/** The review of a finished game; `progress(0…1)` while it is being made. Stops when `signal` is aborted. */
+export async function review(id, secret, progress, signal) {
+  for (;;) {
+    const answer = await request(path(id, "review", { secret }));
+    const told = await answer.json();
+    if (answer.status !== 202) return told;
+    progress(told.progress);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    if (signal.aborted) throw new Refused("aborted", "");
+  }
+}
+
+// ── A seat ──────────────────────────────────────────────────────────────────────────────────────
+
+const FIRST_WAIT = 400,
+  LONGEST_WAIT = 10_000,
+  PING_EVERY = 20_000,
+  PONG_WITHIN = 8_000;
+
+/** A seat at a table: stays connected as long as it is wanted, and says what the server says. */
+export class Seat {
+  /** @param hooks message(told), state("open" | "lost"), have(): how many moves are known */
+  constructor({ game, seat, secret }, hooks) {
+    this.place = { game, seat, secret };
+    this.hooks = hooks;
+    this.wait = FIRST_WAIT;
+    this.number = 0;
+    this.closed = false;
+    this.#connect();
+    this.awake = () => {
+      if (!document.hidden) this.#hurry();
+    };
+    addEventListener("online", this.awake);
+    document.addEventListener("visibilitychange", this.awake);
+  }
+
+  /** Send something; false if there is no connection just now. */
+  send(message) {
+    if (this.socket?.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify({ ...message, n: ++this.number }));
+    return true;
+  }
+
+  /** Ask anew for the sight, and for the moves that are missing. */
+  sit() {
+    this.send({ do: "sit", ...this.place, have: this.hooks.have() });
+  }
+
+  close() {
+    this.closed = true;
+    clearTimeout(this.timer);
+    clearInterval(this.pings);
+    clearTimeout(this.doubt);
+    removeEventListener("online", this.awake);
+    document.removeEventListener("visibilitychange", this.awake);
+    this.socket?.close();
+  }
+
+  #connect() {
+    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`);
+    this.socket = socket;
+    socket.addEventListener("open", () => {
+      this.sit();
+      clearInterval(this.pings);
+      this.pings = setInterval(() => this.#ping(), PING_EVERY);
+    });
+    socket.addEventListener("message", (event) => {
+      clearTimeout(this.doubt);
+      const told = JSON.parse(event.data);
+      if (told.say === "sight") {
+        this.wait = FIRST_WAIT;
+        this.hooks.state("open");
+      }
+      if (told.say !== "pong") this.hooks.message(told);
+    });
+    socket.addEventListener("close", () => {
+      clearInterval(this.pings);
+      clearTimeout(this.doubt);
+      if (this.closed || socket !== this.socket) return;
+      this.hooks.state("lost");
+      // Spread out, so that a restarted server is not met by everyone at the same moment.
+      this.timer = setTimeout(() => this.#connect(), this.wait * (0.75 + 0.5 * Math.random()));
+      this.wait = Math.min(2 * this.wait, LONGEST_WAIT);
+    });
+  }
+
+  #ping() {
+    this.send({ do: "ping" });
+    // A phone that changed networks keeps a dead socket open for minutes.
+    this.doubt = setTimeout(() => this.socket.close(), PONG_WITHIN);
+  }
+
+  #hurry() {
+    if (this.closed) return;
+    if (this.socket.readyState === WebSocket.OPEN) {
+      clearTimeout(this.doubt);
+      this.#ping();
+    } else if (this.socket.readyState === WebSocket.CLOSED) {
+      clearTimeout(this.timer);
+      this.wait = FIRST_WAIT;
+      this.#connect();
+    }
+  }
+}

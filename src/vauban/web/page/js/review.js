@@ -1,0 +1,477 @@
+// Looking back: the whole game with both armies open, and what each side believed.
+
+import { beliefBars, chances, considered, moveTable } from "./analysis.js";
+import { Board } from "./board.js";
+import { button, choice, copyText, download, drawing, el, toast } from "./dom.js";
+import { Graph } from "./graph.js";
+import { MoveList } from "./movelist.js";
+import { other, SIDES, token, TYPES } from "./pieces.js";
+import { picture, record, review, Seat } from "./protocol.js";
+import { game as kept, keepGame, onChange } from "./settings.js";
+import { moveWords, say, squareWords } from "./speech.js";
+import { boards, fallen, Table } from "./state.js";
+import { t } from "./strings.js";
+
+const PLAY_EVERY = 800;
+
+export function show(main, [id, secret, ply], offered) {
+  const screen = new ReviewScreen(main, id, secret, offered, Number(ply));
+  return () => screen.close();
+}
+
+class ReviewScreen {
+  constructor(main, id, secret, offered, ply) {
+    this.main = main;
+    this.id = id;
+    this.secret = secret;
+    this.offered = offered;
+    this.ply = Number.isInteger(ply) ? ply : null;
+    this.table = new Table();
+    this.view = "all";
+    this.heat = null;
+    this.chosen = null;
+    this.arrows = true;
+    this.abort = new AbortController();
+    this.cleanups = [onChange(() => this.board && this.#render())];
+    const known = kept(id);
+    const mine = known && SIDES.find((side) => known.seats[side]);
+    this.believer = mine ? other(mine) : "red";
+    // A link tells a secret and not whose it is: seats are tried in turn.
+    this.candidates = known ? Object.keys(known.seats).filter((seat) => known.seats[seat] === secret) : [];
+    this.candidates.push(...["watch", ...SIDES].filter((seat) => !this.candidates.includes(seat)));
+    main.append(el("p", { class: "page quiet" }, t("connecting")));
+    this.#sit();
+  }
+
+  close() {
+    this.seat?.close();
+    this.abort.abort();
+    clearInterval(this.playing);
+    for (const cleanup of this.cleanups) cleanup();
+  }
+
+  #sit() {
+    const seat = this.candidates.shift();
+    if (!seat) {
+      this.main.replaceChildren(
+        el(
+          "section",
+          { class: "page" },
+          el("h1", {}, t("gone.title")),
+          el("p", {}, t("gone.text")),
+          el("a", { href: "#/", class: "button primary" }, t("home")),
+        ),
+      );
+      return;
+    }
+    this.seat = new Seat(
+      { game: this.id, seat, secret: this.secret },
+      {
+        have: () => this.table.known(),
+        state: () => {},
+        message: (told) => this.#hear(told),
+      },
+    );
+  }
+
+  #hear(told) {
+    if (told.say === "error") {
+      this.seat.close();
+      this.#sit();
+      return;
+    }
+    if (told.say !== "sight" && told.say !== "moves") return;
+    if (this.table.take(told)) return;
+    const { sight } = this.table;
+    if (!sight || this.board || this.table.known() < sight.ply) return;
+    this.seat.close();
+    if (sight.phase !== "over") {
+      this.main.replaceChildren(
+        el("section", { class: "page" }, el("h1", {}, t("review")), el("p", {}, t("review.running"))),
+      );
+      return;
+    }
+    if (!kept(this.id))
+      keepGame(this.id, {
+        seats: { watch: this.secret },
+        kind: "import",
+        title: `${sight.players.red} – ${sight.players.blue}`,
+        variant: sight.variant,
+        over: sight.over.winner ?? "draw",
+      });
+    this.#build();
+    this.#load();
+  }
+
+  // ── Building ──────────────────────────────────────────────────────────────────────────────────
+
+  #build() {
+    const { sight } = this.table;
+    this.moves = this.table.moves.slice(0, sight.ply);
+    this.boards = boards(sight.pieces, this.moves);
+    this.shape = this.offered.variants.find((each) => each.name === sight.variant);
+    this.ply = Math.min(this.ply ?? 0, this.moves.length);
+    this.board = new Board(this.shape, {
+      flipped: this.believer === "red" && Boolean(kept(this.id)?.seats.blue),
+      label: t("review"),
+      hooks: { press: (at) => this.#choose(at), label: (at) => this.#label(at) },
+    });
+    this.scrubber = el("input", {
+      type: "range",
+      min: 0,
+      max: this.moves.length,
+      value: this.ply,
+      "aria-label": t("review.ply"),
+      oninput: (event) => this.go(Number(event.target.value)),
+    });
+    this.caption = el("p", { class: "caption", role: "status" });
+    this.wdl = el("div", { class: "wdl" });
+    this.graph = el("div", { class: "graph-place" });
+    this.policy = el("section", { class: "box" });
+    this.beliefs = el("section", { class: "box" });
+    this.moments = el("section", { class: "box" });
+    this.list = new MoveList((ply) => this.go(ply));
+    this.start = button(drawing("sign-play", "sign"), () => this.#play(), {
+      class: "icon",
+      "aria-label": t("review.play"),
+    });
+    const step = (symbol, name, target) =>
+      button(drawing(symbol, "sign"), () => this.go(target()), {
+        class: "icon",
+        "aria-label": t(name),
+        title: t(name),
+      });
+    this.main.replaceChildren(
+      el(
+        "div",
+        { class: "review" },
+        el(
+          "div",
+          { class: "review-board" },
+          el("h1", {}, `${sight.players.red} – ${sight.players.blue}`),
+          el("p", { class: "quiet" }, sight.over.text),
+          this.board.element,
+          this.caption,
+          el(
+            "div",
+            { class: "transport" },
+            step("sign-first", "review.first", () => 0),
+            step("sign-back", "review.back", () => this.ply - 1),
+            this.start,
+            step("sign-on", "review.on", () => this.ply + 1),
+            step("sign-last", "review.last", () => this.moves.length),
+            this.scrubber,
+          ),
+          el(
+            "div",
+            { class: "line spread" },
+            choice(
+              "view",
+              t("view"),
+              ["all", "red", "blue"].map((key) => [key, t(`view.${key}`)]),
+              this.view,
+              (value) => {
+                this.view = value;
+                this.#render();
+              },
+            ),
+            button([drawing("sign-flip", "sign"), t("flip")], () => {
+              this.board.flip();
+              this.#render();
+            }),
+          ),
+        ),
+        el(
+          "div",
+          { class: "review-side" },
+          this.graph,
+          this.wdl,
+          this.moments,
+          this.policy,
+          this.beliefs,
+          el("section", { class: "box" }, el("h2", {}, t("moves")), this.list.element),
+          el("section", { class: "box" }, el("h2", {}, t("share")), el("div", { class: "line" }, this.#share())),
+        ),
+      ),
+    );
+    const keys = (event) => {
+      if (
+        event.altKey ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.target.closest("input, textarea, select, dialog, .grid")
+      )
+        return;
+      const target = { ArrowLeft: this.ply - 1, ArrowRight: this.ply + 1, Home: 0, End: this.moves.length }[event.key];
+      if (target === undefined) return;
+      event.preventDefault();
+      this.go(target);
+    };
+    document.addEventListener("keydown", keys);
+    this.cleanups.push(() => document.removeEventListener("keydown", keys));
+    this.#render();
+  }
+
+  #share() {
+    const name = `vauban-${this.id}`;
+    const attempt = (run) => async () => {
+      try {
+        await run();
+      } catch (error) {
+        toast(error.message || t("offline.text"));
+      }
+    };
+    const seat = () => (this.view === "all" ? null : this.view);
+    return [
+      button(
+        t("share.link"),
+        attempt(async () => {
+          const link = `${location.origin}/#/review/${this.id}/${this.secret}/${this.ply}`;
+          toast((await copyText(link)) ? t("copied") : link);
+        }),
+      ),
+      button(
+        t("share.text"),
+        attempt(async () => download(`${name}.txt`, await record(this.id, this.secret))),
+      ),
+      button(
+        t("share.picture"),
+        attempt(async () =>
+          download(`${name}-${this.ply}.svg`, await picture(this.id, this.secret, this.ply, seat()), "image/svg+xml"),
+        ),
+      ),
+    ];
+  }
+
+  async #load() {
+    const bar = el("progress", { max: 1, value: 0, "aria-label": t("review.making") });
+    this.graph.replaceChildren(el("p", { class: "quiet" }, t("review.making")), bar);
+    try {
+      this.review = await review(
+        this.id,
+        this.secret,
+        (done) => {
+          bar.value = done;
+        },
+        this.abort.signal,
+      );
+    } catch (error) {
+      if (!this.abort.signal.aborted)
+        this.graph.replaceChildren(el("p", { class: "quiet" }, error.message || t("offline.text")));
+      return;
+    }
+    if (this.abort.signal.aborted) return;
+    const { plies, moments, model } = this.review;
+    const valued = plies.some(({ values }) => values && SIDES.some((side) => typeof values[side] === "number"));
+    this.curve = valued ? new Graph(plies, moments, (ply) => this.go(ply)) : null;
+    this.graph.replaceChildren(
+      ...(this.curve
+        ? [
+            el("h2", {}, t("graph")),
+            el(
+              "div",
+              { class: "graph-box" },
+              el("span", { class: "axis" }, t("graph.up")),
+              this.curve.element,
+              el("span", { class: "axis below" }, t("graph.down")),
+            ),
+            el(
+              "p",
+              { class: "legend quiet" },
+              el("span", { class: "key red" }, t("graph.red")),
+              el("span", { class: "key blue" }, t("graph.blue")),
+            ),
+          ]
+        : [el("p", { class: "quiet" }, t("review.no_model"))]),
+      model ? el("p", { class: "quiet" }, t("review.model", { model })) : "",
+    );
+    this.moments.replaceChildren(
+      el("h2", {}, t("moments")),
+      moments.length
+        ? el(
+            "ol",
+            { class: "moments" },
+            moments.map((moment) =>
+              el(
+                "li",
+                { class: moment.side },
+                button(
+                  [
+                    el("span", { class: "number" }, String(moment.ply)),
+                    el("span", {}, el("strong", {}, t(`moment.${moment.kind}`)), " ", moment.text),
+                  ],
+                  () => this.go(moment.ply),
+                ),
+              ),
+            ),
+          )
+        : el("p", { class: "quiet" }, t("moments.none")),
+    );
+    this.#render();
+  }
+
+  // ── Stepping ──────────────────────────────────────────────────────────────────────────────────
+
+  go(ply) {
+    const target = Math.min(this.moves.length, Math.max(0, ply));
+    if (target === this.ply) return;
+    const step = target === this.ply + 1 ? this.moves[target - 1] : null;
+    const before = this.boards[this.ply];
+    // The chosen piece is followed to where it goes, and let go when it falls.
+    const id = this.chosen && before.find((piece) => piece.at === this.chosen)?.id;
+    this.ply = target;
+    this.chosen = (id && this.boards[target].find((piece) => piece.id === id)?.at) || null;
+    this.#render(fallen(before, step));
+    if (step) say(moveWords(step, "watch"));
+  }
+
+  #play() {
+    if (this.playing) {
+      clearInterval(this.playing);
+      this.playing = null;
+    } else {
+      if (this.ply === this.moves.length) this.go(0);
+      this.playing = setInterval(() => {
+        if (this.ply >= this.moves.length) this.#play();
+        else this.go(this.ply + 1);
+      }, PLAY_EVERY);
+    }
+    this.start.replaceChildren(drawing(this.playing ? "sign-pause" : "sign-play", "sign"));
+    this.start.setAttribute("aria-label", t(this.playing ? "review.pause" : "review.play"));
+  }
+
+  #choose(at) {
+    const piece = this.boards[this.ply].find((each) => each.at === at);
+    this.chosen = piece && this.chosen !== at ? at : null;
+    if (this.chosen) {
+      this.believer = other(piece.side);
+      this.heat = null;
+    }
+    this.#render();
+  }
+
+  // ── Showing ───────────────────────────────────────────────────────────────────────────────────
+
+  #hides(piece) {
+    return this.view !== "all" && piece.side !== this.view && !piece.revealed;
+  }
+
+  #label(at) {
+    const piece = this.boards[this.ply].find((each) => each.at === at);
+    return squareWords(at, {
+      piece: piece && (this.#hides(piece) ? { ...piece, type: null } : piece),
+      lake: this.shape.lakes.includes(at),
+      seat: "watch",
+    });
+  }
+
+  #render(dead = []) {
+    const now = this.review?.plies[this.ply];
+    const last = this.moves[this.ply - 1];
+    this.board.setPieces(
+      this.boards[this.ply].map((piece) => ({
+        ...piece,
+        type: this.#hides(piece) ? null : piece.type,
+        marks: { known: piece.revealed },
+      })),
+      { fallen: dead },
+    );
+    this.board.setMarks({
+      last: last ? [last.from, last.to] : [],
+      fought: last?.battle ? [last.to] : [],
+      selected: this.chosen ? [this.chosen] : [],
+    });
+    this.board.setHeat(this.#heatMap(now));
+    this.board.setArrows(
+      this.arrows && now?.policy
+        ? now.policy.map(({ from, to, p }) => ({ from, to, weight: p, kind: now.turn })).reverse()
+        : [],
+    );
+    this.scrubber.value = this.ply;
+    this.scrubber.setAttribute("aria-valuetext", t("review.at", { ply: this.ply, all: this.moves.length }));
+    this.caption.textContent = last ? `${this.ply}. ${moveWords(last, "watch")}` : t("review.start");
+    this.list.set(this.moves, this.ply);
+    this.curve?.set(this.ply);
+    if (!now) return;
+    this.wdl.replaceChildren(...chances(now.wdl));
+    this.#showPolicy(now);
+    this.#showBeliefs(now);
+  }
+
+  #heatMap(now) {
+    const belief = now?.belief?.[this.believer];
+    if (!this.heat || !belief) return null;
+    return Object.fromEntries(Object.entries(belief).map(([at, chances]) => [at, chances[this.heat] ?? 0]));
+  }
+
+  #showPolicy(now) {
+    const moves = considered(now);
+    this.policy.hidden = !moves.length;
+    this.policy.replaceChildren(
+      el(
+        "div",
+        { class: "line spread" },
+        el("h2", {}, t("policy", { side: t(`side.${now.turn}`) })),
+        el(
+          "label",
+          { class: "check" },
+          el("input", {
+            type: "checkbox",
+            checked: this.arrows,
+            onchange: (event) => {
+              this.arrows = event.target.checked;
+              this.#render();
+            },
+          }),
+          el("span", {}, t("policy.arrows")),
+        ),
+      ),
+      moveTable(moves, this.moves[this.ply]),
+    );
+  }
+
+  #showBeliefs(now) {
+    this.beliefs.hidden = !now.belief;
+    if (!now.belief) return;
+    const enemy = other(this.believer);
+    const types = TYPES.filter((type) =>
+      Object.values(now.belief[this.believer] ?? {}).some((chances) => chances[type] > 0),
+    );
+    const pick = (type) =>
+      button(
+        token(enemy, type, "mini"),
+        () => {
+          this.heat = this.heat === type ? null : type;
+          this.#render();
+        },
+        {
+          class: "chip",
+          "aria-pressed": String(this.heat === type),
+          "aria-label": t("belief.heat", { type: t(`type.${type}`) }),
+          title: t(`type.${type}`),
+        },
+      );
+    const focused = document.activeElement?.closest(".chip")?.getAttribute("aria-label");
+    this.beliefs.replaceChildren(
+      el("h2", {}, t("belief")),
+      choice(
+        "believer",
+        t("belief.of"),
+        SIDES.map((side) => [side, t(`belief.${side}`)]),
+        this.believer,
+        (value) => {
+          this.believer = value;
+          this.chosen = null;
+          this.#render();
+        },
+      ),
+      el("p", { class: "quiet" }, t("belief.types")),
+      el("div", { class: "chips" }, types.map(pick)),
+      ...beliefBars(
+        this.boards[this.ply].find((piece) => piece.at === this.chosen),
+        now.belief[this.believer],
+      ),
+    );
+    if (focused) this.beliefs.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
+  }
+}

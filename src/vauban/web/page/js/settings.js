@@ -1,0 +1,100 @@
+// What a person has chosen, kept in the browser. A browser that keeps nothing gives the defaults.
+
+const PREFIX = "vauban.";
+
+/** Read something kept under a name; `otherwise` if there is nothing or it cannot be read. */
+export function recall(name, otherwise) {
+  try {
+    const text = localStorage.getItem(PREFIX + name);
+    return text === null ? otherwise : JSON.parse(text);
+  } catch {
+    return otherwise;
+  }
+}
+
+/** Keep something; null forgets it. */
+export function keep(name, value) {
+  try {
+    if (value === null) localStorage.removeItem(PREFIX + name);
+    else localStorage.setItem(PREFIX + name, JSON.stringify(value));
+  } catch {
+    // Private windows and full stores: the choice lasts as long as the page.
+  }
+}
+
+const DEFAULTS = {
+  theme: "system", // system | light | dark
+  memory: "moved", // tournament | shown | moved
+  numbering: "ten", // ten (10 is the marshal) | one | icons
+  coordinates: true,
+  confirm: null, // null: not asked yet (asked on the first touch)
+  sound: true,
+  volume: 0.4,
+  motion: true,
+  commands: true, // single-letter commands for screen readers and keyboards
+};
+
+const listeners = new Set();
+
+export const settings = { ...DEFAULTS, ...recall("settings", {}) };
+
+export function change(name, value) {
+  settings[name] = value;
+  keep("settings", settings);
+  apply();
+  for (const listener of listeners) listener(name);
+}
+
+/** Call back whenever a setting changes; returns what stops that. */
+export function onChange(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+const night = matchMedia("(prefers-color-scheme: dark)");
+night.addEventListener("change", () => change("theme", settings.theme));
+
+export function apply() {
+  const root = document.documentElement;
+  root.dataset.theme = settings.theme === "system" ? (night.matches ? "dark" : "light") : settings.theme;
+  root.dataset.motion = settings.motion ? "full" : "none";
+}
+
+export function still() {
+  return !settings.motion || matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+// ── Games one sits in ───────────────────────────────────────────────────────────────────────────
+
+const MOST_GAMES = 30;
+
+/** All games this browser has a seat in, newest first: {id, seats, kind, variant, title, at, over}. */
+export function games() {
+  return recall("games", []);
+}
+
+export function game(id) {
+  return games().find((entry) => entry.id === id) ?? null;
+}
+
+export function keepGame(id, changes) {
+  const all = games();
+  const old = all.find((entry) => entry.id === id);
+  const entry = { id, seats: {}, at: Date.now(), over: null, ...old, ...changes };
+  const sorted = [entry, ...all.filter((other) => other.id !== id)];
+  keep("games", sorted.slice(0, MOST_GAMES));
+  for (const dropped of sorted.slice(MOST_GAMES)) forgetRest(dropped.id);
+}
+
+export function forgetGame(id) {
+  keep(
+    "games",
+    games().filter((entry) => entry.id !== id),
+  );
+  forgetRest(id);
+}
+
+function forgetRest(id) {
+  keep(`notes.${id}`, null);
+  keep(`promise.${id}`, null);
+}

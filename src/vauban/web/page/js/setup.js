@@ -1,0 +1,310 @@
+// The setup editor: an army in its setup rows, changed by dragging, by two clicks, or by keyboard.
+
+import { Board } from "./board.js";
+import { ask, button, copyText, dialog, el, toast } from "./dom.js";
+import { army, named, readSetup, writeSetup } from "./pieces.js";
+import { checkSetup, drawSetup } from "./protocol.js";
+import { keep, recall } from "./settings.js";
+import { say } from "./speech.js";
+import { columnOf, rowOf, square } from "./squares.js";
+import { t } from "./strings.js";
+
+/** The named setups of a variant: [{name, setup}]. */
+const saved = (variant) => recall(`setups.${variant}`, []);
+
+export class SetupEditor {
+  /** @param change(text) is called with every complete setup */
+  constructor(variant, { side = "red", setup = null, change = () => {} } = {}) {
+    this.variant = variant;
+    this.side = side;
+    this.change = change;
+    this.rows = setup && readSetup(setup, variant);
+    this.picked = null;
+    this.board = new Board(
+      { columns: variant.columns, rows: variant.setup_rows, lakes: [] },
+      {
+        label: t("setup.board"),
+        coordinates: false,
+        hooks: {
+          press: (at) => this.#press(at),
+          canDrag: (at) => Boolean(this.#at(at)),
+          dragStart: (at) => {
+            this.picked = at;
+            this.#render();
+          },
+          drop: (from, to) => this.#swap(from, to),
+          label: (at) => this.#label(at),
+        },
+      },
+    );
+    this.warnings = el("p", { class: "warnings", role: "status" });
+    this.text = el("input", {
+      type: "text",
+      class: "code",
+      spellcheck: "false",
+      autocomplete: "off",
+      "aria-label": t("setup.text"),
+      onkeydown: (event) => {
+        if (event.key === "Enter") this.#import();
+      },
+    });
+    this.error = el("p", { class: "error", role: "alert" });
+    this.list = el("select", { "aria-label": t("setup.saved"), onchange: () => this.#load() });
+    this.element = el(
+      "div",
+      { class: "setup" },
+      el(
+        "div",
+        { class: "toolbar" },
+        button(t("setup.human"), () => this.draw("human")),
+        button(t("setup.random"), () => this.draw("random")),
+        button(t("setup.model"), () => this.draw("model")),
+        button(t("setup.mirror"), () => this.#mirror()),
+      ),
+      this.board.element,
+      el("p", { class: "quiet hint" }, t("setup.hint")),
+      this.warnings,
+      el(
+        "details",
+        {},
+        el("summary", {}, t("setup.more")),
+        el(
+          "div",
+          { class: "field" },
+          el("span", { class: "label" }, t("setup.saved")),
+          el(
+            "div",
+            { class: "line" },
+            this.list,
+            button(t("setup.save"), () => this.#save()),
+            button(t("setup.rename"), () => this.#rename()),
+            button(t("setup.delete"), () => this.#delete()),
+          ),
+        ),
+        el(
+          "div",
+          { class: "field" },
+          el("span", { class: "label" }, t("setup.text")),
+          el(
+            "div",
+            { class: "line" },
+            this.text,
+            button(t("setup.import"), () => this.#import()),
+            button(t("copy"), async () => toast((await copyText(this.value)) ? t("copied") : this.value)),
+          ),
+        ),
+        this.error,
+        el(
+          "div",
+          { class: "field" },
+          el("span", { class: "label" }, t("setup.army")),
+          army(side, variant.army, variant.army),
+        ),
+      ),
+    );
+    this.element.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && this.picked) {
+        this.picked = null;
+        this.#render();
+      }
+    });
+    this.#fillList();
+    if (this.rows) this.#settled();
+    else this.draw("human");
+  }
+
+  /** The setup as text; null until there is one. */
+  get value() {
+    return this.rows && writeSetup(this.rows);
+  }
+
+  setSide(side) {
+    this.side = side;
+    this.board.setPieces([]);
+    this.#render();
+  }
+
+  async draw(kind) {
+    try {
+      const text = await drawSetup(this.variant.name, kind);
+      this.rows = readSetup(text, this.variant);
+      this.picked = null;
+      this.#settled();
+      say(t("setup.drawn"));
+    } catch (error) {
+      toast(error.message || t("offline.text"));
+    }
+  }
+
+  #at(at) {
+    return this.rows?.[rowOf(at)][columnOf(at)] ?? null;
+  }
+
+  #label(at) {
+    const type = this.#at(at);
+    const where = t("setup.where", { row: rowOf(at) + 1, column: columnOf(at) + 1 });
+    return [type ? named(type) : t("empty"), where, at === this.picked && t("picked")].filter(Boolean).join(", ");
+  }
+
+  #press(at) {
+    if (!this.rows) return;
+    if (this.picked === null) {
+      if (!this.#at(at)) return;
+      this.picked = at;
+      say(t("setup.picked", { type: named(this.#at(at)) }));
+    } else if (this.picked === at) {
+      this.picked = null;
+    } else {
+      this.#swap(this.picked, at);
+      return;
+    }
+    this.#render();
+  }
+
+  #swap(from, to) {
+    const a = this.#at(from),
+      b = this.#at(to);
+    this.rows[rowOf(from)][columnOf(from)] = b;
+    this.rows[rowOf(to)][columnOf(to)] = a;
+    const ids = this.ids;
+    [ids[from], ids[to]] = [ids[to], ids[from]];
+    this.picked = null;
+    say(t("setup.swapped", { a: named(a), b: b ? named(b) : t("empty") }));
+    this.#settled(true);
+  }
+
+  #mirror() {
+    this.rows = this.rows.map((row) => row.reverse());
+    this.#settled();
+    say(t("setup.mirrored"));
+  }
+
+  /** The setup has changed: show it, tell of it, and ask the server what is odd about it. */
+  async #settled(kept = false) {
+    if (!kept) this.#nameTokens();
+    this.text.value = this.value;
+    this.error.textContent = "";
+    this.#render();
+    const asked = this.value;
+    this.change(asked);
+    try {
+      const { warnings } = await checkSetup(this.variant.name, asked);
+      if (asked === this.value) this.warnings.textContent = warnings.join(" ");
+    } catch (error) {
+      if (asked === this.value) this.error.textContent = error.message;
+    }
+  }
+
+  // Tokens keep their names while pieces are swapped, so that they glide; a new setup deals them anew.
+  #nameTokens() {
+    this.ids = {};
+    const counts = {};
+    for (const [row, types] of this.rows.entries()) {
+      for (const [column, type] of types.entries()) {
+        if (type) this.ids[square(column, row)] = `${type}${(counts[type] = (counts[type] ?? 0) + 1)}`;
+      }
+    }
+  }
+
+  #render() {
+    const pieces = [];
+    for (const [at, id] of Object.entries(this.ids ?? {})) {
+      if (id) pieces.push({ id, at, side: this.side, type: this.#at(at) });
+    }
+    this.board.setPieces(pieces);
+    this.board.setMarks({ selected: this.picked ? [this.picked] : [] });
+  }
+
+  async #import() {
+    try {
+      const { setup } = await checkSetup(this.variant.name, this.text.value.trim());
+      this.rows = readSetup(setup, this.variant);
+      this.#settled();
+      say(t("setup.imported"));
+    } catch (error) {
+      this.error.textContent = error.message || t("offline.text");
+    }
+  }
+
+  // ── Named setups ──────────────────────────────────────────────────────────────────────────────
+
+  #fillList(chosen = "") {
+    const all = saved(this.variant.name);
+    this.list.replaceChildren(
+      el("option", { value: "" }, all.length ? t("setup.choose") : t("setup.none")),
+      ...all.map(({ name }) => el("option", { value: name, selected: name === chosen }, name)),
+    );
+  }
+
+  #load() {
+    const found = saved(this.variant.name).find(({ name }) => name === this.list.value);
+    const rows = found && readSetup(found.setup, this.variant);
+    if (!rows) return;
+    this.rows = rows;
+    this.#settled();
+  }
+
+  #keep(all, chosen) {
+    keep(`setups.${this.variant.name}`, all);
+    this.#fillList(chosen);
+  }
+
+  async #save() {
+    const name = await askName(t("setup.save"), this.list.value);
+    if (!name) return;
+    const others = saved(this.variant.name).filter((each) => each.name !== name);
+    this.#keep([...others, { name, setup: this.value }], name);
+    toast(t("setup.kept", { name }));
+  }
+
+  async #rename() {
+    const old = this.list.value;
+    const name = old && (await askName(t("setup.rename"), old));
+    if (!name || name === old) return;
+    const all = saved(this.variant.name).filter((each) => each.name !== name);
+    this.#keep(
+      all.map((each) => (each.name === old ? { ...each, name } : each)),
+      name,
+    );
+  }
+
+  async #delete() {
+    const name = this.list.value;
+    if (
+      !name ||
+      !(await ask(t("setup.delete"), t("setup.delete.sure", { name }), t("setup.delete"), t("cancel"), "danger"))
+    )
+      return;
+    this.#keep(saved(this.variant.name).filter((each) => each.name !== name));
+  }
+}
+
+function askName(title, value) {
+  return dialog(title, (close) => {
+    const input = el("input", {
+      type: "text",
+      value,
+      maxlength: 40,
+      required: true,
+      autofocus: true,
+      "aria-label": t("setup.name"),
+    });
+    return el(
+      "form",
+      {
+        method: "dialog",
+        onsubmit: (event) => {
+          event.preventDefault();
+          close(input.value.trim() || null);
+        },
+      },
+      el("label", { class: "field" }, el("span", { class: "label" }, t("setup.name")), input),
+      el(
+        "div",
+        { class: "answers" },
+        button(t("cancel"), () => close()),
+        el("button", { class: "primary" }, t("ok")),
+      ),
+    );
+  });
+}

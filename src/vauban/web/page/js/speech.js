@@ -1,0 +1,98 @@
+// Words for the ear: what a square holds, what a move did, and the live region that says it.
+
+import { named, other, SIDES, TYPES } from "./pieces.js";
+import { square } from "./squares.js";
+import { t } from "./strings.js";
+
+/** Say something through the screen reader; `urgent` interrupts. */
+export function say(text, urgent = false) {
+  const region = document.getElementById(urgent ? "alert" : "live");
+  // The same sentence twice in a row would not be a change, and so not be read.
+  region.textContent = region.textContent === text ? `${text}\u00a0` : text;
+}
+
+const owner = (side, seat) => (seat === "watch" ? t(`side.${side}`) : side === seat ? t("own") : t("enemy"));
+
+/** A piece: "your miner (3), has moved". */
+export function pieceWords(piece, seat, extra = []) {
+  const words = [
+    piece.type === null && piece.side !== seat
+      ? t("piece.unknown", { owner: owner(piece.side, seat) })
+      : t("piece.owned", { owner: owner(piece.side, seat), type: named(piece.type) }),
+  ];
+  if (piece.moved) words.push(t("moved"));
+  if (piece.revealed && piece.side === seat) words.push(t("known"));
+  return [...words, ...extra.filter(Boolean)].join(", ");
+}
+
+/** A square for its label: "e4, your miner (3), has moved". */
+export function squareWords(name, { piece, lake, seat, extra = [] }) {
+  return [name, lake ? t("lake") : piece ? pieceWords(piece, seat) : t("empty"), ...extra.filter(Boolean)].join(", ");
+}
+
+/** A move as a sentence. */
+export function moveWords(move, seat) {
+  const who = seat === "watch" ? t(`Side.${move.side}`) : move.side === seat ? t("You") : t("Enemy");
+  const { from, to, battle } = move;
+  if (!battle) return t(move.side === seat ? "say.move.you" : "say.move", { who, from, to });
+  const result = { ">": "say.wins", "<": "say.loses", "=": "say.both" }[battle.result];
+  return t("say.battle", {
+    who,
+    from,
+    to,
+    attacker: named(battle.attacker),
+    defender: named(battle.defender),
+    result: t(result),
+  });
+}
+
+/** A row from left to right: only what stands on it. */
+function rowWords(row, shape, pieces, seat) {
+  const found = [];
+  for (let column = 0; column < shape.columns; column++) {
+    const name = square(column, row);
+    const piece = pieces.find((each) => each.at === name);
+    if (piece) found.push(`${name} ${pieceWords(piece, seat)}`);
+    else if (shape.lakes.includes(name)) found.push(`${name} ${t("lake")}`);
+  }
+  return t("say.row", { row: row + 1, what: found.join("; ") || t("empty") });
+}
+
+/** Where one's pieces stand, by type. */
+function armyWords(pieces, side) {
+  return TYPES.map((type) => [type, pieces.filter((piece) => piece.side === side && piece.type === type)])
+    .filter(([, found]) => found.length)
+    .map(([type, found]) => `${named(type)}: ${found.map((piece) => piece.at).join(", ")}`)
+    .join("; ");
+}
+
+/** How many enemy pieces are known and hidden, and what is left. */
+function leftWords(left) {
+  return SIDES.map(
+    (side) =>
+      `${t(`Side.${side}`)}: ${TYPES.filter((type) => left[side][type])
+        .map((type) => `${left[side][type]} ${t(`type.${type}`)}`)
+        .join(", ")}`,
+  ).join(". ");
+}
+
+/** What a single letter asks for; null if it asks for nothing. `pieces` are as the person may remember them. */
+export function commandWords(letter, { sight, pieces, row, shape }) {
+  const { seat, last, left, battleless, warnings } = sight;
+  switch (letter) {
+    case "l":
+      return last ? moveWords(last, seat) : t("say.no_move");
+    case "o":
+      return rowWords(row, shape, pieces, seat);
+    case "s":
+      return armyWords(pieces, seat === "watch" ? "red" : seat);
+    case "p":
+      return armyWords(pieces, seat === "watch" ? "blue" : other(seat)) || t("say.none_known");
+    case "b":
+      return [t("counter.plain", { count: battleless.count }), ...warnings].join(" ");
+    case "w":
+      return leftWords(left);
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,76 @@
+// Before the first move: one's setup, the link for a friend, the wait for the other side.
+
+import { button, copyText, drawing, el, toast } from "./dom.js";
+import { other } from "./pieces.js";
+import { SetupEditor } from "./setup.js";
+import { t } from "./strings.js";
+
+/** @param give(text) hands the setup in; `entry` is what this browser keeps of the game */
+export function waitingRoom(sight, variant, entry, give) {
+  const mine = sight.ready[sight.seat];
+  const invite = entry?.friend && !sight.ready[other(sight.seat)] ? invitation(sight.game, entry.friend) : null;
+  const heading = (text) => el("h1", {}, text);
+  if (sight.seat === "watch") return el("section", { class: "page" }, heading(t("wait.begin")));
+  if (mine) {
+    return el(
+      "section",
+      { class: "page waiting" },
+      heading(t("wait.friend")),
+      drawing("fort", "drawing emblem turning"),
+      invite,
+      el("p", { class: "quiet", role: "status" }, t("wait.ready")),
+    );
+  }
+  const editor = new SetupEditor(variant, { side: sight.seat });
+  return el(
+    "section",
+    { class: "page" },
+    heading(t("wait.setup", { side: t(`side.${sight.seat}`) })),
+    el("p", { class: "lead" }, t("wait.setup.text", { variant: variant.title })),
+    invite,
+    editor.element,
+    el(
+      "div",
+      { class: "play-bar" },
+      button(t("wait.done"), () => editor.value && give(editor.value), { class: "primary play" }),
+    ),
+  );
+}
+
+function invitation(game, { seat, secret }) {
+  const link = `${location.origin}/#/friend/${game}/${seat}/${secret}`;
+  const field = el("input", {
+    type: "text",
+    class: "code",
+    readonly: true,
+    value: link,
+    "aria-label": t("wait.link"),
+    onfocus: () => field.select(),
+  });
+  const share =
+    navigator.share && button(t("share"), () => navigator.share({ title: t("title"), url: link }).catch(() => {}));
+  return el(
+    "div",
+    { class: "invitation" },
+    el("p", {}, t("wait.link.text")),
+    el(
+      "div",
+      { class: "line" },
+      field,
+      button(t("copy"), async () => toast((await copyText(link)) ? t("copied") : link), { class: "primary" }),
+      share,
+    ),
+  );
+}
+
+/** The screen between two players of one device: nothing of either army is on it. */
+export function handOver(side, ready) {
+  return el(
+    "section",
+    { class: `handover ${side}` },
+    drawing("fort", "drawing emblem"),
+    el("h1", {}, t("handover.title", { side: t(`Side.${side}`) })),
+    el("p", { class: "lead" }, t("handover.text")),
+    button(t("handover.ready", { side: t(`Side.${side}`) }), ready, { class: "primary play", autofocus: true }),
+  );
+}

@@ -1,0 +1,91 @@
+"""The shelf: tables kept in one SQLite file, as the events they are made of.
+
+A table's new events are written in one transaction before anybody is told of them. So a server that is killed at
+any moment has lost nothing that a player has seen: `events` gives all there is to make the table again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from vauban.errors import ConfigurationError, VaubanError
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS events (
+    game TEXT NOT NULL,
+    number INTEGER NOT NULL,    -- 0 made the table
+    event TEXT NOT NULL,        -- JSON
+    PRIMARY KEY (game, number)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS reviews (
+    game TEXT PRIMARY KEY,
+    review TEXT NOT NULL        -- JSON
+) WITHOUT ROWID;
+"""
+VERSION = 1
+
+
+class ConflictError(VaubanError):
+    """Somebody else has written the same table: another server on the same shelf."""
+
+
+class Shelf:
+    """Tables on disk. For one thread."""
+
+    def __init__(self, path: Path | str) -> None:
+        """`path`: a file, made where there is none, readable by its owner alone; ":memory:" forgets."""
+        self.path = str(path)
+        try:
+            if self.path != ":memory:":
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+                os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # it holds secrets
+            self._base = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+            self._base.execute("PRAGMA journal_mode = WAL")
+            # Safe against a kill of the process at any moment; a power cut may cost the last moves, never more.
+            self._base.execute("PRAGMA synchronous = NORMAL")
+            self._base.execute("PRAGMA busy_timeout = 5000")
+            version = self._base.execute("PRAGMA user_version").fetchone()[0]
+            if version not in (0, VERSION):
+                raise ConfigurationError(f"{path} was made by another version of Vauban ({version}): name another file")
+            self._base.executescript(SCHEMA)
+            self._base.execute(f"PRAGMA user_version = {VERSION}")
+        except (OSError, sqlite3.Error) as error:
+            raise ConfigurationError(f"{path} cannot be used as a shelf for games: {error}") from error
+
+    def append(self, game: str, number: int, events: Iterable[dict[str, Any]]) -> None:
+        """Keep a table's events from this number on: all of them, or none."""
+        rows = [(game, place, json.dumps(event, separators=(",", ":"))) for place, event in enumerate(events, number)]
+        try:
+            self._base.execute("BEGIN IMMEDIATE")
+            try:
+                self._base.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
+                self._base.execute("COMMIT")
+            except BaseException:
+                self._base.execute("ROLLBACK")
+                raise
+        except sqlite3.IntegrityError as error:
+            raise ConflictError("This game is being played at another server, too. Reload the page.") from error
+
+    def events(self, game: str) -> list[dict[str, Any]]:
+        """All events of a table, in order; none if there is no such table."""
+        rows = self._base.execute("SELECT event FROM events WHERE game = ? ORDER BY number", (game,))
+        return [json.loads(row[0]) for row in rows]
+
+    def keep_review(self, game: str, review: dict[str, Any]) -> None:
+        """Keep what was found out about a finished game."""
+        text = json.dumps(review, separators=(",", ":"))
+        self._base.execute("INSERT OR REPLACE INTO reviews VALUES (?, ?)", (game, text))
+
+    def review(self, game: str) -> str | None:
+        """What was kept, as JSON."""
+        row = self._base.execute("SELECT review FROM reviews WHERE game = ?", (game,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._base.close()

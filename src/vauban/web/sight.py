@@ -1,0 +1,275 @@
+"""The wall: what a seat is sent about a game. The only module that turns positions into JSON.
+
+During a game everything about the position is computed from the `View` of the seat's player, from which all that is
+hidden from him has been erased: the look that `_look` returns is the only way to the pieces. Beside it there are
+only public things: moves, clocks, offers, promises. Who may see all, a watcher, or anybody once the game is over, is
+shown the board itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vauban.board import Board, Look, Played, View
+from vauban.errors import VaubanError
+from vauban.games.stratego.pieces import PLAYERS, TYPES
+from vauban.games.stratego.setups import parse_setup
+from vauban.notation.moves import Move, MoveText, move_text
+from vauban.web.table import WATCH, Table
+from vauban.words import end_words, plies_left, sentence, warnings
+
+Json = dict[str, Any]
+
+
+def sight(table: Table, seat: str, spent: int = 0, thinking: Json | None = None, now: float = 0.0) -> Json:
+    """All that a seat may know of a game now.
+
+    `spent` is how long the side on turn has been thinking, in milliseconds; `thinking` what is said of a machine that
+    thinks; `now` the server's time in seconds.
+    """
+    look = _look(table, seat)
+    viewer = None if seat == WATCH else PLAYERS.index(seat)
+    return {
+        "say": "sight",
+        "game": table.game,
+        "seat": seat,
+        "kind": table.kind,
+        "variant": table.variant.name,
+        "phase": table.phase,
+        "turn": PLAYERS[table.turn],
+        "ply": table.plies,
+        **(_position(look, viewer) if look is not None else _before(table, viewer)),
+        "last": moves(table, table.plies - 1)[0] if table.plies else None,
+        "players": {side: _name(table, player, viewer) for player, side in enumerate(PLAYERS)},
+        "clock": _clock(table, spent, now),
+        "offer": None if table.offer is None else {"kind": table.offer.kind, "by": PLAYERS[table.offer.by]},
+        "note": table.note,
+        "took_back": table.took_back,
+        "takebacks": table.takebacks,
+        "thinking": thinking,
+        "ready": {side: setup is not None for side, setup in zip(PLAYERS, table.setups, strict=True)},
+        "commitment": {side: table.commitment(player) for player, side in enumerate(PLAYERS)},
+        "rematch": [PLAYERS[player] for player in sorted(table.wishes)],
+        "over": _over(table, viewer),
+    }
+
+
+def moves(table: Table, first: int) -> list[Json]:
+    """The moves from this number on, the first of the game being number 0. All that they tell is public."""
+    if table.board is None:
+        return []
+    history = table.board.history[first:]
+    return [_move(played, ply, table) for ply, played in enumerate(history, first + 1)]
+
+
+def explain(table: Table, seat: str, source: str, target: str) -> Json:
+    """Why a seat's move cannot be played, or that it can."""
+    said: Json = {"say": "why", "from": source, "to": target, "rule": None, "ply": None}
+    view = _view(table, seat)
+    if view is None:
+        return said | {"text": "There is nothing to play now."}
+    try:
+        move = Move(table.variant.square(source), table.variant.square(target))
+    except VaubanError as error:
+        return said | {"text": sentence(error)}
+    if move in view.legal_moves:
+        return said | {"text": f"{source}{target} may be played."}
+    for each in _barred(view):
+        if (each["from"], each["to"]) == (source, target):
+            return said | {"text": each["text"], "rule": each["rule"], "ply": each["ply"]}
+    if view.turn != view.player and not view.is_over:
+        return said | {"text": "It is not your turn."}
+    return said | {"text": _refusal(view, move)}
+
+
+# ── From a view ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _look(table: Table, seat: str) -> Look | None:
+    """What a seat may look at: the board if nothing is hidden from it any more, else its player's view."""
+    if table.board is not None and (table.over is not None or seat == WATCH):
+        return table.board
+    return _view(table, seat)
+
+
+def _view(table: Table, seat: str) -> View | None:
+    return None if table.board is None or seat == WATCH else table.board.view(PLAYERS.index(seat))
+
+
+def _position(look: Look, viewer: int | None) -> Json:
+    """Everything about the pieces, from what may be looked at and nothing else."""
+    v, r = look.variant, look.rules
+    name = v.square_name
+    open_ = look.is_over or not isinstance(look, View)
+    captured = [look.captured(player) for player in (0, 1)]
+    legal: dict[str, list[str]] = {}
+    barred: list[Json] = []
+    if isinstance(look, View) and not look.is_over and look.turn == viewer:
+        for move in look.legal_moves:
+            legal.setdefault(name(move.source), []).append(name(move.target))
+        barred = _barred(look)
+    return {
+        "pieces": [
+            {
+                "at": name(square),
+                "side": PLAYERS[piece.player],
+                "type": None if piece.kind is None else TYPES[piece.kind].lower(),
+                "moved": piece.moved,
+                "revealed": piece.revealed,
+                "from": name(piece.identity),
+            }
+            for square, piece in look.pieces().items()
+        ],
+        "legal": legal,
+        "barred": barred,
+        "captured": {side: _names(captured[player]) for player, side in enumerate(PLAYERS)},
+        "left": {side: _left(look, captured[player]) for player, side in enumerate(PLAYERS)},
+        "battleless": _count(look.battleless, plies_left(0, r.battleless_limit, r)),
+        "total": _count(look.plies, plies_left(0, r.total_limit, r)),
+        "warnings": [] if open_ else warnings(look),
+    }
+
+
+def _before(table: Table, viewer: int | None) -> Json:
+    """The board before the game begins: one's own setup, if it has been given."""
+    v = table.variant
+    setup = None if viewer is None else table.setups[viewer]
+    pieces = []
+    if viewer is not None and setup is not None:
+        for place, code in enumerate(parse_setup(setup, v)):
+            if code:
+                square = v.square_name(place if viewer == 0 else v.squares - 1 - place)
+                kind = TYPES[int(code) - 1].lower()
+                own = {"at": square, "side": PLAYERS[viewer], "type": kind, "moved": False, "revealed": False}
+                pieces.append(own | {"from": square})
+    army = {TYPES[kind].lower(): count for kind, count in enumerate(v.army) if count}
+    return {
+        "pieces": pieces,
+        "legal": {},
+        "barred": [],
+        "captured": {side: [] for side in PLAYERS},
+        "left": dict.fromkeys(PLAYERS, army),
+        "battleless": _count(0, v.battleless_limit),
+        "total": _count(0, v.total_limit),
+        "warnings": [],
+    }
+
+
+def _own_board(view: View) -> Board:
+    """A board that holds a view: it answers what the rules say of the player's own moves, and knows no hidden type."""
+    return Board(view.game, view._record)
+
+
+def _barred(view: View) -> list[Json]:
+    """The moves that a repetition rule bars, each with the reason."""
+    if view.turn != view.player or view.is_over:
+        return []
+    board, name = _own_board(view), view.variant.square_name
+    found: dict[Move, Json] = {}
+    for rule in ("two_square", "chase"):
+        for move in board.barred_moves(rule):
+            why = board.why_barred(move)
+            if move in found or why is None:
+                continue
+            ply = _same_position(view, move) if why.rule == "chase" else None
+            found[move] = {
+                "from": name(move.source), "to": name(move.target), "rule": why.rule,
+                "text": sentence(VaubanError(why.reason)), "ply": ply,
+            }  # fmt: skip
+    return [found[move] for move in sorted(found)]
+
+
+def _same_position(view: View, move: Move) -> int | None:
+    """After which ply the pieces stood as they would after this move: which piece stands where is public."""
+    here = {square: piece.identity for square, piece in view.pieces().items()}
+    wanted = dict(here)
+    wanted[move.target] = wanted.pop(move.source)
+    for back, played in enumerate(reversed(view.history), 1):
+        if played.battle is not None:
+            return None
+        here[played.move.source] = here.pop(played.move.target)
+        if here == wanted:
+            return len(view.history) - back
+    return None
+
+
+def _refusal(view: View, move: Move) -> str:
+    """What the rules say against a move that is not legal."""
+    try:
+        _own_board(view).push(move)
+    except VaubanError as error:
+        return sentence(error)
+    raise AssertionError("only illegal moves are refused")
+
+
+def _left(look: Look, captured: list[int]) -> dict[str, int]:
+    army = enumerate(look.variant.army)
+    return {TYPES[kind].lower(): count - captured.count(kind) for kind, count in army if count}
+
+
+def _names(kinds: list[int]) -> list[str]:
+    return [TYPES[kind].lower() for kind in kinds]
+
+
+def _count(count: int, limit: int | None) -> Json:
+    return {"count": count, "limit": limit, "left": None if limit is None else max(0, limit - count)}
+
+
+# ── Public things ────────────────────────────────────────────────────────────────────────────────
+
+
+def _move(played: Played, ply: int, table: Table) -> Json:
+    name, battle = table.variant.square_name, played.battle
+    shown = None if battle is None else (battle.attacker, battle.defender, battle.result)
+    return {
+        "ply": ply,
+        "side": PLAYERS[played.player],
+        "from": name(played.move.source),
+        "to": name(played.move.target),
+        "text": move_text(MoveText(played.move, battle is not None, shown), table.variant),
+        "battle": None
+        if battle is None
+        else {
+            "attacker": TYPES[battle.attacker].lower(),
+            "defender": TYPES[battle.defender].lower(),
+            "result": battle.result,
+        },
+    }
+
+
+def _name(table: Table, player: int, viewer: int | None) -> str:
+    sitter = table.sitters[player]
+    if sitter.name:
+        return sitter.name
+    if table.kind == "hotseat" or viewer is None:
+        return PLAYERS[player].capitalize()
+    return "You" if player == viewer else "Friend"
+
+
+def _clock(table: Table, spent: int, now: float) -> Json | None:
+    clock = table.clock
+    if clock.kind == "none":
+        return None
+    running = table.turn if table.phase == "play" else None
+    sides = {}
+    for player, side in enumerate(PLAYERS):
+        bank, move = clock.shown(table.banks, player, spent if player == running else 0)
+        sides[side] = {"bank": bank / 1000, "move": move / 1000}
+    limits = {"free": clock.free / 1000, "cap": None if clock.cap is None else clock.cap / 1000}
+    return {
+        "kind": clock.kind, **limits, **sides, "running": None if running is None else PLAYERS[running], "now": now,
+    }  # fmt: skip
+
+
+def _over(table: Table, viewer: int | None) -> Json | None:
+    end = table.over
+    if end is None:
+        return None
+    text = end_words(end.winner, end.end, viewer if table.kind != "hotseat" else None)
+    return {
+        "winner": None if end.winner is None else PLAYERS[end.winner],
+        "end": end.end,
+        "text": f"{text} {end.text}".strip(),
+        "setups": dict(zip(PLAYERS, table.setups, strict=True)),
+        "salts": dict(zip(PLAYERS, table.salts, strict=True)),
+    }

@@ -1,0 +1,427 @@
+"""`Table`: one game with its seats, setups, clock and offers; pure, synchronous, and made of events.
+
+    table = Table.made(new_table("barrage", "friend", (PERSON, PERSON)))
+    table.give_setup("red", text)
+    table.move("red", "a4", "a5", spent=1200)
+    Table.replayed(table.events)          # the same table
+
+Whatever is asked for is checked first; if it cannot be, a `TableError` says why and nothing has changed. What can
+be becomes an event, a plain table that JSON can hold, and only events change a table. So the events are all that has
+to be kept. A table knows both armies: nothing of it goes to a player but through `vauban.web.sight`.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from vauban.board import Board
+from vauban.errors import VaubanError
+from vauban.games.stratego.pieces import PLAYERS
+from vauban.games.stratego.setups import can_move_first, parse_setup, setup_text
+from vauban.games.stratego.switches import parse_rules
+from vauban.games.stratego.variants import Variant, find_variant
+from vauban.notation.moves import Move
+from vauban.notation.records import read_games, setups_of, write_game
+from vauban.web.clocks import Banks, make_clock
+from vauban.web.commitment import commit
+from vauban.words import sentence
+
+Event = dict[str, Any]
+
+WATCH = "watch"
+SEATS = (*PLAYERS, WATCH)
+KINDS = ("level", "friend", "hotseat", "watch", "import")
+"""Against an agent; two people by a link; two people at one device; two agents; a recorded game to look back on."""
+OFFER_PAUSE = 20
+"""Plies that lie between two offers of a draw by one side: or an agent could be sounded out move by move."""
+
+
+class TableError(VaubanError):
+    """Something that cannot be done at this table now."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Sitter:
+    """Who plays a side."""
+
+    who: str
+    """"person" or "machine"."""
+    name: str = ""
+    """What a machine is called; a person's name where a record tells it."""
+    level: str = ""
+    agent: str = ""
+    """What plays for a machine (`vauban.agents.make_agent`), its seed, and what a move usually takes it."""
+    seed: int = 0
+    seconds: float = 0.0
+
+    @property
+    def is_machine(self) -> bool:
+        return self.who == "machine"
+
+
+PERSON = Sitter("person")
+
+
+@dataclass(frozen=True)
+class End:
+    """How a game ended."""
+
+    winner: int | None
+    end: str
+    """As in a record's header End (`vauban.notation.records`)."""
+    text: str = ""
+    """What there is to say beyond that."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What one side asks the other."""
+
+    kind: str
+    """"draw" or "take_back"."""
+    by: int
+
+
+def new_table(
+    variant: str,
+    kind: str,
+    sitters: tuple[Sitter, Sitter],
+    clock: Mapping[str, Any] | None = None,
+    takebacks: bool = True,
+    record: str | None = None,
+) -> Event:
+    """The event that makes a table, with an id and secrets that nobody can guess."""
+    seats = [WATCH] if kind in ("watch", "import") else _people(sitters)
+    return {
+        "what": "made",
+        "game": secrets.token_urlsafe(12),
+        "kind": kind,
+        "variant": variant,
+        "rules": parse_rules(None, find_variant(variant)).text,
+        "sitters": [asdict(sitter) for sitter in sitters],
+        "secrets": {seat: secrets.token_urlsafe(24) for seat in seats},
+        "clock": make_clock(clock).as_json(),
+        "takebacks": takebacks,
+        "at": int(time.time()),
+        "record": record,
+    }
+
+
+def _people(sitters: tuple[Sitter, Sitter]) -> list[str]:
+    return [seat for seat, sitter in zip(PLAYERS, sitters, strict=True) if not sitter.is_machine]
+
+
+class Table:
+    """One game."""
+
+    def __init__(self, made: Event) -> None:
+        """Use `made` or `replayed`."""
+        self.events: list[Event] = [made]
+        self.game: str = made["game"]
+        self.kind: str = made["kind"]
+        self.variant: Variant = find_variant(made["variant"])
+        self.rules: str = made["rules"]
+        self.sitters: tuple[Sitter, Sitter] = (Sitter(**made["sitters"][0]), Sitter(**made["sitters"][1]))
+        self.secrets: dict[str, str] = made["secrets"]
+        self.clock = make_clock(made["clock"])
+        self.takebacks: bool = made["takebacks"]
+        self.at: int = made["at"]
+        self.banks: Banks = self.clock.banks()
+        self.setups: list[str | None] = [None, None]
+        self.salts: list[str | None] = [None, None]
+        self.board: Board | None = None
+        """The game, from the moment that both setups are there."""
+        self.offer: Offer | None = None
+        self.offered: list[int | None] = [None, None]
+        """After which ply each side last offered a draw."""
+        self.note: str | None = None
+        """What was last said about an offer; the next move wipes it."""
+        self.took_back = False
+        self.firm: int | None = None
+        """Moves up to this one have never been taken back; None: no move has."""
+        self.over: End | None = None
+        self.wishes: set[int] = set()
+        """Who wants to play again."""
+        self.follower: dict[str, Any] | None = None
+        """The table that they play again at: its game, and by seat here the seat and secret there."""
+        if made["record"] is not None:
+            self._import(made["record"])
+
+    @classmethod
+    def made(cls, event: Event) -> Table:
+        """A new table (`new_table`)."""
+        return cls(event)
+
+    @classmethod
+    def replayed(cls, events: Iterable[Event]) -> Table:
+        """The table that was made of these events."""
+        first, *rest = events
+        table = cls(first)
+        for event in rest:
+            table.events.append(event)
+            table._apply(event)
+        return table
+
+    # ── What is the case ─────────────────────────────────────────────────────────────────────────
+
+    @property
+    def phase(self) -> str:
+        """ "setup", "play" or "over"."""
+        if self.over is not None:
+            return "over"
+        return "setup" if self.board is None else "play"
+
+    @property
+    def turn(self) -> int:
+        """Who is on turn; red before the game begins."""
+        return 0 if self.board is None else self.board.turn
+
+    @property
+    def plies(self) -> int:
+        """How many moves have been made at this table."""
+        return 0 if self.board is None else len(self.board.history)
+
+    def admits(self, seat: str, secret: str) -> bool:
+        """Whether this is the secret of this seat. Takes equally long whatever is wrong."""
+        right = self.secrets.get(seat)
+        same = hmac.compare_digest((right or "-" * 32).encode(), secret.encode("utf-8", "replace"))
+        return same and right is not None
+
+    def knows(self, secret: str) -> bool:
+        """Whether this is the secret of any seat."""
+        found = [self.admits(seat, secret) for seat in SEATS]  # all of them, so that the time tells nothing
+        return any(found)
+
+    def commitment(self, player: int) -> str | None:
+        """What was promised about a machine's setup."""
+        setup, salt = self.setups[player], self.salts[player]
+        return None if setup is None or salt is None else commit(setup, salt)
+
+    def record(self) -> str:
+        """The whole game in our notation, once it is over."""
+        if self.over is None or self.board is None:
+            raise TableError("phase", "The game is not over: its record shows both armies, so it waits for the end.")
+        result = "*" if self.over.end == "unfinished" else "1/2-1/2"
+        if self.over.winner is not None:
+            result = ("1-0", "0-1")[self.over.winner]
+        headers = {
+            "Red": self._record_name(0),
+            "Blue": self._record_name(1),
+            "Date": time.strftime("%Y-%m-%d", time.localtime(self.at)),
+        }
+        if self.took_back:
+            headers["TakenBack"] = str(sum(event["what"] == "took_back" for event in self.events))
+        if self.board.outcome() is None:
+            headers |= {"Result": result, "End": self.over.end}
+        return write_game(self.board, headers)
+
+    def _record_name(self, player: int) -> str:
+        sitter = self.sitters[player]
+        return sitter.name or ("person" if not sitter.is_machine else sitter.agent)
+
+    # ── What can be asked for ────────────────────────────────────────────────────────────────────
+
+    def give_setup(self, seat: str, text: str, salt: str | None = None) -> None:
+        """A side's setup, in its own view; may be changed until both are there. `salt`: for a machine's promise."""
+        player = self._player(seat)
+        if self.board is not None or self.over is not None:
+            raise TableError("phase", "The game has begun: setups can no longer be changed.")
+        try:
+            setup = parse_setup(text, self.variant)
+        except VaubanError as error:
+            raise TableError("setup", sentence(error)) from error
+        if not can_move_first(setup, self.variant):
+            raise TableError("setup", "None of these pieces could make a first move: leave one a way out.")
+        self._happen({"what": "setup", "by": player, "setup": setup_text(setup, self.variant), "salt": salt})
+
+    def move(self, seat: str, source: str, target: str, spent: int = 0) -> None:
+        """A move from square to square; `spent` is how long it took, in milliseconds."""
+        player = self._on_turn(seat)
+        assert self.board is not None
+        try:
+            move = Move(self.variant.square(source), self.variant.square(target))
+        except VaubanError as error:
+            raise TableError("move", sentence(error)) from error
+        if self.clock.is_up(self.banks, player, spent):
+            self.flag_falls(player)
+            return
+        if move not in self.board.legal_moves:
+            raise TableError("move", f"{source}{target} is not legal here.")
+        self._happen({"what": "move", "from": source, "to": target, "ms": spent})
+
+    def resign(self, seat: str) -> None:
+        """Give the game up."""
+        player = self._playing(seat)
+        self._end(End(1 - player, "resigned"))
+
+    def flag_falls(self, player: int) -> None:
+        """A player's time is up."""
+        self._playing(PLAYERS[player])
+        self._end(End(1 - player, "time"))
+
+    def forfeit(self, player: int, text: str) -> None:
+        """A machine gave no legal answer; `text` says what went wrong."""
+        self._playing(PLAYERS[player])
+        self._end(End(1 - player, "illegal", text))
+
+    def offer_draw(self, seat: str) -> None:
+        """Ask for a draw."""
+        player = self._playing(seat)
+        if self.offer is not None:
+            raise TableError("offer", "There is an offer already: it has to be answered first.")
+        last = self.offered[player]
+        if last is not None and self.plies - last < OFFER_PAUSE:
+            wait = OFFER_PAUSE - (self.plies - last)
+            raise TableError(
+                "offer", f"You have offered a draw not long ago: wait {wait} more {'ply' if wait == 1 else 'plies'}."
+            )
+        self._happen({"what": "offer", "kind": "draw", "by": player})
+
+    def take_back(self, seat: str) -> None:
+        """Take back to this side's last turn: at once where no other person minds, else if the other agrees."""
+        player = self._playing(seat)
+        assert self.board is not None
+        if not self.takebacks:
+            raise TableError("take_back", "Moves cannot be taken back in this game.")
+        if not any(played.player == player for played in self.board.history):
+            raise TableError("take_back", "There is no move of yours to take back.")
+        if self.kind != "friend":
+            self._happen({"what": "took_back", "by": player})
+            return
+        if self.offer is not None:
+            raise TableError("offer", "There is an offer already: it has to be answered first.")
+        self._happen({"what": "offer", "kind": "take_back", "by": player})
+
+    def answer(self, seat: str, kind: str, accept: bool, text: str | None = None) -> None:
+        """Answer an offer of the other side; `text` is what a machine says about it."""
+        player = self._playing(seat)
+        if self.offer is None or self.offer.kind != kind or self.offer.by == player:
+            raise TableError("offer", "There is no such offer to answer.")
+        by = self.offer.by
+        self._happen({"what": "answer", "kind": kind, "by": player, "accept": accept, "text": text})
+        if accept and kind == "draw":
+            self._end(End(None, "agreed", text or ""))
+        elif accept:
+            self._happen({"what": "took_back", "by": by})
+
+    def wish_rematch(self, seat: str) -> bool:
+        """Wish to play again; true if all people at the table do now, and none has been made yet."""
+        if self.over is None or self.kind == "import":
+            raise TableError("phase", "There can be a rematch when the game is over.")
+        player = 0 if seat == WATCH else self._player(seat)
+        if player not in self.wishes:
+            self._happen({"what": "wish", "by": player})
+        people = {place for place, sitter in enumerate(self.sitters) if not sitter.is_machine}
+        wanted = people if self.kind == "friend" else {player}
+        return self.follower is None and wanted <= self.wishes
+
+    def follow(self, game: str, seats: Mapping[str, Mapping[str, str]]) -> None:
+        """They play again at another table; `seats`: by seat here, the seats there with their secrets."""
+        self._happen({"what": "follow", "game": game, "seats": {seat: dict(there) for seat, there in seats.items()}})
+
+    # ── Inside ───────────────────────────────────────────────────────────────────────────────────
+
+    def _player(self, seat: str) -> int:
+        if seat not in PLAYERS:
+            raise TableError("seat", "Whoever watches cannot play.")
+        return PLAYERS.index(seat)
+
+    def _playing(self, seat: str) -> int:
+        player = self._player(seat)
+        if self.over is not None:
+            raise TableError("over", "The game is over.")
+        if self.board is None:
+            raise TableError("phase", "The game has not begun: a setup is missing.")
+        return player
+
+    def _on_turn(self, seat: str) -> int:
+        player = self._playing(seat)
+        if self.turn != player:
+            raise TableError("turn", "It is not your turn.")
+        return player
+
+    def _end(self, end: End) -> None:
+        self._happen({"what": "end", **asdict(end)})
+
+    def _happen(self, event: Event) -> None:
+        self.events.append(event)
+        self._apply(event)
+
+    def _apply(self, event: Event) -> None:
+        what = event["what"]
+        if what == "setup":
+            self._apply_setup(event)
+        elif what == "move":
+            self._apply_move(event)
+        elif what == "took_back":
+            self._apply_take_back(event["by"])
+        elif what == "offer":
+            self.offer = Offer(event["kind"], event["by"])
+            self.note = None
+            if event["kind"] == "draw":
+                self.offered[event["by"]] = self.plies
+        elif what == "answer":
+            self.offer = None
+            self.note = event["text"]
+        elif what == "end":
+            self.over = End(event["winner"], event["end"], event["text"])
+            self.offer = None
+        elif what == "wish":
+            self.wishes.add(event["by"])
+        else:
+            self.follower = {"game": event["game"], "seats": event["seats"]}
+
+    def _apply_setup(self, event: Event) -> None:
+        self.setups[event["by"]] = event["setup"]
+        self.salts[event["by"]] = event["salt"]
+        red, blue = self.setups
+        if red is not None and blue is not None:
+            self.board = Board.from_setups(red, blue, self.variant, self.rules)
+            self._judge()
+
+    def _apply_move(self, event: Event) -> None:
+        assert self.board is not None
+        self.banks = self.clock.spend(self.banks, self.turn, event["ms"])
+        # An offer lapses when the side that was asked moves instead; one to take a move back, with any move.
+        if self.offer is not None and (self.offer.by != self.turn or self.offer.kind == "take_back"):
+            self.offer = None
+        self.note = None
+        self.board.push(Move(self.variant.square(event["from"]), self.variant.square(event["to"])))
+        self._judge()
+
+    def _apply_take_back(self, player: int) -> None:
+        assert self.board is not None
+        while True:
+            last = self.board.history[-1].player
+            self.board.pop()
+            if last == player:
+                break
+        self.took_back = True
+        self.firm = self.plies if self.firm is None else min(self.firm, self.plies)
+        self.offer = None
+        self.note = None
+        self.offered = [None if last is None else min(last, self.plies) for last in self.offered]
+
+    def _judge(self) -> None:
+        assert self.board is not None
+        outcome = self.board.outcome()
+        if outcome is not None:
+            self.over = End(outcome.winner, outcome.end)
+            self.offer = None
+
+    def _import(self, record: str) -> None:
+        [game] = read_games(record)
+        assert game.board is not None
+        self.board = game.board
+        self.setups = list(setups_of(game.board.start_position(), self.variant) or (None, None))
+        winner = {"1-0": 0, "0-1": 1}.get(game.result)
+        self.over = End(winner, game.end or "unfinished")

@@ -1,0 +1,733 @@
+"""The server as a browser meets it: whole games over HTTP and WebSocket, the wall, and people who mean no good."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import socket
+import threading
+import time
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from web_server import BLUE, RED, Seat, Server, wait_until
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from vauban.board import Board
+from vauban.games.stratego.pieces import LETTERS, PLAYERS, TYPES
+from vauban.notation.records import read_games, write_game
+from vauban.notation.strados import strados_text
+from vauban.web import sight as wall
+from vauban.web.app import own_names
+from vauban.web.commitment import verify
+from vauban.web.host import Settings
+from vauban.web.levels import Level, levels
+from vauban.web.limits import SOCKETS_OF_ONE, Limits
+from vauban.words import ENDS
+
+RULED_OUT = Level("broken", "Broken", "Cannot even begin.", "absent", {"default": "nobody"}, 0.1)
+MUTE = Level("mute", "Mute", "Sets up, and never moves.", "silent", {"default": "mcts:time=30,rollouts=500"}, 30.0)
+
+
+@pytest.fixture(scope="module")
+def server():
+    found = Server(among=(*levels(), RULED_OUT, MUTE))
+    yield found
+    found.close()
+
+
+def play_on(seat: Seat, rng: random.Random, plies: int = 10_000) -> None:
+    """Play at random until the game is over, or so many plies have been played."""
+    while seat.my_turn()["over"] is None and seat.sight["ply"] < plies:
+        source = rng.choice(sorted(seat.sight["legal"]))
+        seat.move(source + rng.choice(seat.sight["legal"][source]))
+
+
+# ── Whole games ──────────────────────────────────────────────────────────────────────────────────
+
+
+def hidden_is_hidden(seat: Seat, truth: dict[str, str]) -> None:
+    """Search everything that a seat has heard before the end: nothing may tell a type that was not shown in battle."""
+    shown: set[str] = set()
+    for text in seat.heard:
+        told = json.loads(text)
+        if told.get("over"):
+            break
+        if told["say"] == "moves":
+            continue
+        for piece in told["pieces"]:
+            if piece["side"] == seat.seat:
+                continue
+            if piece["type"] is not None:
+                assert piece["revealed"], f"{piece} was never shown"
+                assert truth[piece["from"]] == piece["type"]
+                shown.add(piece["from"])
+            assert set(piece) == {"at", "side", "type", "moved", "revealed", "from"}
+        assert not any(salt in text for salt in ("salt", "seed", "agent", "secret"))
+        # Outside of the pieces, battles and counts that are public, no type is named at all.
+        rest = {
+            key: value for key, value in told.items() if key not in ("pieces", "captured", "left", "last", "barred")
+        }
+        assert not any(kind.lower() in json.dumps(rest).lower().replace("flag_", "") for kind in TYPES), rest
+        if told["legal"]:
+            own = {piece["at"] for piece in told["pieces"] if piece["side"] == seat.seat}
+            assert set(told["legal"]) <= own
+
+
+@pytest.mark.parametrize(("level", "side"), [("cadet", "red"), ("cadet", "blue")])
+def test_a_whole_game_hides_what_is_hidden_keeps_its_promise_and_ends(server, level, side):
+    made = server.level(level, side)
+    with server.sit(made["game"], side, made["seats"][side]) as seat:
+        assert set(made["seats"]) == {side}
+        foe = PLAYERS[1 - PLAYERS.index(side)]
+        promise = seat.sight["commitment"][foe]
+        assert promise and seat.sight["commitment"][side] is None and seat.sight["over"] is None
+        play_on(seat, random.Random(side + level))
+        over = seat.sight["over"]
+        setup, salt = over["setups"][foe], over["salts"][foe]
+        assert verify(promise, setup, salt)
+        assert not verify(promise, setup[::-1], salt)
+        start = Board.from_setups(over["setups"]["red"], over["setups"]["blue"], "barrage")
+        name = start.variant.square_name
+        hidden_is_hidden(seat, {name(s): TYPES[p.kind].lower() for s, p in start.pieces().items()})
+        assert not any(setup in text or salt in text for text in seat.heard if '"over":null' in text)
+        # The record is the game that was seen.
+        _, text, headers = server.ask("GET", f"/api/games/{made['game']}/record?secret={seat.secret}")
+        [game] = read_games(text.decode())
+        assert headers["content-type"].startswith("text/plain")
+        assert [move["text"] for move in seat.moves] == [text.split("{")[0] for text in _written(game.board)]
+        assert game.end == over["end"] in ENDS
+
+
+def _written(board: Board) -> list[str]:
+    found = []
+    for played in board.history:
+        source, target = (board.variant.square_name(square) for square in played.move)
+        battle = played.battle
+        if battle is None:
+            found.append(source + target)
+        else:
+            shown = f"{LETTERS[battle.attacker]}{battle.result}{LETTERS[battle.defender]}"
+            found.append(f"{source}x{target}({shown})")
+    return found
+
+
+TWIN = BLUE.replace("F", "x").replace("S", "F").replace("x", "S").replace("B", "y").replace("G", "B").replace("y", "G")
+"""Blue's army with pieces exchanged that neither move nor fight in `LINE`."""
+LINE = "e3e4 d8d7 h3h4 d7e7 h4h3 e7f7 e4e5 f7e7 e5e4 a9a7 j2j5 a10a8 j5i5".split()  # noqa: SIM905
+
+
+def heard_by_red(server: Server, blue: str) -> str:
+    """All bytes that red hears in a game, but for its id."""
+    red, friend = server.friends(blue=blue)
+    with red, friend:
+        for ply, move in enumerate(LINE):
+            mover, other = (red, friend) if ply % 2 == 0 else (friend, red)
+            mover.move(move)
+            other.until(lambda sight, ply=ply: sight["ply"] == ply + 1)
+            red.do("explain", **{"from": "c10", "to": "c9", "n": ply})
+            red.wait_for("why")
+        return "\n".join(red.heard).replace(red.game, "GAME")
+
+
+def test_two_games_that_differ_in_what_is_hidden_sound_the_same_to_the_byte(server):
+    assert sorted(TWIN) == sorted(BLUE) and TWIN != BLUE
+    assert heard_by_red(server, BLUE) == heard_by_red(server, TWIN)
+
+
+def test_a_leak_that_is_planted_in_the_server_is_heard(server, monkeypatch):
+    honest = wall.sight
+
+    def leaky(table, seat, *rest):
+        board = table.board
+        return honest(table, seat, *rest) | {"hint": None if board is None else board.piece_at("h10").kind}
+
+    monkeypatch.setattr(wall, "sight", leaky)
+    assert heard_by_red(server, BLUE) != heard_by_red(server, TWIN)
+
+
+def test_a_friend_a_take_back_a_draw_and_a_rematch(server):
+    red, blue = server.friends()
+    with red, blue:
+        assert (red.sight["players"], blue.sight["players"]) == (
+            {"red": "You", "blue": "Friend"},
+            {"red": "Friend", "blue": "You"},
+        )
+        assert red.sight["commitment"] == {"red": None, "blue": None}
+        red.move("e3e4")
+        blue.until(lambda sight: sight["ply"] == 1)
+        red.do("take_back")
+        blue.until(lambda sight: sight["offer"] == {"kind": "take_back", "by": "red"})
+        blue.do("answer_take_back", accept=True)
+        red.until(lambda sight: sight["took_back"] and sight["ply"] == 0)
+        assert red.moves == []
+        red.move("h3h4")
+        blue.until(lambda sight: sight["ply"] == 1 and sight["took_back"])
+        assert [move["text"] for move in blue.moves] == ["h3h4"]
+        blue.do("offer_draw")
+        red.until(lambda sight: sight["offer"] == {"kind": "draw", "by": "blue"})
+        assert red.refused("answer_draw", accept="yes")["code"] == "message"
+        red.do("answer_draw", accept=True)
+        assert blue.until(lambda sight: sight["over"])["over"]["end"] == "agreed"
+        red.do("rematch")
+        blue.until(lambda sight: sight["rematch"] == ["red"])
+        blue.do("rematch")
+        there = red.wait_for("rematch"), blue.wait_for("rematch")
+        assert there[0]["game"] == there[1]["game"] != red.game
+        assert [list(each["seats"]) for each in there] == [["blue"], ["red"]]
+        with server.sit(there[0]["game"], "blue", there[0]["seats"]["blue"]) as again:
+            assert (again.sight["phase"], again.sight["pieces"]) == ("setup", [])
+
+
+def test_a_rematch_against_a_machine_comes_at_once_with_colours_changed(server):
+    made = server.level("cadet", "red")
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        seat.my_turn()
+        seat.do("resign")
+        seat.until(lambda sight: sight["over"])
+        seat.do("rematch")
+        there = seat.wait_for("rematch")
+        with server.sit(there["game"], "blue", there["seats"]["blue"]) as again:
+            own = {piece["type"]: piece["from"] for piece in again.sight["pieces"] if piece["side"] == "blue"}
+            assert own["flag"] == "j10"  # the same setup, from the other side
+            assert again.my_turn()["ply"] == 1
+
+
+def test_a_machine_takes_back_at_once_and_answers_offers_of_a_draw(server):
+    made = server.level("cadet", "red")
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        seat.move("e3e4")
+        seat.until(lambda sight: sight["ply"] == 2)
+        seat.do("take_back")
+        assert seat.until(lambda sight: sight["ply"] == 0)["took_back"]
+        assert seat.moves == []
+        seat.move("h3h4")
+        seat.my_turn()
+        seat.do("offer_draw")
+        note = seat.until(lambda sight: sight["note"] is not None)
+        assert note["offer"] is None and note["note"].startswith("Cadet declines the draw: it ")
+        assert "not long ago" in seat.refused("offer_draw")["text"]
+
+
+def test_two_at_one_device_and_two_machines(server):
+    made = server.post("/api/games", variant="fives", against={"kind": "hotseat"})
+    assert set(made["seats"]) == {"red", "blue"}
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        seat.do("setup", setup="FTLPJ")
+        seat.until(lambda sight: sight["ready"]["red"])
+        # One socket may change its seat.
+        seat.do("sit", game=made["game"], seat="blue", secret=made["seats"]["blue"])
+        seat.until(lambda sight: sight["seat"] == "blue")
+        assert seat.sight["pieces"] == []
+        seat.do("setup", setup="FTLPJ")
+        seat.until(lambda sight: sight["phase"] == "play")
+        assert seat.sight["players"] == {"red": "Red", "blue": "Blue"}
+    against = {"kind": "watch", "red": "cadet", "blue": "cadet"}
+    made = server.post("/api/games", variant="fives", against=against)
+    with server.sit(made["game"], "watch", made["seats"]["watch"]) as seat:
+        assert all(piece["type"] for piece in seat.sight["pieces"])
+        assert "cannot play" in seat.refused("move", **{"from": "a1", "to": "a2"})["text"]
+        seat.until(lambda sight: sight["over"] is not None)
+        assert len(seat.moves) == seat.sight["ply"]
+
+
+def test_whoever_comes_back_is_shown_the_moves_that_he_has_not_seen(server):
+    made = server.level("cadet", "red")
+    rng = random.Random(4)
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        play_on(seat, rng, 8)
+        before, ply, moves = seat.sight, seat.sight["ply"], list(seat.moves)
+    wait_until(lambda: made["game"] not in server.host.rooms)  # nobody is there: only the shelf remembers
+    with server.sit(made["game"], "red", made["seats"]["red"], have=5) as seat:
+        seat.my_turn()
+        told = [json.loads(text) for text in seat.heard if '"say":"moves"' in text]
+        assert (told[0]["first"], told[0]["moves"]) == (5, moves[5:])
+        assert {**seat.sight, "n": 0} == {**before, "n": 0}
+        assert ply == seat.sight["ply"]
+
+
+def test_a_flag_falls_although_nobody_moves(server):
+    red, blue = server.friends(clock={"kind": "bronstein", "minutes": 0.02, "seconds": 0})
+    with red, blue:
+        assert red.sight["clock"]["running"] == "red"
+        over = blue.until(lambda sight: sight["over"] is not None)["over"]
+        assert (over["end"], over["winner"], over["text"]) == ("time", "blue", "You win: your opponent's time is up.")
+
+
+def test_an_answer_is_shown_no_sooner_than_a_person_can_see_it():
+    server = Server(settings=Settings(delay=0.35, workers=1, warm_up=False))
+    try:
+        made = server.level("cadet", "red")
+        with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+            seat.move("e3e4")
+            begun = time.monotonic()
+            assert seat.sight["thinking"] is None or seat.sight["thinking"]["side"] == "blue"
+            seat.until(lambda sight: sight["ply"] == 2)
+            assert time.monotonic() - begun > 0.3
+    finally:
+        server.close()
+
+
+def test_a_worker_that_is_killed_in_a_game_is_replaced_and_the_game_goes_on(server):
+    made = server.level("strategist", "red")
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        seat.my_turn()
+        seat.do("move", **{"from": "e3", "to": "e4"})
+        seat.until(lambda sight: sight["thinking"] is not None)
+        workers = server.host.deep.workers
+        wait_until(lambda: any(worker.process is not None and worker.process.pid for worker in workers))
+        for worker in workers:
+            if worker.process is not None and worker.process.pid:
+                os.kill(worker.process.pid, signal.SIGKILL)
+        assert seat.until(lambda sight: sight["ply"] == 2)["turn"] == "red"
+
+
+def test_a_resignation_ends_a_long_thought(server):
+    made = server.level("mute", "red")
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        seat.my_turn()
+        seat.move("e3e4")
+        seat.until(lambda sight: sight["thinking"] is not None)
+        assert seat.sight["thinking"]["expected"] == 30.0
+        seat.do("take_back")
+        seat.until(lambda sight: sight["ply"] == 0 and sight["thinking"] is None)
+        seat.move("h3h4")
+        seat.do("resign")
+        assert seat.until(lambda sight: sight["over"])["over"]["end"] == "resigned"
+    wait_until(lambda: made["game"] not in server.host.rooms)
+
+
+def test_agents_that_think_long_freeze_no_other_game(server):
+    slow = []
+    for _ in range(3):  # more than there are processes for them
+        made = server.level("mute", "red")
+        slow.append(server.sit(made["game"], "red", made["seats"]["red"]))
+        slow[-1].move("e3e4")
+    made = server.level("cadet", "red")
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        play_on(seat, random.Random(9), 12)
+    for each in slow:
+        each.do("ping", n=1)
+        assert each.wait_for("pong")
+        assert each.sight["ply"] == 1
+        each.do("resign")
+        each.until(lambda sight: sight["over"])
+        each.ws.close()
+    # What nobody waits for any more is given up: the next one need not wait until it would have been thought out.
+    begun = time.monotonic()
+    made = server.level("strategist", "red")
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        seat.move("e3e4")
+        seat.until(lambda sight: sight["ply"] == 2)
+    assert time.monotonic() - begun < 25
+
+
+def test_a_level_that_cannot_play_says_so_and_nothing_hangs(server):
+    status, found, _ = server.ask(
+        "POST", "/api/games", {"variant": "barrage", "against": {"kind": "level", "level": "broken"}, "setup": RED}
+    )
+    assert (status, found["error"]["code"]) == (502, "thinking") and "no agent 'nobody'" in found["error"]["text"]
+
+
+def test_a_machine_whose_move_fails_forfeits_with_a_sentence(server, monkeypatch):
+    made = server.level("cadet", "red")
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        table = server.host.rooms[made["game"]].table
+        broken = table.sitters[1].__class__("machine", "Cadet", "cadet", "nobody", 1, 0.1)
+        table.sitters = (table.sitters[0], broken)
+        seat.do("move", **{"from": "e3", "to": "e4"})
+        over = seat.until(lambda sight: sight["over"] is not None)["over"]
+        assert (over["winner"], over["end"]) == ("red", "illegal")
+        assert "Cadet gave no legal move: There is no agent 'nobody'" in over["text"]
+
+
+# ── Setups, records, pictures, reviews, imports ──────────────────────────────────────────────────
+
+
+def test_setups_are_drawn_and_checked(server):
+    for kind in ("random", "human"):
+        setup = server.post("/api/setups", variant="classic", kind=kind)["setup"]
+        checked = server.post("/api/setups/check", variant="classic", setup=setup)
+        assert checked["setup"] == setup and len(checked["rows"]) == 4 and len(checked["rows"][0]) == 10
+    odd = server.post("/api/setups/check", variant="medium", setup="FTLPJC")
+    assert odd["rows"] == [["flag", "sergeant", "lieutenant", "captain", "major", "colonel"]]
+    front = "..........", RED.split("/")
+    odd = "/".join([*front[1][1:], front[1][0]])
+    assert "front row" in server.post("/api/setups/check", variant="barrage", setup=odd)["warnings"][0]
+    status, found, _ = server.ask("POST", "/api/setups/check", {"variant": "barrage", "setup": RED.replace("M", "S")})
+    assert (status, found["error"]["code"]) == (400, "setup") and "1 Marshal is missing" in found["error"]["text"]
+    learned = server.post("/api/setups", variant="barrage", kind="model")["setup"]
+    assert server.post("/api/setups/check", variant="barrage", setup=learned)["setup"] == learned
+    status, found, _ = server.ask("POST", "/api/setups", {"variant": "fives", "kind": "model"})
+    assert (status, found["error"]["code"]) == (400, "model")
+
+
+def test_what_shows_both_armies_waits_for_the_end(server):
+    made = server.level("cadet", "red")
+    secret = made["seats"]["red"]
+    with server.sit(made["game"], "red", secret) as seat:
+        play_on(seat, random.Random(1), 4)
+        for what in ("record", "review", "picture.svg"):
+            status, found, _ = server.ask("GET", f"/api/games/{made['game']}/{what}?secret={secret}")
+            assert (status, found["error"]["code"]) == (409, "phase")
+        seat.do("resign")
+        seat.until(lambda sight: sight["over"] is not None)
+        plies = seat.sight["ply"]
+    base = f"/api/games/{made['game']}"
+    _, whole, headers = server.ask("GET", f"{base}/picture.svg?secret={secret}&ply=2")
+    _, seen, _ = server.ask("GET", f"{base}/picture.svg?secret={secret}&ply=2&seat=red")
+    assert headers["content-type"].startswith("image/svg") and whole.startswith(b"<svg") and whole != seen
+    for query in ("ply=-1", f"ply={plies + 1}", "ply=x", "ply=2&seat=watch"):
+        assert server.ask("GET", f"{base}/picture.svg?secret={secret}&{query}")[0] == 400
+    found: list[object] = []
+    wait_until(lambda: found.append(server.ask("GET", f"{base}/review?secret={secret}")) or found[-1][0] != 202)
+    status, review, _ = found[-1]
+    assert status == 200 and len(review["plies"]) == plies + 1
+    assert server.ask("GET", f"{base}/review?secret={secret}")[1] == review
+
+
+def test_recorded_games_are_imported_and_bad_ones_refused_with_the_reason(server):
+    board = Board.random("barrage", 5)
+    rng = random.Random(5)
+    while not board.is_over and len(board.history) < 30:
+        board.push(rng.choice(list(board.legal_moves)))
+    for text in (write_game(board, {"Red": "Anna", "Blue": "<b>Bert</b>"}), strados_text(board)):
+        made = server.post("/api/import", text=text)
+        assert set(made["seats"]) == {"watch"}
+        with server.sit(made["game"], "watch", made["seats"]["watch"]) as seat:
+            assert seat.sight["phase"] == "over" and len(seat.moves) == len(board.history)
+            assert seat.sight["players"]["red"] in ("Anna", "Red")
+            assert seat.refused("resign")["code"] == "seat"
+    for text, words in [
+        ("", "empty"),
+        ("hello", "no game that can be read"),
+        ('[Variant "nano"]\n\n*', "RedSetup"),
+        ("<gravon/>", "needed"),
+        ('[Variant "tiny"]\n[RedSetup "FLPJ"]\n[BlueSetup "FLPJ"]\n\n1. b1b2 *', "only these can be shown"),
+        ("\x00\ud800" * 20, "no game"),
+        (7, "missing"),
+        ('[Variant "../../x.toml"]\n\n*', "no variant"),
+    ]:
+        status, found, _ = server.ask("POST", "/api/import", {"text": text})
+        assert status == 400 and words in found["error"]["text"], found
+
+
+# ── People who mean no good ──────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def game(server):
+    """A game of two friends, with which nothing may happen."""
+    red, blue = server.friends()
+    yield red, blue
+    red.ws.close()
+    blue.ws.close()
+
+
+def test_nobody_sits_down_without_the_right_secret(server, game):
+    red, blue = game
+    for there, seat, secret in [
+        (red.game, "blue", red.secret),
+        (red.game, "red", ""),
+        (red.game, "red", red.secret[:-1]),
+        (red.game, "watch", red.secret),
+        (red.game, "red", "\ud800"),
+        ("nobody", "red", red.secret),
+        ("../" * 9, "red", red.secret),
+        ("\ud800", "red", "x"),
+        ("' OR 1=1 --", "red", red.secret),
+        ("", "", ""),
+        (red.game, "salt", red.secret),
+        (red.game.lower() + "x", "red", red.secret),
+    ]:
+        with server.socket() as ws:
+            ws.send(json.dumps({"do": "sit", "game": there, "seat": seat, "secret": secret}))
+            told = json.loads(ws.recv(10))
+            assert (told["say"], told["code"]) == ("error", "game"), told
+            assert told["text"] == "There is no such game, or this link does not open it."
+            ws.send(json.dumps({"do": "move", "from": "e3", "to": "e4"}))
+            assert json.loads(ws.recv(10))["code"] == "sit"
+    assert blue.secret != red.secret
+    for secret in ("", "x", red.secret + "x", "%00", "%F0%9F%98%80"):
+        status, found, _ = server.ask("GET", f"/api/games/{red.game}/record?secret={secret}")
+        assert (status, found["error"]["code"]) == (404, "game")
+    assert server.ask("GET", f"/api/games/nobody/record?secret={red.secret}")[1] == found
+
+
+def test_moves_out_of_turn_and_nonsense_are_refused_and_change_nothing(server, game):
+    red, blue = game
+    before = red.sight
+    for seat, what, more, code in [
+        (blue, "move", {"from": "d8", "to": "d7"}, "turn"),
+        (red, "move", {"from": "e3", "to": "e9"}, "move"),
+        (red, "move", {"from": "d8", "to": "d7"}, "move"),
+        (red, "move", {"from": 1, "to": []}, "message"),
+        (red, "move", {}, "message"),
+        (red, "setup", {"setup": RED}, "phase"),
+        (red, "answer_draw", {"accept": True}, "offer"),
+        (red, "answer_take_back", {"accept": True}, "offer"),
+        (red, "take_back", {}, "take_back"),
+        (red, "rematch", {}, "phase"),
+        (red, "fly", {}, "do"),
+        (red, ["move"], {}, "do"),
+        (red, None, {}, "do"),
+        (red, "sit", {}, "message"),
+        (red, "sit", {"game": red.game, "seat": "red", "secret": "x", "have": -1}, "message"),
+    ]:
+        told = seat.refused(what, n=17, **more)
+        assert (told["code"], told["n"]) == (code, 17), told
+        assert told["text"].endswith(".")
+    red.do("ping", n="x")
+    assert red.wait_for("pong") == {"say": "pong", "n": "x"}
+    assert red.sight == before
+
+
+@given(
+    st.one_of(
+        st.text(max_size=60),
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+            lambda inner: (
+                st.lists(inner, max_size=3)
+                | st.dictionaries(
+                    st.sampled_from(
+                        ["do", "game", "seat", "secret", "have", "n", "from", "to", "setup", "accept", "x"]
+                    ),
+                    inner,
+                )
+            ),
+            max_leaves=8,
+        ).map(json.dumps),
+        st.builds(
+            lambda do, rest: json.dumps({"do": do, **rest}),
+            st.sampled_from(["sit", "setup", "move", "explain", "answer_draw", "answer_take_back", "rematch", "ping"]),
+            st.dictionaries(
+                st.sampled_from(["game", "seat", "secret", "have", "n", "from", "to", "setup", "accept"]),
+                st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.lists(st.integers()),
+            ),
+        ),
+    )
+)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_fuzzed_messages_are_answered_and_harm_nothing(server, game, message):
+    red, _ = game
+    ply = red.sight["ply"]
+    try:
+        message.encode()
+    except UnicodeEncodeError:
+        return
+    red.ws.send(message)
+    red.do("ping", n=99)
+    answers = []
+    while not answers or answers[-1] != {"say": "pong", "n": 99}:
+        answers.append(red.hear())
+        assert answers[-1]["say"] in ("error", "why", "pong", "sight", "moves")
+        assert answers[-1].get("code") != "failure", answers
+    assert red.sight["ply"] == ply
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "[" * 4000,
+        '{"do":' * 500,
+        '{"do":"move","n":' + "9" * 3900 + "}",
+        '{"do":"ping","n":1e999}',
+        "null",
+        "[]",
+        '"sit"',
+        '{"do":"explain","from":"\\ud800","to":"\\u0000","n":"\\udfff"}',
+        '{"do":"move","from":"e3\\u0000","to":"e4"}',
+    ],
+)
+def test_strange_messages_get_a_clear_error_and_leave_the_socket_alive(server, game, message):
+    red, _ = game
+    red.ws.send(message)
+    told = red.hear()
+    assert told["say"] in ("error", "why", "pong") and told.get("code") != "failure"
+    red.do("ping", n=1)
+    while red.hear() != {"say": "pong", "n": 1}:
+        pass
+
+
+def test_a_huge_message_closes_its_socket_and_no_other(server, game):
+    red, _ = game
+    for message in ("x" * 5000, b"\x00\x01", "ü" * 3000):
+        with server.socket() as ws:
+            ws.send(message)
+            with pytest.raises(ConnectionClosed):
+                while True:
+                    ws.recv(10)
+    red.do("ping", n=3)
+    assert red.wait_for("pong")["n"] == 3
+
+
+def test_huge_and_broken_requests_are_refused(server):
+    for body, code in [
+        (b"{" * 20_000, "size"),
+        (b"[" * 16_000, "message"),
+        (b"", "message"),
+        (b"\xff\xfe", "message"),
+        (b"7", "message"),
+        (b'{"variant": 7}', "variant"),
+        (b'{"variant": "barrage"}', "against"),
+    ]:
+        status, found, _ = server.ask("POST", "/api/games", body)
+        assert status == 400 and found["error"]["code"] == code, found
+    assert server.ask("POST", "/api/import", b'{"text": "' + b"x" * 300_000 + b'"}')[1]["error"]["code"] == "size"
+    assert server.ask("POST", "/api/games", b"{}", Content_Type="text/plain")[0] == 400
+    wanted = {"variant": "barrage", "against": {"kind": "level", "level": "cadet"}, "setup": RED}
+    for change, code in [
+        ({"against": {"kind": "level", "level": "emperor"}}, "bad"),
+        ({"variant": "fives", "setup": "FTLPJ", "against": {"kind": "level", "level": "general"}}, "bad"),
+        ({"against": []}, "against"),
+        ({"setup": None}, "setup"),
+        ({"side": "green"}, "side"),
+        ({"side": []}, "side"),
+        ({"clock": "none"}, "clock"),
+        ({"clock": {"kind": "x"}}, "bad"),
+        ({"takebacks": 1}, "takebacks"),
+        ({"against": {"kind": "level", "level": ["cadet"]}}, "bad"),
+    ]:
+        status, found, _ = server.ask("POST", "/api/games", wanted | change)
+        assert (status, found["error"]["code"]) == (400, code), (change, found)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../host.py",
+        "/static/..%2fhost.py",
+        "/static/%2e%2e/levels.toml",
+        "/static/....//host.py",
+        "/static//etc/passwd",
+        "/static/..\\host.py",
+        "/static/%00",
+        "/../../etc/passwd",
+        "/static/js/../../host.py",
+        "/docs",
+        "/openapi.json",
+        "/api",
+    ],
+)
+def test_path_tricks_lead_nowhere(server, path):
+    status, found, _ = server.ask("GET", path)
+    assert status in (400, 404, 405), found
+    assert b"import" not in json.dumps(found).encode() if not isinstance(found, bytes) else b"import" not in found
+
+
+def test_other_sites_and_other_names_are_refused(server):
+    wanted = {"variant": "barrage", "kind": "random"}
+    for origin in ("http://evil.example", "null", "http://127.0.0.1:1", f"http://localhost:{server.port}"):
+        status, found, _ = server.ask("POST", "/api/setups", wanted, Origin=origin)
+        assert (status, found["error"]["code"]) == (403, "origin")
+        with pytest.raises(InvalidStatus) as refusal:
+            server.socket(origin)
+        assert refusal.value.response.status_code == 403
+    assert server.ask("POST", "/api/setups", wanted, Origin=server.origin)[0] == 200
+    for name in ("evil.example", f"evil.example:{server.port}", "127.0.0.1.evil.example", "", "localhost@evil", "a b"):
+        status, found, _ = server.ask("GET", "/api/offer", Host=name)
+        assert (status, found["error"]["code"]) == (421, "host")
+    for name in ("localhost", f"localhost:{server.port}", "[::1]:8300", "LOCALHOST"):
+        assert server.ask("GET", "/api/offer", Host=name)[0] == 200
+    with pytest.raises(InvalidStatus), connect(f"ws://127.0.0.1:{server.port}/ws", compression=None):
+        pass
+
+
+def test_beyond_loopback_addresses_in_numbers_and_the_given_name_are_names():
+    names = own_names("games.example")
+    assert names("games.example:8300") and names("192.168.1.7:8300") and names(f"{socket.gethostname()}")
+    assert not names("evil.example") and not names("games.example.evil") and not names("")
+
+
+def test_every_answer_has_its_headers(server):
+    for path in ("/", "/api/offer", "/nothing", "/static/index.html"):
+        _, _, headers = server.ask("GET", path)
+        policy = headers["content-security-policy"]
+        assert policy.startswith("default-src 'self';") and "unsafe" not in policy and "http:" not in policy
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cache-control"] == ("no-store" if path in ("/api/offer", "/nothing") else "no-cache")
+    _, _, headers = server.ask("GET", "/")
+    assert server.ask("GET", "/", If_None_Match=headers["etag"])[0] == 304
+
+
+def test_the_offer_has_variants_levels_and_clocks(server):
+    _, offer, _ = server.ask("GET", "/api/offer")
+    assert [variant["name"] for variant in offer["variants"]] == [
+        "barrage",
+        "classic",
+        "duel",
+        "octa-barrage",
+        "medium",
+        "fives",
+    ]
+    barrage = offer["variants"][0]
+    assert barrage["army"]["scout"] == 2 and barrage["lakes"][0] == "c5" and barrage["battleless_limit"] == 200
+    assert {"key", "name", "sentence", "temper", "seconds", "elo"} <= set(offer["levels"][0])
+    assert "nobody" not in json.dumps(offer), "what plays for a level is nobody's business"
+
+
+def test_many_sockets_are_let_in_up_to_a_number_and_the_others_live_on(server, game):
+    red, _ = game
+    found: list[Any] = []
+    refused = threading.Event()
+
+    def knock() -> None:
+        for _ in range(60):
+            try:
+                found.append(server.socket())
+            except InvalidStatus:
+                refused.set()
+
+    threads = [threading.Thread(target=knock) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 240 and not refused.is_set()
+    red.do("ping", n=5)
+    assert red.wait_for("pong")["n"] == 5
+    for ws in found:
+        ws.close()
+
+
+def test_strangers_are_paced():
+    server = Server(paced=True, settings=Settings(delay=0, workers=1, warm_up=False))
+    try:
+        sockets = [server.socket() for _ in range(SOCKETS_OF_ONE)]
+        with pytest.raises(InvalidStatus):
+            server.socket()
+        for ws in sockets:
+            ws.close()
+        statuses = [server.ask("GET", "/api/offer")[0] for _ in range(150)]
+        assert 200 in statuses and 429 in statuses
+    finally:
+        server.close()
+
+
+def test_wrong_secrets_messages_and_games_are_paced_by_address_and_come_back_with_time():
+    now = [0.0]
+    limits = Limits(True, lambda: now[0])
+    for what, most in (("secrets", 20), ("games", 10), ("messages", 100)):
+        assert [limits.take(what, "a") for _ in range(most + 1)] == [True] * most + [False]
+        assert limits.take(what, "b")
+    now[0] = 10.0
+    assert [limits.take("secrets", "a") for _ in range(6)] == [True] * 5 + [False]
+    free = Limits(False, lambda: now[0])
+    assert all(free.take("games", "a") for _ in range(1000))
+
+
+def test_a_slow_socket_misses_sights_but_no_move_and_keeps_nobody_waiting(server):
+    against = {"kind": "watch", "red": "cadet", "blue": "cadet"}
+    made = server.post("/api/games", variant="fives", against=against)
+    place = {"game": made["game"], "seat": "watch", "secret": made["seats"]["watch"]}
+    with server.sit(**place) as slow, server.sit(**place) as quick:  # the slow one does not listen for a while
+        quick.until(lambda sight: sight["over"] is not None)
+        slow.until(lambda sight: sight["over"] is not None)
+        assert slow.moves == quick.moves and len(slow.moves) == slow.sight["ply"]

@@ -1,0 +1,125 @@
+"""The server as a process: killed in the middle of a game and started again, ended by Ctrl-C, with its port taken."""
+
+from __future__ import annotations
+
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from web_server import PATIENCE, Talk, wait_until
+
+from vauban.errors import ConfigurationError
+from vauban.web import serve as module
+
+START = """
+import sys
+from pathlib import Path
+from vauban.web.serve import serve
+serve("127.0.0.1", int(sys.argv[1]), False, Path(sys.argv[2]))
+"""
+WALLED = "BFN......./.G......../...S..M.../O.......O."
+"""A setup whose Flag is not taken in a few moves."""
+
+
+@contextmanager
+def serving(shelf: Path, port: int = 0):
+    """A server's process, and what can be said to it."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", START, str(port), str(shelf)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        line = process.stdout.readline()
+        match = re.fullmatch(r"Vauban is at http://127\.0\.0\.1:(\d+)/ \(Ctrl-C ends it; games are kept\)\n", line)
+        assert match is not None, line + process.stderr.read()
+        yield process, Talk(int(match[1]))
+    finally:
+        process.kill()
+        process.wait(PATIENCE)
+
+
+def test_a_server_killed_in_the_middle_of_a_game_goes_on_with_it_when_it_is_started_again(tmp_path):
+    shelf, rng = tmp_path / "games.sqlite", random.Random(3)
+
+    def play(seat, plies):
+        while seat.my_turn()["over"] is None and seat.sight["ply"] < plies:
+            source = rng.choice(sorted(seat.sight["legal"]))
+            seat.move(source + rng.choice(seat.sight["legal"][source]))
+
+    with serving(shelf) as (process, talk):
+        made = talk.level("cadet", "red", WALLED)
+        place = (made["game"], "red", made["seats"]["red"])
+        seat = talk.sit(*place)
+        play(seat, 6)
+        before, moves = seat.sight, list(seat.moves)
+        # The last thing it hears is a move: the answer to it, and nothing before it, may be lost.
+        source = sorted(before["legal"])[0]
+        seat.move(source + before["legal"][source][0])
+        process.send_signal(signal.SIGKILL)
+        process.wait(PATIENCE)
+    assert Path(f"{shelf}-wal").exists() or shelf.exists()
+
+    with serving(shelf) as (process, talk):
+        with talk.sit(*place) as seat:
+            after = seat.my_turn()
+            assert seat.moves[: len(moves)] == moves
+            assert seat.moves[len(moves)]["from"] == source, "a move that was shown is lost"
+            assert after["commitment"] == before["commitment"]
+            assert len(seat.moves) == after["ply"] >= len(moves) + 2
+            play(seat, 10_000)
+            assert seat.sight["over"] is not None
+        status, found, _ = talk.ask("GET", f"/api/games/{place[0]}/record?secret={place[2]}")
+        assert status == 200 and b"[End" in found
+
+        # Ctrl-C ends it in order, and all its processes with it.
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+        assert (process.returncode, out) == (0, "")
+        assert "Traceback" not in err and place[2] not in err
+
+
+def test_if_the_usual_port_is_taken_another_is_and_one_that_was_asked_for_is_not(tmp_path, monkeypatch):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigurationError, match=f"port {port}: "):
+            module._listen("127.0.0.1", port)
+        monkeypatch.setattr(module, "PORT", port)
+        with module._listen("127.0.0.1", port) as found:
+            assert found.getsockname()[1] not in (0, port)
+    for host, port in (("no.such.name.invalid", 0), ("127.0.0.1", 99_999), ("203.0.113.7", 0)):
+        with pytest.raises(ConfigurationError, match="nothing can be served at"):
+            module._listen(host, port)
+
+
+def test_a_shelf_that_is_none_is_refused_with_a_sentence(tmp_path):
+    (tmp_path / "text").write_text("not a database, but long enough to be looked at as one" * 20)
+    with pytest.raises(ConfigurationError, match="cannot be used as a shelf"):
+        module.serve(port=0, browser=False, shelf=tmp_path / "text")
+
+
+def test_the_processes_of_a_killed_server_end_with_it(tmp_path):
+    with serving(tmp_path / "games.sqlite") as (process, talk):
+        talk.post("/api/setups", variant="barrage", kind="human")
+        children = [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+        every = list(children)
+        for pid in children:
+            every += [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        assert len(every) >= 2
+        process.kill()
+        process.wait(PATIENCE)
+
+        def gone(pid: int) -> bool:
+            stat = Path(f"/proc/{pid}/stat")
+            try:
+                return stat.read_text().rpartition(")")[2].split()[0] == "Z"
+            except OSError:
+                return True
+
+        wait_until(lambda: all(gone(pid) for pid in every))

@@ -1,0 +1,268 @@
+"""The wall, seen from the table: a sight depends on nothing that is hidden, and says all that the page needs."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+from test_web_table import MACHINE, play, table
+from web_server import BLUE, RED
+
+from vauban.board import Board
+from vauban.games.stratego.pieces import PLAYERS, TYPES
+from vauban.games.stratego.setups import parse_setup, random_setup, setup_text
+from vauban.games.stratego.variants import VARIANTS
+from vauban.web import sight as wall
+from vauban.web.table import PERSON, Table, new_table
+
+
+def random_table(variant: str, seed: int, plies: int) -> Table:
+    """A game of two people, played at random."""
+    rng = random.Random(seed)
+    v = VARIANTS[variant]
+    while True:
+        at = Table.made(new_table(variant, "friend", (PERSON, PERSON)))
+        try:
+            for seat in PLAYERS:
+                at.give_setup(seat, setup_text(random_setup(v, rng), v))
+        except Exception:
+            continue
+        for _ in range(plies):
+            if at.phase == "play":
+                move = rng.choice(list(at.board.legal_moves))
+                at.move(PLAYERS[at.turn], *map(v.square_name, move))
+        if at.phase == "play":
+            return at
+
+
+def twin_of(at: Table, viewer: int, rng: random.Random) -> Table | None:
+    """The same game, but for the types of enemy pieces that the viewer has not seen; None if there is no other."""
+    foe, v = 1 - viewer, at.variant
+    setup = parse_setup(at.setups[foe], v)
+    places: dict[bool, list[int]] = {False: [], True: []}
+    for piece in at.board.pieces(foe).values():
+        if not piece.revealed:
+            places[piece.moved].append(piece.identity if foe == 0 else v.squares - 1 - piece.identity)
+    changed = setup.copy()
+    for group in places.values():
+        mixed = list(group)
+        rng.shuffle(mixed)
+        changed[group] = setup[mixed]
+    if np.array_equal(changed, setup):
+        return None
+    made = at.events[0]
+    events = [made]
+    for event in at.events[1:]:
+        if event["what"] == "setup" and event["by"] == foe:
+            event = event | {"setup": setup_text(changed, v)}
+        events.append(event)
+    try:
+        return Table.replayed(events)
+    except Exception:  # a Scout among them has run, say
+        return None
+
+
+def traffic(at: Table, viewer: int) -> str:
+    """All that a seat is sent in the course of a game."""
+    seat, said = PLAYERS[viewer], []
+    now = Table.replayed(at.events[:3])
+    name = now.variant.square_name
+    for event in [*at.events[3:], None]:
+        said += [wall.sight(now, seat), wall.moves(now, now.plies - 1)]
+        for square in range(now.plies % 7, now.variant.squares, 29):
+            said.append(wall.explain(now, seat, name(square), name((square + 10) % now.variant.squares)))
+        if event is not None:
+            now.move(PLAYERS[now.turn], event["from"], event["to"])
+    return json.dumps(said)
+
+
+def compare_twins() -> int:
+    """Games and their twins must look the same; how many were compared."""
+    rng, compared = random.Random(5), 0
+    for variant, plies in (("barrage", 30), ("duel", 24), ("fives", 9), ("classic", 16)):
+        for seed in range(3):
+            at = random_table(variant, seed, plies)
+            for viewer in (0, 1):
+                twin = twin_of(at, viewer, rng)
+                if twin is not None:
+                    compared += 1
+                    assert traffic(twin, viewer) == traffic(at, viewer), "what is hidden can be seen"
+    return compared
+
+
+def test_exchanging_hidden_pieces_changes_nothing_that_a_seat_is_sent():
+    assert compare_twins() > 15
+
+
+@pytest.mark.parametrize("leak", ["types", "order", "legal"])
+def test_a_planted_leak_is_caught(monkeypatch, leak):
+    honest = wall._position
+
+    def leaky(look, viewer):
+        found = honest(look, viewer)
+        board = tables[0].board if tables else look
+        if leak == "types":
+            found["pieces"][0]["hint"] = [piece.kind for piece in board.pieces(1 - viewer).values()]
+        elif leak == "order":
+            ranks = {board.variant.square_name(s): p.kind for s, p in board.pieces().items()}
+            found["pieces"].sort(key=lambda piece: ranks[piece["at"]])
+        else:
+            found["threats"] = len(board.legal_moves)
+        return found
+
+    tables: list[Table] = []
+    honest_look = wall._look
+
+    def watched(at, seat):
+        tables[:] = [at]
+        return honest_look(at, seat)
+
+    monkeypatch.setattr(wall, "_look", watched)
+    monkeypatch.setattr(wall, "_position", leaky)
+    with pytest.raises(AssertionError, match="what is hidden can be seen"):
+        compare_twins()
+
+
+def test_a_piece_that_was_not_seen_has_no_type_until_the_end():
+    at = random_table("barrage", 3, 40)
+    for seat in PLAYERS:
+        pieces = wall.sight(at, seat)["pieces"]
+        hidden = [piece for piece in pieces if piece["side"] != seat and not piece["revealed"]]
+        assert hidden and all(piece["type"] is None for piece in hidden)
+        assert all(piece["type"] for piece in pieces if piece["side"] == seat)
+        for piece in pieces:
+            truth = at.board.piece_at(piece["at"])
+            assert piece["type"] in (None, TYPES[truth.kind].lower())
+            assert piece["from"] == at.variant.square_name(truth.identity)
+    at.resign("red")
+    for seat in PLAYERS:
+        said = wall.sight(at, seat)
+        assert all(piece["type"] for piece in said["pieces"])
+        assert said["over"]["setups"] == dict(zip(PLAYERS, at.setups, strict=True))
+        assert said["legal"] == {}
+
+
+def test_before_the_game_one_sees_ones_own_setup_and_nothing_else():
+    at = Table.made(new_table("barrage", "friend", (PERSON, PERSON)))
+    at.give_setup("blue", BLUE)
+    assert wall.sight(at, "red")["pieces"] == []
+    own = wall.sight(at, "blue")
+    assert own["ready"] == {"red": False, "blue": True} and own["phase"] == "setup"
+    assert {("h10", "flag"), ("h9", "bomb")} <= {(piece["at"], piece["type"]) for piece in own["pieces"]}
+    assert len(own["pieces"]) == 8
+
+
+def test_whoever_watches_machines_sees_both_armies_and_no_promise_is_hidden():
+    at = table("watch", (MACHINE, MACHINE))
+    said = wall.sight(at, "watch")
+    assert all(piece["type"] for piece in said["pieces"])
+    assert said["legal"] == {} and said["commitment"]["blue"]
+
+
+def test_captured_and_left_make_the_whole_army():
+    at = play(table(), "e3e4", "a9a2")
+    said = wall.sight(at, "red")
+    army = {TYPES[kind].lower(): count for kind, count in enumerate(at.variant.army) if count}
+    assert any(said["captured"].values())
+    for side in PLAYERS:
+        assert {kind: said["left"][side][kind] + said["captured"][side].count(kind) for kind in army} == army
+
+
+def test_the_legal_moves_are_ones_own_and_only_on_turn():
+    at = play(table(), "e3e4")
+    assert wall.sight(at, "red")["legal"] == {} and wall.sight(at, "red")["barred"] == []
+    legal = wall.sight(at, "blue")["legal"]
+    name = at.variant.square_name
+    assert {(source, target) for source, goals in legal.items() for target in goals} == {
+        (name(move.source), name(move.target)) for move in at.board.legal_moves
+    }
+
+
+def test_what_is_barred_is_what_the_board_bars_with_the_same_words_and_plies():
+    """The board knows all; the sight finds the same from a view."""
+    rng, seen = random.Random(1), {"two_square": 0, "chase": 0}
+    for seed in range(40):
+        at = random_table("fives", seed, 1)
+        for _ in range(40):
+            if at.phase != "play":
+                break
+            board: Board = at.board
+            expected = {}
+            for rule in ("two_square", "chase"):
+                for move in board.barred_moves(rule):
+                    expected[move] = board.why_barred(move)
+            said = wall.sight(at, PLAYERS[at.turn])["barred"]
+            assert len(said) == len(expected)
+            for each in said:
+                why = expected[at.variant.square(each["from"]), at.variant.square(each["to"])]
+                assert (each["rule"], each["ply"]) == (why.rule, why.ply)
+                seen[why.rule] += 1
+            legal = list(board.legal_moves)
+            last = [played.move for played in board.history if played.player == at.turn]
+            back = [move for move in legal if last and move == (last[-1].target, last[-1].source)]
+            quiet = [move for move in legal if board.piece_at(move.target) is None]
+            move = rng.choice(back or quiet or legal)
+            at.move(PLAYERS[at.turn], *map(at.variant.square_name, move))
+    assert seen["two_square"] > 20, seen
+
+
+def test_a_chase_is_barred_with_the_position_that_it_would_repeat():
+    """A Marshal chases a Miner around: the move that closes the circle is barred."""
+    at = Table.made(new_table("barrage", "friend", (PERSON, PERSON)))
+    at.give_setup("red", "F........N/B........./..S.....OO/....M..G..")
+    at.give_setup("blue", "F........./B........S/OO......MG/....N.....")
+    play(at, "j1j2", "f7f6", "j2j1", "f6f5")
+    play(at, "e4e5", "f5f4", "e5e4", "f4f3", "e4e3", "f3f4", "e3e4", "f4f5")
+    [barred] = wall.sight(at, "red")["barred"]
+    assert (barred["from"], barred["to"], barred["rule"], barred["ply"]) == ("e4", "e5", "chase", 5)
+    said = wall.explain(at, "red", "e4", "e5")
+    assert (said["rule"], said["ply"]) == ("chase", 5) and "would repeat the position" in said["text"]
+    move = next(iter(at.board.barred_moves("chase")))
+    assert at.board.why_barred(move).ply == 5
+
+
+@pytest.mark.parametrize(("seat", "source", "target", "words"), [
+    ("red", "e3", "e4", "may be played"),
+    ("red", "e3", "e5", "a Miner moves one square"),
+    ("red", "a1", "a2", "a Flag never moves"),
+    ("red", "j1", "j2", "holds a piece of your own"),
+    ("red", "e5", "e6", "no piece on e5"),
+    ("red", "d8", "d7", "holds a blue piece"),
+    ("red", "x9", "d7", "is no square"),
+    ("blue", "d8", "d7", "not your turn"),
+    ("blue", "a1", "a2", "not your turn"),
+    ("watch", "a1", "a2", "nothing to play"),
+])  # fmt: skip
+def test_a_move_is_explained_in_a_sentence(seat, source, target, words):
+    said = wall.explain(table(), seat, source, target)
+    assert words in said["text"] and said["text"].endswith(".")
+    assert (said["say"], said["from"], said["to"]) == ("why", source, target)
+
+
+def test_the_two_square_rule_is_explained_with_the_squares():
+    at = play(table(), "e3e4", "d8d7", "e4e3", "d7d8", "e3e4", "d8d7")
+    said = wall.explain(at, "red", "e4", "e3")
+    assert said["rule"] == "two_square" and said["text"].startswith("Two-square rule: this Miner has just gone e3–e4, ")
+    [barred] = wall.sight(at, "red")["barred"]
+    assert (barred["from"], barred["to"], barred["text"]) == ("e4", "e3", said["text"])
+
+
+def test_clocks_are_told_as_they_stand():
+    at = play(table(clock={"kind": "strategus"}), "e3e4")
+    said = wall.sight(at, "red", spent=13_000, now=5.0)["clock"]
+    assert said["running"] == "blue" and said["now"] == 5.0
+    assert said["blue"] == {"bank": 890.0, "move": 167.0} and said["red"] == {"bank": 900.0, "move": 180.0}
+    assert wall.sight(table(), "red")["clock"] is None
+
+
+def test_the_end_is_told_to_each_as_it_concerns_him():
+    at = table("level", (PERSON, MACHINE))
+    at.resign("red")
+    assert wall.sight(at, "red")["over"]["text"] == "You lose: you resigned."
+    assert wall.sight(at, "red")["over"]["salts"] == {"red": None, "blue": at.salts[1]}
+    other = table()
+    other.resign("red")
+    assert wall.sight(other, "blue")["over"]["text"] == "You win: your opponent resigned."
+    assert other.setups[0] == RED

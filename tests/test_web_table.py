@@ -1,0 +1,264 @@
+"""Tables: what can be done at them and when, and that their events make them again."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from web_server import BLUE, RED
+
+from vauban.games.stratego.setups import random_setup, setup_text
+from vauban.games.stratego.variants import VARIANTS
+from vauban.notation.records import read_games, write_game
+from vauban.web.commitment import commit, new_salt, verify
+from vauban.web.shelf import ConflictError, Shelf
+from vauban.web.table import PERSON, Sitter, Table, TableError, new_table
+
+MACHINE = Sitter("machine", "Cadet", "cadet", "cadet", 7, 0.01)
+SHUTTLE = ("e3e4", "d8d7", "e4e3", "d7d8")
+"""Four moves that lead back to where they began."""
+
+
+def table(kind="friend", sitters=(PERSON, PERSON), clock=None, takebacks=True) -> Table:
+    found = Table.made(new_table("barrage", kind, sitters, clock, takebacks))
+    found.give_setup("red", RED)
+    found.give_setup("blue", BLUE, new_salt() if sitters[1].is_machine else None)
+    return found
+
+
+def play(at: Table, *moves: str) -> Table:
+    for move in moves:
+        at.move(("red", "blue")[at.turn], move[:2], move[2:])
+    return at
+
+
+def state(at: Table) -> dict[str, object]:
+    """All that a table knows, comparable."""
+    found = dict(vars(at))
+    board = found.pop("board")
+    return found | {"board": None if board is None else (board.text, board.history, board.variant, board.rules)}
+
+
+def random_command(at: Table, rng: random.Random) -> None:
+    seat = rng.choice(["red", "blue", "watch"])
+    spent = rng.choice([0, 500, 4_000, 200_000 if rng.random() < 0.02 else 9_000])
+    other = PLAYER_SETUPS[rng.randrange(len(PLAYER_SETUPS))]
+    if at.phase == "setup":
+        at.give_setup(seat, other, new_salt() if rng.random() < 0.3 else None)
+    elif rng.random() < 0.7 and at.phase == "play":
+        move = rng.choice(list(at.board.legal_moves))
+        at.move(("red", "blue")[at.turn], *map(at.variant.square_name, move), spent)
+    else:
+        rng.choice(
+            [
+                lambda: at.offer_draw(seat),
+                lambda: at.take_back(seat),
+                lambda: at.answer(seat, "draw", rng.random() < 0.1),
+                lambda: at.answer(seat, "take_back", rng.random() < 0.7),
+                lambda: at.wish_rematch(seat),
+                lambda: at.move(seat, "a1", "a2"),
+                lambda: at.give_setup(seat, other),
+                lambda: rng.random() < 0.05 and at.resign(seat),
+                lambda: rng.random() < 0.02 and at.forfeit(0, "It fell."),
+                lambda: at.over and at.follow("another", {"red": {"blue": "secret"}}),
+            ]
+        )()
+
+
+PLAYER_SETUPS = [
+    setup_text(random_setup(VARIANTS["fives"], random.Random(seed)), VARIANTS["fives"]) for seed in range(20)
+]
+
+
+@given(st.integers(0, 10**9), st.sampled_from(["level", "friend", "hotseat"]), st.sampled_from(["none", "strategus"]))
+@settings(max_examples=60, deadline=None)
+def test_a_table_made_again_from_its_events_is_the_same_table(seed, kind, clock):
+    rng = random.Random(seed)
+    at = Table.made(new_table("fives", kind, (PERSON, PERSON), {"kind": clock}))
+    for _ in range(rng.randrange(80)):
+        before = state(at) if rng.random() < 0.2 else None
+        events = len(at.events)
+        try:
+            random_command(at, rng)
+        except TableError:
+            assert len(at.events) == events, "something refused has happened"
+            assert before is None or state(at) == before
+    kept = json.loads(json.dumps(at.events))
+    assert state(Table.replayed(kept)) == state(at)
+
+
+def test_the_game_begins_when_both_setups_are_there_and_they_may_change_before():
+    at = Table.made(new_table("barrage", "friend", (PERSON, PERSON)))
+    assert at.phase == "setup"
+    at.give_setup("red", BLUE)
+    at.give_setup("red", RED.replace("/", ""))
+    assert (at.phase, at.setups) == ("setup", [RED, None])
+    at.give_setup("blue", BLUE)
+    assert at.phase == "play"
+    with pytest.raises(TableError, match="has begun"):
+        at.give_setup("red", BLUE)
+
+
+@pytest.mark.parametrize(("setup", "reason"), [
+    ("F", "has 1 rows"), (RED.replace("M", "."), "1 Marshal is missing"), (RED.replace("M", "x"), "is no piece"),
+])  # fmt: skip
+def test_a_setup_that_is_none_is_refused_with_the_reason(setup, reason):
+    at = Table.made(new_table("barrage", "friend", (PERSON, PERSON)))
+    with pytest.raises(TableError, match=reason) as refusal:
+        at.give_setup("red", setup)
+    assert refusal.value.code == "setup"
+
+
+def test_only_whoever_is_on_turn_moves_and_only_legally():
+    at = table()
+    for seat, source, target, code in [
+        ("blue", "d8", "d7", "turn"), ("watch", "e3", "e4", "seat"), ("red", "e3", "e9", "move"),
+        ("red", "z3", "e4", "move"), ("red", "d8", "d7", "move"),
+    ]:  # fmt: skip
+        with pytest.raises(TableError) as refusal:
+            at.move(seat, source, target)
+        assert refusal.value.code == code
+    play(at, "e3e4")
+    at.resign("red")
+    with pytest.raises(TableError, match="is over"):
+        at.move("blue", "d8", "d7")
+
+
+def test_a_take_back_leads_to_ones_own_last_turn_and_marks_the_game():
+    at = play(table("level", (PERSON, MACHINE)), "e3e4", "d8d7", "e4e3")
+    at.take_back("red")
+    assert (at.plies, at.turn, at.took_back, at.firm) == (2, 0, True, 2)
+    at.take_back("red")
+    assert (at.plies, at.turn, at.firm) == (0, 0, 0)
+    with pytest.raises(TableError, match="no move of yours"):
+        at.take_back("red")
+    play(at, "e3e4", "d8d7")
+    assert [played.move for played in at.board.history] == [at.board.parse_move("e3e4"), (73, 63)]
+    assert '[TakenBack "2"]' in end(at).record()
+
+
+def end(at: Table) -> Table:
+    at.resign("red")
+    return at
+
+
+def test_a_friend_is_asked_before_a_move_is_taken_back():
+    at = play(table(), "e3e4", "d8d7")
+    at.take_back("red")
+    assert at.plies == 2
+    with pytest.raises(TableError, match="no such offer"):
+        at.answer("red", "take_back", True)
+    at.answer("blue", "take_back", False)
+    assert (at.plies, at.offer, at.took_back) == (2, None, False)
+    at.take_back("red")
+    at.answer("blue", "take_back", True)
+    assert (at.plies, at.took_back) == (0, True)
+
+
+def test_where_take_backs_are_not_allowed_nobody_takes_back():
+    at = play(table(takebacks=False), "e3e4")
+    with pytest.raises(TableError, match="cannot be taken back in this game"):
+        at.take_back("red")
+
+
+def test_a_draw_is_agreed_by_the_other_side_alone():
+    at = play(table(), "e3e4")
+    at.offer_draw("red")
+    with pytest.raises(TableError, match="no such offer"):
+        at.answer("red", "draw", True)
+    at.answer("blue", "draw", True)
+    assert (at.over.winner, at.over.end) == (None, "agreed")
+
+
+def test_an_offer_lapses_with_the_move_of_whoever_was_asked():
+    at = play(table(), "e3e4")
+    at.offer_draw("red")
+    play(at, "d8d7")
+    assert at.offer is None
+    with pytest.raises(TableError, match="wait 19 more plies"):
+        at.offer_draw("red")
+    at.offer_draw("blue")
+    play(at, "e4e3")
+    assert at.offer is None
+
+
+def test_time_that_is_up_ends_the_game_even_with_a_move():
+    at = table(clock={"kind": "bronstein", "minutes": 1, "seconds": 2})
+    at.move("red", "e3", "e4", 59_999)
+    assert at.banks == (2_001, 60_000)
+    at.move("blue", "d8", "d7", 60_000)
+    assert (at.phase, at.plies, at.over.winner, at.over.end) == ("over", 1, 0, "time")
+
+
+def test_a_setup_is_promised_and_a_changed_one_is_caught():
+    at = table("level", (PERSON, MACHINE))
+    assert at.commitment(0) is None
+    promise, salt = at.commitment(1), at.salts[1]
+    assert promise == commit(BLUE, salt) and verify(promise, BLUE, salt)
+    assert len(salt) == 64 and new_salt() != new_salt()
+    swapped = BLUE.replace("M", "x").replace("G", "M").replace("x", "G")
+    assert not verify(promise, swapped, salt)
+    assert not verify(promise, BLUE, new_salt())
+
+
+@pytest.mark.parametrize("seat", ["red", "blue", "watch", "", "RED"])
+@pytest.mark.parametrize("secret", ["", "x", "ü" * 500, "\ud800", "-" * 32])
+def test_a_wrong_secret_opens_no_seat(seat, secret):
+    at = table("level", (PERSON, MACHINE))
+    assert not at.admits(seat, secret) and not at.knows(secret)
+    assert at.admits("red", at.secrets["red"]) and at.knows(at.secrets["red"])
+    assert set(at.secrets) == {"red"}
+
+
+def test_secrets_and_ids_differ_from_table_to_table():
+    tables = [table() for _ in range(50)]
+    found = {each.game for each in tables} | {secret for each in tables for secret in each.secrets.values()}
+    assert len(found) == 150 and min(map(len, found)) >= 16
+
+
+@pytest.mark.parametrize("ending", ["resign", "time", "draw", "illegal"])
+def test_the_record_of_a_finished_game_is_read_back(ending):
+    at = play(table("level", (PERSON, MACHINE)), *SHUTTLE)
+    with pytest.raises(TableError, match="is not over"):
+        at.record()
+    if ending == "draw":
+        at.offer_draw("red")
+        at.answer("blue", "draw", True, "Cadet takes the draw.")
+    else:
+        {
+            "resign": lambda: at.resign("blue"),
+            "time": lambda: at.flag_falls(1),
+            "illegal": lambda: at.forfeit(1, "It fell."),
+        }[ending]()
+    [game] = read_games(at.record())
+    assert game.board.history == at.board.history
+    assert (game.result, game.end) == (("1/2-1/2", "agreed") if ending == "draw" else ("1-0", at.over.end))
+    assert (game.headers["Red"], game.headers["Blue"]) == ("person", "Cadet")
+
+
+def test_an_imported_game_is_over_and_has_all_its_moves():
+    board = play(table(), *SHUTTLE).board
+    record = write_game(board, {"Red": "Anna", "Result": "0-1", "End": "resigned"})
+    at = Table.made(new_table("barrage", "import", (Sitter("person", "Anna"), PERSON), record=record))
+    assert (at.phase, at.plies, at.over.winner, at.setups) == ("over", 4, 1, [RED, BLUE])
+    assert set(at.secrets) == {"watch"}
+    assert state(Table.replayed(at.events)) == state(at)
+
+
+def test_a_shelf_keeps_events_and_refuses_those_of_two_servers(tmp_path):
+    file = tmp_path / "folder" / "games.sqlite"
+    first, second = Shelf(file), Shelf(file)
+    at = table()
+    first.append(at.game, 0, at.events)
+    assert second.events(at.game) == at.events
+    assert second.events("nobody") == []
+    second.append(at.game, 3, [{"what": "wish", "by": 0}])
+    with pytest.raises(ConflictError, match="another server"):
+        first.append(at.game, 3, [{"what": "wish", "by": 1}, {"what": "wish", "by": 0}])
+    assert len(first.events(at.game)) == 4
+    assert file.stat().st_mode & 0o077 == 0, "others can read the secrets"
+    first.keep_review(at.game, {"plies": []})
+    assert (second.review(at.game), second.review("nobody")) == ('{"plies":[]}', None)

@@ -1,0 +1,197 @@
+"""A server of the page for tests: the real application behind a real port, and people who play at it by hand."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from websockets.sync.client import ClientConnection, connect
+
+from vauban.web.app import make_app, own_names
+from vauban.web.host import Host, Settings
+from vauban.web.levels import Level, levels
+from vauban.web.limits import MESSAGE_BYTES, Limits
+from vauban.web.shelf import Shelf
+
+PATIENCE = 180.0
+"""Seconds: agents may have to be compiled first."""
+RED = "F.......SO/B......G.O/....N..M../.........."
+BLUE = "..F....S.O/..B...G..O/...N..M.../.........."
+"""Two barrage setups."""
+
+
+class Talk:
+    """One HTTP or WebSocket client of a server, who keeps every byte that reaches him."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.origin = f"http://127.0.0.1:{port}"
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any, dict[str, str]]:
+        """The status, the body (read if it is JSON) and the headers of an answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        if data is not None:
+            given.setdefault("Content-Type", "application/json")
+        try:
+            connection.request(method, path, data, given)
+            answer = connection.getresponse()
+            content = answer.read()
+            found = {name.lower(): value for name, value in answer.getheaders()}
+        finally:
+            connection.close()
+        if found.get("content-type", "").startswith("application/json"):
+            return answer.status, json.loads(content), found
+        return answer.status, content, found
+
+    def post(self, path: str, **body: Any) -> Any:
+        """The answer to a request that should be fine."""
+        status, found, _ = self.ask("POST", path, body)
+        assert status == 200, found
+        return found
+
+    def level(self, level: str = "cadet", side: str = "red", setup: str = RED, **wishes: Any) -> dict[str, Any]:
+        """A game of barrage against a level."""
+        against = {"kind": "level", "level": level}
+        return self.post("/api/games", variant="barrage", against=against, side=side, setup=setup, **wishes)
+
+    def friends(self, red: str = RED, blue: str = BLUE, **wishes: Any) -> tuple[Seat, Seat]:
+        """A game of two people who have set up."""
+        made = self.post("/api/games", variant="barrage", against={"kind": "friend"}, side="red", **wishes)
+        seats = (
+            self.sit(made["game"], "red", made["seats"]["red"]),
+            self.sit(made["game"], made["friend"]["seat"], made["friend"]["secret"]),
+        )
+        seats[0].do("setup", setup=red)
+        seats[0].until(lambda sight: sight["ready"]["red"])
+        seats[1].do("setup", setup=blue)
+        for seat in seats:
+            seat.until(lambda sight: sight["phase"] == "play")
+        return seats
+
+    def socket(self, origin: str | None = None) -> ClientConnection:
+        """A bare socket."""
+        address = f"ws://127.0.0.1:{self.port}/ws"
+        chosen: Any = origin or self.origin
+        return connect(address, origin=chosen, compression=None, open_timeout=PATIENCE).__enter__()
+
+    def sit(self, game: str, seat: str, secret: str, have: int = 0) -> Seat:
+        """A seat at a table."""
+        return Seat(self.socket(), game, seat, secret, have)
+
+
+class Seat:
+    """Somebody at a table."""
+
+    def __init__(self, ws: ClientConnection, game: str, seat: str, secret: str, have: int = 0) -> None:
+        self.ws, self.game, self.seat, self.secret = ws, game, seat, secret
+        self.heard: list[str] = []
+        self.moves: list[dict[str, Any]] = []
+        self.sight: dict[str, Any] = {}
+        self.do("sit", game=game, seat=seat, secret=secret, have=have)
+        self.until(lambda sight: True)
+
+    def __enter__(self) -> Seat:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ws.close()
+
+    def do(self, what: str, **more: Any) -> None:
+        self.ws.send(json.dumps({"do": what, **more}))
+
+    def hear(self) -> dict[str, Any]:
+        """The next message."""
+        text = self.ws.recv(PATIENCE)
+        assert isinstance(text, str)
+        self.heard.append(text)
+        told: dict[str, Any] = json.loads(text)
+        if told["say"] == "moves":
+            self.moves[told["first"] :] = told["moves"]
+        elif told["say"] == "sight":
+            self.sight = told
+        return told
+
+    def wait_for(self, say: str) -> dict[str, Any]:
+        """The next message of a kind; an error that was not waited for fails."""
+        while True:
+            told = self.hear()
+            if told["say"] == say:
+                return told
+            assert told["say"] != "error", told
+
+    def until(self, right: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """The first sight for which something is true."""
+        while not (self.sight and right(self.sight)):
+            self.wait_for("sight")
+        return self.sight
+
+    def refused(self, what: str, **more: Any) -> dict[str, Any]:
+        """The error that something is answered with."""
+        self.do(what, **more)
+        return self.wait_for_error()
+
+    def wait_for_error(self) -> dict[str, Any]:
+        while True:
+            told = self.hear()
+            if told["say"] == "error":
+                return told
+
+    def move(self, text: str) -> dict[str, Any]:
+        """Make a move such as "a4a5", and see that it was made."""
+        ply = self.sight["ply"]
+        source, target = re.findall("[a-z][0-9]+", text)
+        self.do("move", **{"from": source, "to": target})
+        return self.until(lambda sight: sight["ply"] > ply)
+
+    def my_turn(self) -> dict[str, Any]:
+        """Wait until one is on turn, or the game is over."""
+        return self.until(lambda sight: sight["over"] is not None or bool(sight["legal"]))
+
+
+class Server(Talk):
+    """The application in a thread of this process."""
+
+    def __init__(
+        self,
+        shelf: Path | str = ":memory:",
+        settings: Settings | None = None,
+        paced: bool = False,
+        among: tuple[Level, ...] | None = None,
+    ) -> None:
+        quick = Settings(delay=0.0, watch_delay=0.0, warm_up=False)
+        self.host = Host(Shelf(shelf), among or levels(), settings or quick)
+        listener = socket.socket()
+        listener.bind(("127.0.0.1", 0))
+        super().__init__(listener.getsockname()[1])
+        app = make_app(self.host, Limits(paced), own_names("127.0.0.1"))
+        config = uvicorn.Config(
+            app, log_level="error", access_log=False, ws_max_size=MESSAGE_BYTES, ws_per_message_deflate=False,
+            timeout_graceful_shutdown=1,
+        )  # fmt: skip
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, args=([listener],), daemon=True)
+        self._thread.start()
+        wait_until(lambda: self._server.started)
+
+    def close(self) -> None:
+        self._server.should_exit = True
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+
+
+def wait_until(right: Callable[[], bool], seconds: float = PATIENCE) -> None:
+    """Wait for something that will become true."""
+    last = time.monotonic() + seconds
+    while not right():
+        assert time.monotonic() < last, "it did not come true in time"
+        time.sleep(0.005)
