@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vauban.cli.output import console, errors, print_json
+from vauban.cli.output import complain, console, errors, print_json
 from vauban.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -84,8 +85,9 @@ def train(
         run = Run.begin(config, folder, place, workers, evaluator)
     else:
         run = Run.resume(folder, place, workers, changes, evaluator)
-    last = go(run, command, price)
-    workers.leave()
+    with _gone_workers_end_it():
+        last = go(run, command, price)
+        workers.leave()
     if workers.leads and json:
         print_json(last)
     if run.stopping:
@@ -191,6 +193,20 @@ def _match_command(run: Run) -> str:
 def _given(folder: Path | None) -> Path:
     assert folder is not None
     return folder
+
+
+@contextmanager
+def _gone_workers_end_it() -> Iterator[None]:
+    """When another worker is gone, say so and end at once."""
+    from vauban.learn.workers import WorkersError
+
+    try:
+        yield
+    except WorkersError as error:
+        complain(str(error))
+        sys.stdout.flush()
+        # Torch's threads still wait for the other worker, and abort the process if Python ends in its usual order.
+        os._exit(2)
 
 
 @contextmanager
