@@ -116,7 +116,9 @@ class Journal:
                 from torch.utils.tensorboard import SummaryWriter
             except ImportError:
                 return None
-            self._board = SummaryWriter(str(self.path.parent / "tensorboard"), purge_step=self._purge)
+            # It writes from a thread of its own, also when the program has gone to another folder.
+            folder = (self.path.parent / "tensorboard").absolute()
+            self._board = SummaryWriter(str(folder), purge_step=self._purge)
         return self._board
 
     def lines(self) -> list[dict[str, float]]:
