@@ -134,9 +134,9 @@ def test_the_number_of_workers_is_checked() -> None:
 
 def test_ctrl_c_does_not_reach_the_process_that_is_copied_while_it_imports() -> None:
     program = (
-        "import vauban.arena.executors as e\n"
+        "import vauban.arena.processes as e\n"
         "from multiprocessing import forkserver\n"
-        "e._start_server(e._context())\n"
+        "e.start_server(e.process_context('vauban.arena.play'))\n"
         "print(open(f'/proc/{forkserver._forkserver._forkserver_pid}/status').read())\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

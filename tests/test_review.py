@@ -28,7 +28,7 @@ from vauban.notation.moves import Move
 from vauban.notation.records import read_games, write_game
 from vauban.search import review as module
 from vauban.search.opinion import ask
-from vauban.search.review import Review, ReviewCancelledError, find_moments, review
+from vauban.search.review import Review, ReviewCancelledError, all_positions, find_moments, review
 from vauban.search.search import Search, SearchConfig
 from vauban.web.report import _centre, report_html
 
@@ -83,22 +83,13 @@ def looked(model: Model) -> Review:
     return review(game(), model)
 
 
-def positions(board: Board) -> list[Board]:
-    back = board.copy()
-    found = [back.copy()]
-    while back.history:
-        back.pop()
-        found.append(back.copy())
-    return found[::-1]
-
-
 # ── What is foreseen ─────────────────────────────────────────────────────────────────────────────
 
 
 def test_every_position_is_foreseen_as_the_network_does_from_the_view_of_the_player_on_turn(
     model: Model, looked: Review
 ) -> None:
-    boards = positions(looked.board)
+    boards = all_positions(looked.board)
     assert sorted(looked.outcomes) == list(range(len(boards) - 1))  # the last one is over
     for place in (0, 1, 20, 47):
         board = boards[place]
@@ -135,7 +126,7 @@ def test_in_an_unfinished_game_nobody_foresees_beyond_its_last_position(model: M
 def test_without_a_network_beliefs_are_the_chances_of_the_observation() -> None:
     found = review(game(), None)
     assert found.counted and found.summary_json()["belief_by"] == "counting"
-    for place, board in enumerate(positions(found.board)[:-1]):
+    for place, board in enumerate(all_positions(found.board)[:-1]):
         seen = hidden_pieces(board.view(board.turn).observe(layout="squares")[None], board.variant.pieces)
         believed = found.beliefs[place][board.turn]
         assert list(believed) == board.view(board.turn).hidden()
@@ -145,7 +136,7 @@ def test_without_a_network_beliefs_are_the_chances_of_the_observation() -> None:
 
 @pytest.mark.parametrize("place", [0, 8, 21, 40])
 def test_a_belief_network_is_asked_from_the_view_of_each_side(model: Model, looked: Review, place: int) -> None:
-    board = positions(looked.board)[place]
+    board = all_positions(looked.board)[place]
     view = board.view(board.turn)
     assert model.belief is not None
     with torch.random.fork_rng():
@@ -165,7 +156,7 @@ def test_beliefs_fit_what_is_public_also_where_they_are_carried_on(
 ) -> None:
     monkeypatch.setitem(module.NAMED, "cpu", named)
     found = review(game(), model)
-    for board, sides in zip(positions(found.board), found.beliefs, strict=True):
+    for board, sides in zip(all_positions(found.board), found.beliefs, strict=True):
         for side, believed in enumerate(sides):
             view = board.view(side)
             assert list(believed) == view.hidden()
@@ -189,7 +180,7 @@ def test_in_a_long_game_the_network_looks_at_fewer_positions(model: Model, monke
 
 
 def test_what_a_side_foresees_and_believes_does_not_depend_on_what_is_hidden_from_it(model: Model) -> None:
-    start = positions(game())[0].start_position()
+    start = all_positions(game())[0].start_position()
     kinds = {piece.square: (piece.player, piece.kind) for piece in start.pieces if piece.kind is not None}
     flag, bomb = (next(s for s, each in kinds.items() if each == (1, kind)) for kind in (FLAG, BOMB))
     exchanged = {**kinds, flag: kinds[bomb], bomb: kinds[flag]}
@@ -308,7 +299,7 @@ def test_a_search_looks_at_the_critical_positions_only(model: Model) -> None:
 
 def test_a_move_is_no_loss_when_a_search_finds_no_better_one(model: Model) -> None:
     found = foreseen(25, 0.4, -0.2, 0.03)
-    view = positions(game())[24].view(0)
+    view = all_positions(game())[24].view(0)
     [analysis] = Search(model.move, None, SearchConfig(rollouts=100, depth=2)).analyse(view.snapshot(), [1])
     moves = [Move(*found.board.game.decode(0, int(action))) for action in analysis.actions]
     played = moves.index(found.board.history[24].move)

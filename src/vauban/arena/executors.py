@@ -10,12 +10,8 @@ the iterator or by an exception, leaves nothing running behind.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
 import socket
-import sys
-import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -25,6 +21,7 @@ from typing import Any, Protocol
 
 from vauban import __version__
 from vauban.arena.match import FinishedGame, Match
+from vauban.arena.processes import become_worker, process_context, start_server
 from vauban.errors import ConfigurationError, VaubanError
 
 ATTEMPTS = 3
@@ -148,8 +145,8 @@ class _Worker:
     """A process that plays jobs until it is told to stop, or nobody is left to tell it."""
 
     def __init__(self) -> None:
-        context = _context()
-        _start_server(context)
+        context = process_context("vauban.arena.play")
+        start_server(context)
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(theirs,), daemon=True)
         self.process.start()
@@ -190,37 +187,9 @@ def _dismiss(workers: Iterable[_Worker]) -> None:
             worker.process.join()
 
 
-def _context() -> Any:
-    """How processes are started: as copies of one that has imported everything, so that they share its memory."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["vauban.arena.play"])
-    return context
-
-
-def _start_server(context: Any) -> None:
-    """Start the process that is copied, deaf to Ctrl-C: it would take that for an error while it still imports."""
-    if context.get_start_method() != "forkserver" or threading.current_thread() is not threading.main_thread():
-        return
-    from multiprocessing import forkserver
-
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # what it is started with, it keeps
-    try:
-        forkserver.ensure_running()
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def _work(connection: Connection) -> None:
     """What a worker does."""
-    # Ctrl-C reaches every process of a terminal; whoever handed the jobs out decides what becomes of them.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    import torch
-
-    torch.set_num_threads(1)
+    become_worker()
     while True:
         try:
             job = connection.recv()
@@ -234,14 +203,6 @@ def _work(connection: Connection) -> None:
             connection.send(answer)
         except OSError:
             return
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that started it is gone, even in the middle of a long game."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
 
 
 def _complaint(error: BaseException, job: Job) -> ExecutorError:

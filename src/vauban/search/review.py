@@ -269,7 +269,7 @@ def review(
     """
     begun = perf_counter()
     pace = _Progress(progress, cancelled)
-    positions = _positions(board)
+    positions = all_positions(board)
     turns = [each.turn for each in positions]
     pieces = [each.pieces() for each in positions]
     beliefs = [(_counted(each, 0), _counted(each, 1)) for each in pieces]
@@ -318,7 +318,7 @@ class _Progress:
             self._told(1.0)
 
 
-def _positions(board: Board) -> list[Board]:
+def all_positions(board: Board) -> list[Board]:
     """The game after each number of moves."""
     back = board.copy()
     found = [back.copy()]

@@ -10,26 +10,26 @@ takes too long is replaced, and whoever asked is told. While there is nothing to
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
-import os
 import random
-import signal
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
+from vauban.arena.processes import become_worker, process_context, start_server
 from vauban.board import Board, View
 from vauban.errors import VaubanError
 from vauban.games.stratego.pieces import FLAG
 from vauban.games.stratego.setups import setup_text
 from vauban.games.stratego.variants import VARIANTS
 from vauban.words import sentence
+
+MODULES = ("vauban.arena.play", "vauban.web.thinking")
+"""What workers have imported before they start."""
 
 ATTEMPTS = 3
 """So often a task is begun whose process is ended from outside; then something about it ends processes."""
@@ -220,7 +220,7 @@ class Thinking:
 
     def start(self) -> None:
         """Begin to work through the queue; processes are started when there is something to do for them."""
-        _start_server()
+        start_server(process_context(*MODULES))
         self._serving = [asyncio.create_task(self._serve(worker)) for worker in self.workers]
 
     async def close(self) -> None:
@@ -326,7 +326,7 @@ class _Worker:
         """Hand a task over, starting the process if there is none, and wait for the answer; in a thread."""
         with self._lock:
             if self.process is None:
-                context = _context()
+                context = process_context(*MODULES)
                 self.connection, theirs = context.Pipe()
                 self.process = context.Process(target=_work, args=(theirs,), daemon=True)
                 self.process.start()
@@ -354,38 +354,9 @@ class _Worker:
                 connection.close()
 
 
-def _context() -> Any:
-    """How processes are started: as copies of one that has imported everything, so that they share its memory."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["vauban.arena.play", "vauban.web.thinking"])
-    return context
-
-
-def _start_server() -> None:
-    """Start the process that is copied, deaf to Ctrl-C: it would take that for an error while it still imports."""
-    context = _context()
-    if context.get_start_method() != "forkserver" or threading.current_thread() is not threading.main_thread():
-        return
-    from multiprocessing import forkserver
-
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # what it is started with, it keeps
-    try:
-        forkserver.ensure_running()
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def _work(connection: Connection) -> None:
     """What a worker does."""
-    # Ctrl-C reaches every process of a terminal; the server decides what becomes of its workers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    import torch
-
-    torch.set_num_threads(1)
+    become_worker()
     while True:
         try:
             task = connection.recv()
@@ -401,11 +372,3 @@ def _work(connection: Connection) -> None:
             connection.send(answer)
         except OSError:
             return
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that started it is gone, even in the middle of a long thought."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
