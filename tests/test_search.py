@@ -22,6 +22,7 @@ from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.transformer import Size
 from vauban.search.allocation import CONFIGURATIONS, DEPTH, MOVES, Pace, Plan, make_plan, rollout_counts
+from vauban.search.draws import Draws
 from vauban.search.opinion import ask, look, pick
 from vauban.search.rollouts import Rollouts
 from vauban.search.search import Search, SearchConfig
@@ -416,6 +417,21 @@ def test_places_are_picked_by_their_probability() -> None:
 # ── On a GPU ─────────────────────────────────────────────────────────────────────────────────────
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_gpu)])
+def test_configurations_drawn_by_replaying_are_those_of_the_belief(device: str) -> None:
+    game = find_game("barrage")
+    torch.manual_seed(1)
+    belief = BeliefNetwork(game, SMALL, decoder_depth=1).to(device)
+    seen = look(position(game, 30, rows=6), "ataraxos", torch.float32).to(device)
+    uniforms = torch.rand((6, 64, belief.pieces), generator=torch.Generator().manual_seed(0)).to(device)
+    draws = Draws(belief, seen[:1], 64)
+    with torch.inference_mode():
+        for row in range(6):  # on a GPU the fourth is captured
+            drawn = draws.draw(seen[row : row + 1], uniforms[row : row + 1])
+            expected = belief.sample(seen[row : row + 1], uniforms[row : row + 1])
+            assert (drawn == expected).all(2).float().mean() > 0.95, "only rounding may change a sample"
 
 
 @needs_gpu

@@ -129,11 +129,12 @@ class Belief:
     """How many pieces can be hidden at most."""
 
     @torch.no_grad()
-    def sample(self, seen: Tensor, uniforms: Tensor) -> Tensor:
+    def sample(self, seen: Tensor, uniforms: Tensor, *, wait: bool = True) -> Tensor:
         """Draw assignments of types to the hidden pieces (int8, positions × samples × `pieces`, −1 behind the last).
 
         seen: observations of the positions, by the player whose belief this is.
         uniforms: float32 from 0 to 1 (without 1), positions × samples × `pieces`: what the answer depends on.
+        wait=False: do not ask the device how many pieces are hidden, but go through as many as can be: the same answer.
         """
         if uniforms.dim() != 3 or len(uniforms) != len(seen) or uniforms.shape[2] != self.pieces:
             raise ConfigurationError(
@@ -146,7 +147,7 @@ class Belief:
         counts = hidden.counts[:, None].expand(-1, samples, -1)
         previous = values[:, :, 0]
         speak = self._speaker(seen, hidden, samples)
-        for piece in range(int(hidden.present.sum(1).max())):
+        for piece in range(int(hidden.present.sum(1).max()) if wait else self.pieces):
             left = Left(counts, hidden.moved[:, piece, None], hidden.unmoved[:, piece, None])
             log_policy = masked_log_policy(speak(piece, previous, left), allowed_types(left))
             drawn = inverse_cdf(log_policy, uniforms[:, :, piece])
@@ -320,9 +321,9 @@ class BeliefNetwork(nn.Module, Belief):
         """What each block of the decoder takes from the memory."""
         return [cast(MemoryBlock, recall).attention.remember(memory) for recall in self.recall]
 
-    def sample(self, seen: Tensor, uniforms: Tensor) -> Tensor:
+    def sample(self, seen: Tensor, uniforms: Tensor, *, wait: bool = True) -> Tensor:
         with self._without_dropout():
-            return super().sample(seen, uniforms)
+            return super().sample(seen, uniforms, wait=wait)
 
     def log_likelihood(self, seen: Tensor, values: Tensor) -> Tensor:
         with self._without_dropout():

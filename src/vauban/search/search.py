@@ -33,6 +33,7 @@ from vauban.nets.belief import Belief, UniformBelief
 from vauban.nets.policy import Forward, PolicyNetwork
 from vauban.search.allocation import SHALLOWEST, Pace, Plan, make_plan, rollout_counts
 from vauban.search.analysis import Analysis, Floats, Ints
+from vauban.search.draws import Draws
 from vauban.search.opinion import Opinion, ask, bits, look
 from vauban.search.rollouts import Rollouts
 from vauban.search.update import mirror_descent
@@ -113,6 +114,7 @@ class Search:
             self._forward = torch.compile(self._player, dynamic=True)
         self._belief: Belief | None = None if belief is None else _working_copy(belief, self.device)
         self._batches: OrderedDict[tuple[bytes, int], Rollouts] = OrderedDict()
+        self._draws: dict[tuple[int, ...], Draws] = {}
         self._sources: dict[bytes, Tensor] = {}
 
     def analyse(self, views: Snapshot, seeds: Sequence[int] | Seeds, time: float | None = None) -> list[Analysis]:
@@ -198,11 +200,20 @@ class Search:
         for size, rows in _alike([plan.configurations for plan in plans]):
             dice = [np.random.default_rng((int(seeds[row]), viewer, plies[row], BELIEF_DICE)) for row in rows]
             uniforms = np.stack([each.random((size, belief.pieces), np.float32) for each in dice])
-            with torch.inference_mode():
-                values = belief.sample(seen[rows], torch.from_numpy(uniforms).to(self.device))
+            values = self._draw(belief, seen[rows], torch.from_numpy(uniforms).to(self.device))
             for row, each in zip(rows, values, strict=True):
                 drawn[row] = each[: plans[row].configurations]
         return drawn
+
+    @torch.inference_mode()
+    def _draw(self, belief: Belief, seen: Tensor, uniforms: Tensor) -> Tensor:
+        if self.device.type == "cpu" or len(seen) > 1:
+            return belief.sample(seen, uniforms)
+        # One position alone is too little work for a GPU to hide how long launching every step takes.
+        key = (*seen.shape, *uniforms.shape)
+        if key not in self._draws:
+            self._draws[key] = Draws(belief, seen, uniforms.shape[1])
+        return self._draws[key].draw(seen, uniforms)
 
     def _roll_out(
         self, views: Snapshot, seeds: Seeds, legal: Tensor, plans: list[Plan], searched: list[Ints], drawn: list[Tensor]
