@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: help venv play test test-all oracle lint bench docs clean
+.PHONY: help venv browser play test test-all oracle lint bench docs pictures clean
 
 help:
 	@echo "make play      play on a page, in your browser"
@@ -13,6 +13,7 @@ help:
 	@echo "make lint      ruff, mypy, import contracts"
 	@echo "make bench     the figures of docs/benchmarks.md, on this machine"
 	@echo "make docs      write the generated pages of docs/"
+	@echo "make pictures  take the pictures of docs/pictures anew, in a browser"
 
 venv: $(STAMP)
 
@@ -22,13 +23,17 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --upgrade-strategy only-if-needed -c constraints.txt -e ".[envs,solve,ray,train,dev]"
 	touch $(STAMP)
 
+# Chromium, for the tests in a browser; they are skipped where it cannot be had.
+browser:
+	@scripts/install-browser
+
 play: venv
 	$(BIN)/vauban play
 
-test: venv
+test: venv browser
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
 
-test-all: venv
+test-all: venv browser
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 # Kernels against the oracle; the nightly size is make oracle PLIES=5000000
@@ -47,6 +52,10 @@ bench: venv
 
 docs: venv
 	$(BIN)/python scripts/write_docs.py
+
+pictures: venv browser
+	$(BIN)/python -m pytest -q tests/test_browser_page.py tests/test_browser_games.py -k "pictures or newcomer"
+	$(BIN)/python scripts/write_pictures.py
 
 clean:
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,13 +1,17 @@
 """The page's server under load: many games at once against a scripted agent.
 
-    python benchmarks/web.py                              # 200 games, people who move after a second
+    python benchmarks/web.py                              # 200 games for a minute, people who move after a second
+    python benchmarks/web.py --hour                       # an hour's moves of 200 people, five times as fast
     python benchmarks/web.py --games 50 --think 0         # as fast as it goes
-    python benchmarks/web.py --seconds 1800               # memory over many games
 
 A server of its own is started, with its workers and a shelf on disk, on the same machine as the people, who are
 written here: each plays random legal moves over a WebSocket, and begins another game when one is over. They arrive one
 after the other; when all are there, it is measured how long it takes from sending a move to seeing the agent's answer,
-without the pause that the server makes for people to see it. Prints one JSON object.
+without the pause that the server makes for people to see it. In the end every game that was begun is opened again,
+and has to have all the moves that its player has seen. An hour's moves are one of each person every five seconds.
+
+Says on the way what it measures, and prints one JSON object. Exits with 1 if an answer takes 200 ms or more at the
+95th percentile, a game is lost, or the server's memory grows by more than a tenth after the first quarter.
 """
 
 from __future__ import annotations
@@ -28,6 +32,13 @@ from pathlib import Path
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Origin
+
+ARRIVING = 10.0
+"""Seconds within which people come."""
+MOVE_EVERY = 5.0
+"""Seconds in which a person makes a move, in life."""
+MOST_MS, GROWTH = 200, 0.1
 
 
 def serve(port: int, folder: str) -> None:
@@ -38,14 +49,18 @@ def serve(port: int, folder: str) -> None:
     from vauban.web.app import make_app, own_names
     from vauban.web.host import Host, Settings
     from vauban.web.levels import levels
-    from vauban.web.limits import MESSAGE_BYTES, Limits
+    from vauban.web.limits import Limits
+    from vauban.web.serve import configuration
     from vauban.web.shelf import Shelf
 
     host = Host(Shelf(Path(folder) / "games.sqlite"), levels(), Settings(delay=0.0, workers=cores(), warm_up=False))
-    app = make_app(host, Limits(paced=False), own_names("127.0.0.1"))
-    uvicorn.run(
-        app, port=port, access_log=False, log_level="warning", ws_max_size=MESSAGE_BYTES, ws_per_message_deflate=False
-    )
+    config = configuration(make_app(host, Limits(paced=False), own_names("127.0.0.1")))
+    config.port = port
+    uvicorn.Server(config).run()
+
+
+def say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 class Load:
@@ -57,11 +72,18 @@ class Load:
         self.variant = variant
         self.think = think
         self.until = until
-        self.arriving = min(10.0, (until - time.monotonic()) / 4)
+        self.enough: int | None = None
+        """Moves after which it ends before that."""
+        self.arriving = min(ARRIVING, (until - time.monotonic()) / 4)
         self.all_there = time.monotonic() + self.arriving
         self.waits: list[float] = []
         self.finished = 0
         self.failures: list[str] = []
+        self.games: dict[str, tuple[str, str, int]] = {}
+        """All that were begun: seat, secret, and how many moves their player has seen."""
+
+    def is_over(self) -> bool:
+        return time.monotonic() > self.until or (self.enough is not None and len(self.waits) >= self.enough)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         request = urllib.request.Request(
@@ -74,13 +96,15 @@ class Load:
     async def person(self, number: int) -> None:
         rng = random.Random(number)
         await asyncio.sleep(rng.random() * self.arriving)
-        while time.monotonic() < self.until:
+        while not self.is_over():
             try:
                 setup = await asyncio.to_thread(self.post, "/api/setups", {"variant": self.variant, "kind": "random"})
                 against = {"kind": "level", "level": self.level}
                 wanted = {"variant": self.variant, "against": against, "side": rng.choice(["red", "blue"]), **setup}
                 made = await asyncio.to_thread(self.post, "/api/games", wanted)
-                async with connect(f"ws://{self.address}/ws", origin=f"http://{self.address}", compression=None) as ws:
+                async with connect(
+                    f"ws://{self.address}/ws", origin=Origin(f"http://{self.address}"), compression=None
+                ) as ws:
                     await self.game(ws, made, rng)
             except Exception as error:
                 self.failures.append(f"{type(error).__name__}: {error}")
@@ -88,6 +112,7 @@ class Load:
 
     async def game(self, ws: ClientConnection, made: dict[str, Any], rng: random.Random) -> None:
         [(seat, secret)] = made["seats"].items()
+        self.games[made["game"]] = (seat, secret, 0)
         await ws.send(json.dumps({"do": "sit", "game": made["game"], "seat": seat, "secret": secret}))
         asked: float | None = None
         ply = -1
@@ -95,6 +120,8 @@ class Load:
             told = json.loads(text)
             if told["say"] == "error":
                 raise RuntimeError(told["text"])
+            if told["say"] == "moves":
+                self.games[made["game"]] = (seat, secret, told["first"] + len(told["moves"]))
             if told["say"] != "sight" or (told["turn"] != seat and told["over"] is None) or told["ply"] == ply:
                 continue
             ply = told["ply"]
@@ -103,13 +130,32 @@ class Load:
             if told["over"] is not None:
                 self.finished += 1
                 return
-            if time.monotonic() > self.until:
+            if self.is_over():
                 return
             if self.think:
                 await asyncio.sleep(rng.uniform(0.5, 1.5) * self.think)
             source = rng.choice(sorted(told["legal"]))
             asked = time.perf_counter()
             await ws.send(json.dumps({"do": "move", "from": source, "to": rng.choice(told["legal"][source])}))
+
+
+async def look_again(load: Load) -> list[str]:
+    """Open all games again: those of which a move is missing that their player has seen."""
+    waiting = list(load.games.items())
+    lost: list[str] = []
+
+    async def check() -> None:
+        async with connect(f"ws://{load.address}/ws", origin=Origin(f"http://{load.address}"), compression=None) as ws:
+            while waiting:
+                game, (seat, secret, seen) = waiting.pop()
+                await ws.send(json.dumps({"do": "sit", "game": game, "seat": seat, "secret": secret, "n": game}))
+                while (told := json.loads(await ws.recv())).get("n") != game:
+                    pass
+                if told["say"] != "sight" or told["ply"] < seen:
+                    lost.append(game)
+
+    await asyncio.gather(*(check() for _ in range(4)))
+    return lost
 
 
 def family(pid: int) -> list[int]:
@@ -128,7 +174,7 @@ def family(pid: int) -> list[int]:
 
 
 def megabytes(pids: list[int]) -> float:
-    """What processes hold by themselves, what they share counted once for each part."""
+    """What processes hold together, what several share counted once."""
     kilobytes = 0
     for pid in pids:
         try:
@@ -140,33 +186,50 @@ def megabytes(pids: list[int]) -> float:
     return round(kilobytes / 1024, 1)
 
 
+def own_megabytes(pid: int) -> float:
+    """What a process has taken for itself; unlike shares of libraries, it does not depend on who else runs."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return round(int(status.partition("RssAnon:")[2].split()[0]) / 1024, 1)
+
+
 async def measure(options: argparse.Namespace, port: int, server: int) -> dict[str, Any]:
     load = Load(port, options.level, options.variant, options.think, time.monotonic() + options.seconds)
+    if options.hour:
+        load.enough = round(3600 / MOVE_EVERY) * options.games
     people = [asyncio.create_task(load.person(number)) for number in range(options.games)]
     memory, sizes = [], []
-    step = max(1.0, options.seconds / 10)
+    begun = time.monotonic()
+    step = 30.0 if options.hour else max(1.0, options.seconds / 10)
     while any(not person.done() for person in people):
         await asyncio.wait(people, timeout=step)
-        memory.append(await asyncio.to_thread(lambda: megabytes([server])))
+        memory.append(own_megabytes(server))
         sizes.append(await asyncio.to_thread(lambda: megabytes(family(server))))
+        say(f"{len(load.waits):,} moves, {len(load.games):,} games, server {memory[-1]} MB, all {sizes[-1]} MB")
+    seconds = time.monotonic() - begun
+    lost = await look_again(load)
     waits = sorted(load.waits)
+    early = memory[len(memory) // 4]
     cuts = statistics.quantiles(waits, n=100) if len(waits) > 1 else [0.0] * 99
     return {
         "games_at_once": options.games,
         "level": options.level,
         "variant": options.variant,
         "think_seconds": options.think,
-        "seconds": options.seconds,
+        "seconds": round(seconds, 1),
         "cores": len(os.sched_getaffinity(0)),
         "moves": len(waits),
-        "moves_per_second": round(len(waits) / (options.seconds - load.arriving), 1),
+        "hours_of_people": round(len(waits) * MOVE_EVERY / options.games / 3600, 2),
+        "moves_per_second": round(len(waits) / (seconds - load.arriving), 1),
+        "games_begun": len(load.games),
         "games_finished": load.finished,
+        "games_lost": len(lost),
         "failures": load.failures[:5],
         "failed": len(load.failures),
         "p50_ms": round(1000 * cuts[49], 1),
         "p95_ms": round(1000 * cuts[94], 1),
         "p99_ms": round(1000 * cuts[98], 1),
         "max_ms": round(1000 * waits[-1], 1) if waits else None,
+        "server_growth": round(memory[-1] / early - 1, 3) if early else None,
         "server_mb": memory,
         "with_workers_mb": sizes,
     }
@@ -176,6 +239,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=int, default=200, help="games at once")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long")
+    parser.add_argument("--hour", action="store_true", help="as long as it takes to play what people play in an hour")
     parser.add_argument("--think", type=float, default=1.0, help="seconds that a person thinks, on average")
     parser.add_argument("--level", default="cadet")
     parser.add_argument("--variant", default="barrage")
@@ -184,6 +248,8 @@ def main() -> None:
     if options.server:
         serve(int(options.server[0]), options.server[1])
         return
+    if options.hour:
+        options.seconds = 3600.0
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -199,10 +265,16 @@ def main() -> None:
                     time.sleep(0.1)
             against = {"kind": "watch", "red": options.level, "blue": options.level}
             load.post("/api/games", {"variant": options.variant, "against": against, **setup})
-            print(json.dumps(asyncio.run(measure(options, port, server.pid))))
+            found = asyncio.run(measure(options, port, server.pid))
         finally:
             server.terminate()
             server.wait(20)
+    grown = found["server_growth"] is not None and found["server_growth"] > GROWTH
+    say(f"p95 of an answer {found['p95_ms']} ms: {'under' if found['p95_ms'] < MOST_MS else 'NOT UNDER'} {MOST_MS} ms")
+    say(f"games lost: {found['games_lost']} of {found['games_begun']:,}; people who had to give up: {found['failed']}")
+    say(f"memory after the first quarter: {found['server_growth']:+.1%}{' (NOT FLAT)' if grown else ''}")
+    print(json.dumps(found))
+    sys.exit(int(found["p95_ms"] >= MOST_MS or bool(found["games_lost"]) or bool(found["failed"]) or grown))
 
 
 if __name__ == "__main__":

@@ -34,6 +34,26 @@ gradient_norm = 0.5
 learning_rate = { coefficient = 5e-4, decay = 0.3 }
 magnet_weight = { coefficient = 0.25, decay = 0.3 }
 """
+LEDUC = """
+game = "leduc"
+[move_network]
+depth = 2
+width = 64
+heads = 1
+[moves]
+games = 8192
+length = 18
+batch = 8192
+quantile = 0.0
+magnitude = 0.0
+advantage_decay = 1.0
+outcome_decay = 0.9
+outcome_weight = 0.03
+average = 0.98
+gradient_norm = 0.5
+learning_rate = { coefficient = 0.3, decay = 1.0, ceiling = 3e-3 }
+magnet_weight = 0.03
+"""
 UNDAMPED = ["moves.magnet_weight=0.0", "moves.update_weight=0.0", "moves.clip=1e9"]
 
 
@@ -76,4 +96,14 @@ def test_damped_self_play_comes_close_to_the_equilibrium_of_kuhn_poker_and_undam
     undamped = exploitability(tree, trained(KUHN, tmp_path / "undamped", 600, UNDAMPED).move.average)
     print(f"exploitability: damped {damped:.4f}, undamped {undamped:.4f}")
     assert damped <= 0.03
+    assert undamped > 3 * damped
+
+
+@pytest.mark.slow
+def test_damped_self_play_comes_close_to_the_equilibrium_of_leduc_poker_and_undamped_does_not(tmp_path: Path) -> None:
+    tree = build_tree("leduc")
+    damped = exploitability(tree, trained(LEDUC, tmp_path / "damped", 300).move.average)
+    undamped = exploitability(tree, trained(LEDUC, tmp_path / "undamped", 300, UNDAMPED).move.average)
+    print(f"exploitability: damped {damped:.4f}, undamped {undamped:.4f}")
+    assert damped <= 0.3
     assert undamped > 3 * damped

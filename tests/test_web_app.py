@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from web_server import BLUE, RED, Seat, Server, wait_until
+from web_server import BLUE, RED, WALLED, Seat, Server, wait_until
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
@@ -23,7 +23,7 @@ from vauban.games.stratego.pieces import LETTERS, PLAYERS, TYPES
 from vauban.notation.records import read_games, write_game
 from vauban.notation.strados import strados_text
 from vauban.web import sight as wall
-from vauban.web.app import own_names
+from vauban.web.app import PAGE, own_names
 from vauban.web.commitment import verify
 from vauban.web.host import Settings
 from vauban.web.levels import Level, levels
@@ -41,11 +41,17 @@ def server():
     found.close()
 
 
-def play_on(seat: Seat, rng: random.Random, plies: int = 10_000) -> None:
-    """Play at random until the game is over, or so many plies have been played."""
-    while seat.my_turn()["over"] is None and seat.sight["ply"] < plies:
+def play_on(seat: Seat, rng: random.Random) -> None:
+    """Play at random until the game is over."""
+    while seat.my_turn()["over"] is None:
         source = rng.choice(sorted(seat.sight["legal"]))
         seat.move(source + rng.choice(seat.sight["legal"][source]))
+
+
+def play_quietly(seat: Seat, rng: random.Random, plies: int) -> None:
+    """Play so many plies, and take nothing."""
+    while seat.my_turn()["ply"] < plies:
+        seat.quiet_move(rng)
 
 
 # ── Whole games ──────────────────────────────────────────────────────────────────────────────────
@@ -237,10 +243,10 @@ def test_two_at_one_device_and_two_machines(server):
 
 
 def test_whoever_comes_back_is_shown_the_moves_that_he_has_not_seen(server):
-    made = server.level("cadet", "red")
+    made = server.level("cadet", "red", WALLED)
     rng = random.Random(4)
     with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
-        play_on(seat, rng, 8)
+        play_quietly(seat, rng, 8)
         before, ply, moves = seat.sight, seat.sight["ply"], list(seat.moves)
     wait_until(lambda: made["game"] not in server.host.rooms)  # nobody is there: only the shelf remembers
     with server.sit(made["game"], "red", made["seats"]["red"], have=5) as seat:
@@ -310,7 +316,7 @@ def test_agents_that_think_long_freeze_no_other_game(server):
         slow[-1].move("e3e4")
     made = server.level("cadet", "red")
     with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
-        play_on(seat, random.Random(9), 12)
+        play_quietly(seat, random.Random(9), 12)
     for each in slow:
         each.do("ping", n=1)
         assert each.wait_for("pong")
@@ -368,10 +374,10 @@ def test_setups_are_drawn_and_checked(server):
 
 
 def test_what_shows_both_armies_waits_for_the_end(server):
-    made = server.level("cadet", "red")
+    made = server.level("cadet", "red", WALLED)
     secret = made["seats"]["red"]
     with server.sit(made["game"], "red", secret) as seat:
-        play_on(seat, random.Random(1), 4)
+        play_quietly(seat, random.Random(1), 4)
         for what in ("record", "review", "picture.svg"):
             status, found, _ = server.ask("GET", f"/api/games/{made['game']}/{what}?secret={secret}")
             assert (status, found["error"]["code"]) == (409, "phase")
@@ -705,7 +711,11 @@ def test_strangers_are_paced():
             server.socket()
         for ws in sockets:
             ws.close()
-        statuses = [server.ask("GET", "/api/offer")[0] for _ in range(150)]
+        # A house with one address: several people open the page, with all its files, and reload it.
+        files = [path.relative_to(PAGE) for path in PAGE.rglob("*") if path.is_file()]
+        for _ in range(4):
+            assert {server.ask("GET", f"/static/{path.as_posix()}")[0] for path in files} == {200}
+        statuses = [server.ask("GET", "/api/offer")[0] for _ in range(400)]
         assert 200 in statuses and 429 in statuses
     finally:
         server.close()

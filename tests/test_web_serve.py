@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from web_server import PATIENCE, Talk, wait_until
+from web_server import PATIENCE, WALLED, Talk, wait_until
+from websockets.exceptions import ConnectionClosed
 
 from vauban.errors import ConfigurationError
 from vauban.web import serve as module
+from vauban.web.shelf import Shelf
 
 START = """
 import sys
@@ -23,8 +27,6 @@ from pathlib import Path
 from vauban.web.serve import serve
 serve("127.0.0.1", int(sys.argv[1]), False, Path(sys.argv[2]))
 """
-WALLED = "BFN......./.G......../...S..M.../O.......O."
-"""A setup whose Flag is not taken in a few moves."""
 
 
 @contextmanager
@@ -48,8 +50,7 @@ def test_a_server_killed_in_the_middle_of_a_game_goes_on_with_it_when_it_is_star
 
     def play(seat, plies):
         while seat.my_turn()["over"] is None and seat.sight["ply"] < plies:
-            source = rng.choice(sorted(seat.sight["legal"]))
-            seat.move(source + rng.choice(seat.sight["legal"][source]))
+            seat.quiet_move(rng)
 
     with serving(shelf) as (process, talk):
         made = talk.level("cadet", "red", WALLED)
@@ -76,9 +77,14 @@ def test_a_server_killed_in_the_middle_of_a_game_goes_on_with_it_when_it_is_star
         status, found, _ = talk.ask("GET", f"/api/games/{place[0]}/record?secret={place[2]}")
         assert status == 200 and b"[End" in found
 
-        # Ctrl-C ends it in order, and all its processes with it.
+        # Ctrl-C ends it in order, and all its processes with it; whoever is there or about to ask hears of it.
+        there, asking = talk.sit(*place), socket.create_connection(("127.0.0.1", talk.port))
+        asking.sendall(b"GET / HT")
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE)
+        asking.close()
+        with pytest.raises(ConnectionClosed):
+            there.ws.recv(PATIENCE)
         assert (process.returncode, out) == (0, "")
         assert "Traceback" not in err and place[2] not in err
 
@@ -102,6 +108,77 @@ def test_a_shelf_that_is_none_is_refused_with_a_sentence(tmp_path):
     (tmp_path / "text").write_text("not a database, but long enough to be looked at as one" * 20)
     with pytest.raises(ConfigurationError, match="cannot be used as a shelf"):
         module.serve(port=0, browser=False, shelf=tmp_path / "text")
+
+
+def test_a_damaged_shelf_is_refused_with_the_way_out_and_left_as_it_is(tmp_path):
+    file = tmp_path / "games.sqlite"
+    shelf = Shelf(file)
+    for number in range(200):
+        shelf.append(f"game{number}", 0, [{"what": "x" * 500}] * 5)
+    shelf.close()
+    data = bytearray(file.read_bytes())
+    for place in range(8192, len(data) - 4096, 4096):
+        data[place : place + 400] = b"\xff" * 400
+    file.write_bytes(data)
+    with pytest.raises(ConfigurationError, match=r"games.sqlite (is damaged|cannot be used).*") as refusal:
+        module.serve(port=0, browser=False, shelf=file)
+    assert "--shelf" in str(refusal.value)
+    assert file.read_bytes() == bytes(data)
+
+
+def test_a_shelf_of_another_version_is_refused_and_a_folder_that_is_none_named(tmp_path):
+    file = tmp_path / "games.sqlite"
+    Shelf(file).close()
+    with sqlite3.connect(file) as base:
+        base.execute("PRAGMA user_version = 99")
+    with pytest.raises(ConfigurationError, match=r"another version of Vauban \(99\)"):
+        Shelf(file)
+    with pytest.raises(ConfigurationError, match="cannot be used as a shelf"):
+        Shelf(file / "below" / "games.sqlite")
+    with pytest.raises(ConfigurationError, match="cannot be used as a shelf"):
+        Shelf(tmp_path)
+
+
+def test_a_shelf_that_can_be_read_only_is_refused_at_the_start_and_not_in_the_middle_of_a_game(tmp_path):
+    file = tmp_path / "games.sqlite"
+    Shelf(file).close()
+    file.chmod(0o400)
+    tmp_path.chmod(0o500)
+    if os.access(file, os.W_OK):
+        pytest.skip("whoever runs this may write everywhere")
+    for each in (file, tmp_path / "another"):
+        with pytest.raises(ConfigurationError, match="cannot be used as a shelf.*Permission"):
+            Shelf(each)
+
+
+def test_a_server_for_everybody_says_where_others_reach_it(tmp_path):
+    start = START.replace("127.0.0.1", "0.0.0.0")
+    process = subprocess.Popen(
+        [sys.executable, "-c", start, "0", str(tmp_path / "games.sqlite")], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        lines = [process.stdout.readline() for _ in range(2)]
+        port = re.fullmatch(r"Vauban is at http://localhost:(\d+)/ .*\n", lines[0])[1]
+        other = re.fullmatch(rf"Others reach it at http://([^/:]+):{port}/; .*\n", lines[1])[1]
+        talk = Talk(int(port))
+        assert talk.ask("GET", "/api/offer", Host=f"{other}:{port}")[0] == 200
+        assert talk.ask("GET", "/api/offer", Host="evil.example")[0] == 421
+    finally:
+        process.kill()
+        process.communicate(timeout=PATIENCE)
+
+
+def test_a_server_is_told_where_it_cannot_be_by_one_line_and_its_exit(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        command = [sys.executable, "-m", "vauban", "play", "--no-browser", "--port", port]
+        done = subprocess.run(
+            [*command, "--shelf", str(tmp_path / "s")], capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert f"port {port}" in done.stderr + done.stdout
 
 
 def test_the_processes_of_a_killed_server_end_with_it(tmp_path):

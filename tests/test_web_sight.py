@@ -17,6 +17,8 @@ from vauban.games.stratego.variants import VARIANTS
 from vauban.web import sight as wall
 from vauban.web.table import PERSON, Table, new_table
 
+FRIENDS = new_table("barrage", "friend", (PERSON, PERSON))
+
 
 def random_table(variant: str, seed: int, plies: int) -> Table:
     """A game of two people, played at random."""
@@ -221,6 +223,26 @@ def test_a_chase_is_barred_with_the_position_that_it_would_repeat():
     assert (said["rule"], said["ply"]) == ("chase", 5) and "would repeat the position" in said["text"]
     move = next(iter(at.board.barred_moves("chase")))
     assert at.board.why_barred(move).ply == 5
+
+
+def test_what_a_chase_bars_is_told_to_the_chaser_alone_and_depends_on_nothing_that_is_hidden():
+    line = "j1j2 f7f6 j2j1 f6f5 e4e5 f5f4 e5e4 f4f3 e4e3 f3f4 e3e4 f4f5"
+    # What blue runs with, and what stands still, are exchanged: red sees the same, and is barred the same.
+    armies = ("F........./B........S/OO......MG/....N.....", "G........./F........B/OO......NS/....M.....")
+    told = []
+    for blue in armies:
+        at = Table.made({**FRIENDS, "game": "same"})
+        at.give_setup("red", "F........N/B........./..S.....OO/....M..G..")
+        at.give_setup("blue", blue)
+        play(at, *line.split())
+        assert wall.sight(at, "blue")["barred"] == []
+        red = wall.sight(at, "red")
+        assert [(each["rule"], each["from"], each["to"]) for each in red["barred"]] == [("chase", "e4", "e5")]
+        assert not any(kind.lower() in red["barred"][0]["text"].lower() for kind in ("miner", "general", "spy"))
+        told.append(json.dumps([red, wall.explain(at, "red", "e4", "e5")]))
+        # The other side, asking after the same squares, learns nothing of it.
+        assert "your turn" in wall.explain(at, "blue", "e4", "e5")["text"]
+    assert told[0] == told[1]
 
 
 @pytest.mark.parametrize(("seat", "source", "target", "words"), [

@@ -252,3 +252,28 @@ def test_in_a_dead_game_a_level_draw_is_taken():
         board.push(dance[ply % 8])
     accepts, text = WeighDraw("cadet", 0, "Cadet", board.view(0)).run(print)
     assert accepts and "nothing has happened for long" in text
+
+
+@pytest.mark.parametrize("agent", ["net:barrage", "search:barrage,time=1"])
+def test_a_level_with_a_network_weighs_a_draw_by_what_it_expects_itself(agent):
+    """With the shipped model: blue's Marshal has been lost on a Bomb, and both know what that means."""
+    board = Board.from_setups(RED, "..F....S../..B...G.../...N....../OO.......M", "barrage")
+    for move in "e3e4 a7a6 e4e5 a6a5 e5e6 a5a4 e6e5 a4a3 e5e4 a3a2 h3h4".split():  # noqa: SIM905
+        board.push(move)
+    assert WeighDraw(agent, 0, "General", board.view(1)).run(print) == (
+        True, "General takes the draw: it expects less than a draw.",
+    )  # fmt: skip
+    board.pop()
+    assert WeighDraw(agent, 0, "General", board.view(0)).run(print) == (
+        False, "General declines the draw: it expects more than a draw.",
+    )  # fmt: skip
+
+
+def test_what_a_network_says_to_a_draw_depends_on_nothing_that_is_hidden_from_it():
+    said = []
+    for blue in (BLUE, BLUE.replace("F", "x").replace("S", "F").replace("x", "S")):
+        board = Board.from_setups(RED, blue, "barrage")
+        for move in ("e3e4", "d8d7"):
+            board.push(move)
+        said.append((module._foresight("net:barrage", 0, board.view(0)), board.view(0).text))
+    assert said[0] == said[1]

@@ -29,8 +29,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from vauban.errors import VaubanError
 from vauban.games.stratego.pieces import PLAYERS
 from vauban.web.host import Client, Host, NoSuchGameError
-from vauban.web.limits import BODY_BYTES, IMPORT_BYTES, MESSAGE_BYTES, Limits
-from vauban.web.shelf import ConflictError
+from vauban.web.limits import BODY_BYTES, FLOOD, IMPORT_BYTES, MESSAGE_BYTES, Limits
+from vauban.web.shelf import ConflictError, ShelfError
 from vauban.web.table import TableError
 from vauban.web.thinking import BusyError, ThinkingError
 from vauban.words import sentence
@@ -38,6 +38,10 @@ from vauban.words import sentence
 PAGE = Path(__file__).with_name("page")
 SIT_SECONDS = 10.0
 """Within this time a socket has to sit down at a table."""
+MOST_SAID = 600
+"""Letters of an error."""
+BODY_SECONDS = 20.0
+"""Within this time a request has to be there as a whole."""
 SEND_SECONDS = 20.0
 """Within this time a socket has to take what it is sent."""
 
@@ -185,13 +189,22 @@ def _error(status: int, code: str, text: str) -> JSONResponse:
     return JSONResponse({"error": {"code": code, "text": text}}, status)
 
 
+def said(error: VaubanError) -> str:
+    """What an error says, in a length that can be shown: what was sent may be quoted in it."""
+    text = sentence(error)
+    return text if len(text) <= MOST_SAID else f"{text[: MOST_SAID // 2]} … {text[-MOST_SAID // 2 :]}"
+
+
 def code_of(error: VaubanError) -> tuple[int, str]:
     """The HTTP status and the code of an error."""
     if isinstance(error, TableError):
-        return (409 if error.code in ("phase", "over", "turn", "offer") else 400), error.code
+        paces = {"slow": 429, "late": 408}
+        if error.code in paces:
+            return paces[error.code], error.code
+        return (409 if error.code in ("phase", "over", "turn", "offer", "invitation") else 400), error.code
     kinds: list[tuple[type[VaubanError], int, str]] = [
         (NoSuchGameError, 404, "game"), (BusyError, 503, "busy"), (ThinkingError, 502, "thinking"),
-        (ConflictError, 409, "conflict"),
+        (ConflictError, 409, "conflict"), (ShelfError, 503, "shelf"),
     ]  # fmt: skip
     return next(((status, code) for kind, status, code in kinds if isinstance(error, kind)), (400, "bad"))
 
@@ -199,7 +212,7 @@ def code_of(error: VaubanError) -> tuple[int, str]:
 async def _say_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, VaubanError)
     status, code = code_of(error)
-    return _error(status, code, sentence(error))
+    return _error(status, code, said(error))
 
 
 async def _say_http(request: Request, error: Exception) -> Response:
@@ -248,6 +261,11 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
         _pace(request)
         return JSONResponse(await host.make_game(await body(request)))
 
+    @app.post("/api/games/{game}/join")
+    async def join(game: str, request: Request) -> Response:
+        wanted = await body(request)
+        return JSONResponse(_guarded(lambda: host.join(game, wanted), request))
+
     @app.post("/api/import")
     async def import_game(request: Request) -> Response:
         _pace(request)
@@ -284,8 +302,12 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
         return Response(look.svg(), media_type="image/svg+xml")
 
     def _finished(game: str, request: Request) -> Any:
+        return _guarded(lambda: host.finished(game, request.query_params.get("secret", "")), request)
+
+    def _guarded(ask: Callable[[], Any], request: Request) -> Any:
+        """What asks with a secret; who comes with wrong ones is paced."""
         try:
-            return host.finished(game, request.query_params.get("secret", ""))
+            return ask()
         except NoSuchGameError:
             if not limits.take("secrets", address_of(request.scope)):
                 raise TableError("slow", "Too many wrong links. Wait a little.") from None
@@ -302,11 +324,15 @@ async def body(request: Request, most: int = BODY_BYTES) -> Json:
     if kind != "application/json":
         raise TableError("message", "What is sent here is JSON: Content-Type: application/json.")
     parts, length = [], 0
-    async for part in request.stream():
-        length += len(part)
-        if length > most:
-            raise TableError("size", f"That is too long: {most:,} bytes are the most.")
-        parts.append(part)
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for part in request.stream():
+                length += len(part)
+                if length > most:
+                    raise TableError("size", f"That is too long: {most:,} bytes are the most.")
+                parts.append(part)
+    except TimeoutError:
+        raise TableError("late", f"The request did not come within {BODY_SECONDS:g} seconds.") from None
     return read_json(b"".join(parts))
 
 
@@ -349,14 +375,17 @@ async def _send(websocket: WebSocket, client: Client, host: Host) -> None:
     """Send what comes up; a socket that does not take it, or whose table is gone, is closed."""
     with suppress(Exception):  # it is gone: whoever listens to it finds out
         async for text in client.outgoing(host.look):
-            await asyncio.wait_for(websocket.send_text(text), SEND_SECONDS)
+            async with asyncio.timeout(SEND_SECONDS):
+                await websocket.send_text(text)
     with suppress(Exception):
         await websocket.close(1011)
 
 
 async def _listen(websocket: WebSocket, client: Client, host: Host, limits: Limits, address: str) -> None:
     """Do what is asked for until the socket is closed."""
-    deadline = asyncio.get_running_loop().time() + SIT_SECONDS
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + SIT_SECONDS
+    pace = FLOOD.bucket(loop.time())
     while True:
         try:
             async with asyncio.timeout_at(deadline if client.room is None else None):
@@ -370,6 +399,9 @@ async def _listen(websocket: WebSocket, client: Client, host: Host, limits: Limi
         if text is None or len(text.encode("utf-8", "replace")) > MESSAGE_BYTES:
             await websocket.close(1009 if text is not None else 1003)
             return
+        if not pace.take(loop.time()):  # faster than any person: all others would wait for it
+            await websocket.close(1008, "That is too much at once.")
+            return
         number = None
         try:
             if not limits.take("messages", address):
@@ -381,7 +413,7 @@ async def _listen(websocket: WebSocket, client: Client, host: Host, limits: Limi
             else:
                 host.do(client, wanted)
         except VaubanError as error:
-            told: Json = {"say": "error", "code": code_of(error)[1], "text": sentence(error)}
+            told: Json = {"say": "error", "code": code_of(error)[1], "text": said(error)}
             client.reply(told | {"n": number} if isinstance(number, int | str) else told)
         except Exception:
             log.exception("a message could not be answered")

@@ -14,7 +14,7 @@ import random
 import re
 import secrets
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,7 +31,7 @@ from vauban.web.clocks import CLOCKS
 from vauban.web.commitment import new_salt
 from vauban.web.imports import imported
 from vauban.web.levels import Level, find_level
-from vauban.web.shelf import ConflictError, Shelf
+from vauban.web.shelf import ConflictError, Shelf, ShelfError
 from vauban.web.table import PERSON, SEATS, WATCH, Event, Sitter, Table, TableError, new_table
 from vauban.web.thinking import (
     BusyError,
@@ -64,10 +64,14 @@ SETUP_SECONDS = 120.0
 MOVE_SECONDS = 120.0
 """For a move at least; else twenty times what the agent usually takes."""
 REVIEW_SECONDS = 1800.0
+RECENT_PLIES = 10_000
+"""Of finished games that are kept in memory, all together: to look back on one takes many questions."""
 REPLIES = 64
 """Answers that may wait for a slow socket; with more it is let go."""
 
 GAME_ID = re.compile(r"[A-Za-z0-9_-]{8,40}")
+SECRET = re.compile(r"[A-Za-z0-9_-]{32,64}")
+"""What a browser may choose as its secret."""
 
 log = logging.getLogger("vauban.web")
 
@@ -103,7 +107,7 @@ class Client:
         self.room: Room | None = None
         self.seat = ""
         self.lost = False
-        """It did not take what it was sent: the socket is to be closed."""
+        """It did not take what it was sent, or its table is gone: the socket is to be closed."""
         self._replies: deque[Json] = deque()
         self._sent = 0
         """How many moves of the game it has."""
@@ -123,6 +127,12 @@ class Client:
         self._number = self._number if number is None else number
         self._wake.set()
 
+    def dismiss(self) -> None:
+        """Send it away, with what it was answered last."""
+        self.room = None
+        self.lost = True
+        self._wake.set()
+
     def rewind(self, moves: int) -> None:
         """Only so many of its moves are still true."""
         if self._sent > moves:
@@ -131,19 +141,22 @@ class Client:
 
     async def outgoing(self, look: Callable[[Client], Json]) -> AsyncIterator[str]:
         """What is to be sent, as it comes up; `look` makes a sight. Ends when the client is lost."""
-        while not self.lost:
+        while True:
             await self._wake.wait()
             self._wake.clear()
             while self._replies:
                 yield _text(self._replies.popleft())
+            if self.lost:
+                return
             if self._behind and self.room is not None:
                 self._behind = False
                 number, self._number = self._number, None
-                fresh = wall.moves(self.room.table, self._sent)
+                # Both now: while the moves are on their way there may be another.
+                fresh, sight = wall.moves(self.room.table, self._sent), look(self)
                 if fresh:
                     first, self._sent = self._sent, self._sent + len(fresh)
                     yield _text({"say": "moves", "first": first, "moves": fresh})
-                yield _text(look(self) if number is None else look(self) | {"n": number})
+                yield _text(_numbered(sight, number))
 
     def sit(self, room: Room, seat: str, have: int) -> None:
         """Take a seat; it has so many moves already."""
@@ -189,6 +202,8 @@ class Host:
         self.deep = Thinking(self.settings.workers, warm_ups=self._warm_ups(False))
         self.reviewing = Thinking(1, queue=8)
         self.rooms: dict[str, Room] = {}
+        self._recent: OrderedDict[str, Table] = OrderedDict()
+        """Finished games that somebody looked at not long ago."""
         self._reviews: dict[str, float] = {}
         """Reviews that are being made, by game: how far they are."""
         self._failed: dict[str, str] = {}
@@ -277,17 +292,35 @@ class Host:
             sitters[1 - side] = self._machine(against.get("level"), variant)
         elif kind == "watch":
             sitters = [self._machine(against.get(player), variant) for player in PLAYERS]
-        made = new_table(variant.name, kind, (sitters[0], sitters[1]), clock, takebacks)
+        invited = PLAYERS[1 - side] if kind == "friend" else None
+        made = new_table(variant.name, kind, (sitters[0], sitters[1]), clock, takebacks, invited=invited)
         own = None
         if kind == "level":
             own = setup_text(_setup(wanted.get("setup"), variant), variant)
         table = await self._new_table(made, {side: own} if own is not None else {})
-        mine: dict[str, str] = dict(table.secrets)
-        answer: Json = {"game": table.game, "seats": mine}
-        if kind == "friend":
-            other = PLAYERS[1 - side]
-            answer["friend"] = {"seat": other, "secret": mine.pop(other)}
+        answer: Json = {"game": table.game, "seats": dict(table.secrets)}
+        if table.invitation is not None:
+            answer["friend"] = {"seat": invited, "invitation": table.invitation["token"]}
         return answer
+
+    def join(self, game: str, wanted: Json) -> Json:
+        """Take a friend's seat by an invitation, which opens it once; the secret is chosen by whoever comes.
+
+        So nobody else ever sees it, and whoever has lost the answer can ask again.
+        """
+        token, secret = _words(wanted, "invitation"), _words(wanted, "secret")
+        if not SECRET.fullmatch(secret):
+            raise TableError("message", "A secret has 32 to 64 letters, digits, - and _, drawn by lot.")
+        table = self._find(game)
+        if table is None or not table.invites(token):
+            raise NoSuchGameError
+        room = self._room(table)
+        try:
+            seat = table.join(secret)
+            self._changed(room)
+        finally:
+            self._tidy(room)
+        return {"game": game, "seats": {seat: secret}}
 
     async def import_game(self, text: str) -> Json:
         """A recorded game, as a table to look back on."""
@@ -310,7 +343,8 @@ class Host:
 
     async def _new_table(self, made: Event, setups: Mapping[int, str]) -> Table:
         """A table with the setups of its people, as far as they are known, and of its machines, on the shelf."""
-        table = Table.made(made)
+        # A long record takes a while to read: not while all other games wait.
+        table = Table.made(made) if made["record"] is None else await asyncio.to_thread(Table.made, made)
         for player, setup in setups.items():
             table.give_setup(PLAYERS[player], setup)
         for player, sitter in enumerate(table.sitters):
@@ -319,6 +353,7 @@ class Host:
                 setup = await self.quick.ask(task, SETUP_SECONDS)
                 table.give_setup(PLAYERS[player], setup, new_salt())
         self.shelf.append(table.game, 0, table.events)
+        self._remember(table)
         return table
 
     # ── After a game ─────────────────────────────────────────────────────────────────────────────
@@ -364,12 +399,10 @@ class Host:
 
     def sit(self, client: Client, game: str, seat: str, secret: str, have: int = 0) -> None:
         """Sit down at a table, on the seat that the secret is of."""
-        room = self.rooms.get(game)
         table = self._find(game)
         if table is None or seat not in SEATS or not table.admits(seat, secret):
             raise NoSuchGameError
-        if room is None:
-            room = self.rooms[game] = Room(table, len(table.events), time.monotonic())
+        room = self._room(table)
         if client.room is not room:
             self.leave(client)
         client.sit(room, seat, have)
@@ -433,8 +466,34 @@ class Host:
         room = self.rooms.get(game)
         if room is not None:
             return room.table
+        if game in self._recent:
+            self._recent.move_to_end(game)
+            return self._recent[game]
         events = self.shelf.events(game) if GAME_ID.fullmatch(game) else []
-        return Table.replayed(events) if events else None
+        try:
+            table = Table.replayed(events) if events else None
+        except (VaubanError, KeyError, TypeError, ValueError) as error:
+            log.error("game %s cannot be read from the shelf", game, exc_info=error)
+            raise ShelfError("This game was kept in a way that cannot be read any more.") from error
+        if table is not None:
+            self._remember(table)
+        return table
+
+    def _remember(self, table: Table) -> None:
+        """Keep a finished game in memory for a while."""
+        if table.over is None:
+            return
+        self._recent[table.game] = table
+        plies = sum(each.plies for each in self._recent.values())
+        while plies > RECENT_PLIES and len(self._recent) > 1:
+            plies -= self._recent.popitem(last=False)[1].plies
+
+    def _room(self, table: Table) -> Room:
+        """The room of a table, which `_changed` or `_tidy` forgets when nothing goes on in it."""
+        room = self.rooms.get(table.game)
+        if room is None:
+            room = self.rooms[table.game] = Room(table, len(table.events), time.monotonic())
+        return room
 
     def _spent(self, room: Room) -> int:
         return int((time.monotonic() - room.began) * 1000)
@@ -446,7 +505,7 @@ class Host:
         if fresh:
             try:
                 self.shelf.append(table.game, room.stored, fresh)
-            except ConflictError:
+            except (ConflictError, ShelfError):
                 self._abandon(room)
                 raise
             room.stored = len(table.events)
@@ -494,14 +553,15 @@ class Host:
             del self.rooms[room.table.game]
 
     def _abandon(self, room: Room) -> None:
-        """Another server has changed this table: what is in memory here is not true any more."""
-        del self.rooms[room.table.game]
-        for task in (room.thinking, room.weighing):
-            if task is not None:
-                task.cancel()
+        """What is in memory here is not what the shelf has: nobody is shown it, and who comes back finds the truth."""
+        if self.rooms.get(room.table.game) is room:
+            del self.rooms[room.table.game]
+        self._recent.pop(room.table.game, None)
+        for waiting in (room.thinking, room.weighing, room.flag):
+            if waiting is not None:
+                waiting.cancel()
         for client in list(room.clients):
-            client.lost = True
-            client.show()
+            client.dismiss()
 
     def _look_at_clock(self, room: Room) -> None:
         """A clock may have run out, though nobody has moved."""
@@ -616,7 +676,9 @@ class Host:
     def _tell_of_rematch(self, room: Room, client: Client) -> None:
         assert room.table.follower is not None
         follower = room.table.follower
-        client.reply({"say": "rematch", "game": follower["game"], "seats": follower["seats"][client.seat]})
+        seats = follower["seats"].get(client.seat)
+        if seats is not None:  # whoever only looks back has no seat there
+            client.reply({"say": "rematch", "game": follower["game"], "seats": seats})
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

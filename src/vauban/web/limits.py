@@ -21,16 +21,33 @@ IMPORT_BYTES = 262_144
 SOCKETS = 2_000
 """At the same time, of all; and from one address, where that is paced."""
 SOCKETS_OF_ONE = 32
+REQUESTS = 512
+"""Connections beside those of sockets, at the same time."""
 ADDRESSES = 10_000
 """Addresses that are remembered; who has been silent longest is forgotten first."""
 
+
+@dataclass(frozen=True)
+class Rate:
+    """So many a second, and so many at once."""
+
+    rate: float
+    most: float
+
+    def bucket(self, now: float) -> Bucket:
+        """A full bucket."""
+        return Bucket(self.rate, self.most, self.most, now)
+
+
 RATES = {
-    "requests": (20.0, 60),
-    "messages": (20.0, 100),
-    "games": (0.2, 10),
-    "secrets": (0.5, 20),
+    "requests": Rate(30.0, 300),
+    "messages": Rate(20.0, 100),
+    "games": Rate(0.2, 10),
+    "secrets": Rate(0.5, 20),
 }
-"""What is paced: so many a second, and so many at once. "secrets" are attempts with a wrong one."""
+"""What is paced, by address. To open the page takes some forty requests; "secrets" are attempts with a wrong one."""
+FLOOD = Rate(200.0, 400)
+"""Messages of one socket, even of one at this machine: beyond that it is closed."""
 
 
 @dataclass
@@ -55,9 +72,10 @@ class Bucket:
 class Limits:
     """What has been taken so far."""
 
-    def __init__(self, paced: bool, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, paced: bool, clock: Callable[[], float] = time.monotonic, sockets: int = SOCKETS) -> None:
         """`paced`: whether others than the person at this machine can reach the server."""
         self.paced = paced
+        self.sockets = sockets
         self._clock = clock
         self._buckets: OrderedDict[tuple[str, str], Bucket] = OrderedDict()
         self._sockets: Counter[str] = Counter()
@@ -66,10 +84,9 @@ class Limits:
         """Whether one more of these is fine; it counts if it is."""
         if not self.paced:
             return True
-        rate, most = RATES[what]
         key = (what, address)
         now = self._clock()
-        bucket = self._buckets.pop(key, None) or Bucket(rate, most, most, now)
+        bucket = self._buckets.pop(key, None) or RATES[what].bucket(now)
         self._buckets[key] = bucket
         while len(self._buckets) > ADDRESSES * len(RATES):
             self._buckets.popitem(last=False)
@@ -77,7 +94,7 @@ class Limits:
 
     def open_socket(self, address: str) -> bool:
         """Whether one more socket is fine; whoever was let in calls `close_socket` in the end."""
-        if self._sockets.total() >= SOCKETS or (self.paced and self._sockets[address] >= SOCKETS_OF_ONE):
+        if self._sockets.total() >= self.sockets or (self.paced and self._sockets[address] >= SOCKETS_OF_ONE):
             return False
         self._sockets[address] += 1
         return True

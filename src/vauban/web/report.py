@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from vauban import picture
 from vauban.board import Board, Piece
 from vauban.games.stratego.pieces import FLAG, PLAYERS, RANKS, TYPES
@@ -59,6 +61,7 @@ svg { display: block; max-width: 100%; height: auto; }
   grid-template-columns: minmax(280px, 1fr) minmax(280px, 1fr); gap: 20px; align-items: start; }
 .game svg { border-radius: 8px; width: 100%; }
 .board .heat { fill: #f0a000; } .board .last { fill: none; stroke: #8a6d1b; stroke-width: 3; }
+.board .arrows line { stroke-linecap: round; stroke: #26231b; } .board .arrows polygon { fill: #26231b; }
 .board .belief text { font-size: 11px; font-weight: 700; fill: #26231b; stroke: #fffdf7; stroke-width: 3;
   paint-order: stroke; pointer-events: none; }
 .board g[data-piece] { cursor: pointer; } .board g.chosen path { stroke: #ffd23f; stroke-width: 3.5; }
@@ -80,7 +83,7 @@ th, td { text-align: left; padding: 3px 8px 3px 0; border-bottom: 1px solid var(
 td.n, th.n { text-align: right; } th { color: var(--soft); font-weight: 500; }
 .share { display: inline-block; height: 9px; background: var(--heat); border-radius: 2px; vertical-align: baseline; }
 tr.true td { font-weight: 700; }
-.moments { display: grid; grid-template-columns: repeat(auto-fill, minmax(310px, 1fr)); gap: 16px; list-style: none;
+.moments { display: grid; grid-template-columns: repeat(auto-fill, minmax(235px, 1fr)); gap: 16px; list-style: none;
   margin: 12px 0 0; padding: 0; }
 .moments li { border: 1px solid var(--line); border-radius: 10px; overflow: hidden; display: flex;
   flex-direction: column; break-inside: avoid; background: var(--card); }
@@ -90,8 +93,10 @@ tr.true td { font-weight: 700; }
   text-align: center; background: var(--accent); color: var(--card); font-weight: 700; font-size: 12px;
   margin-right: 8px; }
 .moments a { color: inherit; }
-.moves { columns: 5 150px; font-size: 13px; font-variant-numeric: tabular-nums; margin: 8px 0 0; padding: 0;
+.moves { columns: 6 120px; font-size: 13px; font-variant-numeric: tabular-nums; margin: 8px 0 0; padding: 0;
   list-style: none; }
+.moves a { color: inherit; text-decoration: none; } .moves a:hover { text-decoration: underline; }
+.moves .now { background: var(--faint); border-radius: 4px; font-weight: 700; }
 .moves span { color: var(--soft); display: inline-block; min-width: 2.6em; }
 .scroll { overflow-x: auto; } .known { min-width: 640px; } .known .cell { fill: var(--heat); }
 .known .shown { fill: var(--draw); } .known .row { fill: var(--faint); }
@@ -106,7 +111,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const board = document.querySelector(".board svg");
 const cells = [...board.querySelectorAll(":scope > rect")].slice(1);
 const groups = [...board.querySelectorAll(":scope > g")];
-const layers = ["under", "pieces", "belief"].map(name => add(board, "g", { class: name }));
+const layers = ["under", "pieces", "arrows", "belief"].map(name => add(board, "g", { class: name }));
 layers[1].append(...groups);
 const at = id => document.getElementById(id);
 let ply = 0, chosen = data.chosen;
@@ -153,7 +158,7 @@ function show(n) {
   at("ply").value = ply;
   at("says").textContent = data.says[ply];
   const viewer = +at("viewer").value, kind = +at("kind").value;
-  layers[0].textContent = layers[2].textContent = "";
+  layers[0].textContent = layers[2].textContent = layers[3].textContent = "";
   data.pieces.forEach((piece, number) => {
     const square = latest(piece.at, ply), group = groups[number];
     group.style.display = square < 0 ? "none" : "";
@@ -166,7 +171,7 @@ function show(n) {
     const found = viewer < 0 || piece.side === viewer ? null : shares(piece, ply);
     if (found) {
       add(layers[0], "rect", { x, y, ...data.cell, class: "heat", "fill-opacity": found[kind] / 100 });
-      add(layers[2], "text", { x: x + data.cell.width / 2, y: y + data.cell.height - 2 }, percent(found[kind]));
+      add(layers[3], "text", { x: x + data.cell.width / 2, y: y + data.cell.height - 2 }, percent(found[kind]));
     }
   });
   for (const square of data.moves[ply]) {
@@ -179,11 +184,22 @@ function show(n) {
     at("lost-" + side).textContent = lost.map(each => data.types[each.kind]).join(", ") || "nothing";
   });
   rows(at("policy"), data.policy[ply].map(([move, share]) => ({ cells: [move, percent(share)], bar: share })));
+  if (at("arrows").checked) data.policy[ply].forEach(([, share, from, to]) => arrow(from, to, share / 100));
+  for (const link of document.querySelectorAll(".moves a")) link.classList.toggle("now", +link.dataset.ply === ply);
   at("searched").textContent = data.search[ply] ? "What a search found them worth, from −1 to 1" : "";
   rows(at("search"), (data.search[ply] || []).map(cells => ({ cells })));
   choice();
   const x = data.left + data.width * ply / Math.max(1, data.says.length - 1);
-  for (const line of document.querySelectorAll(".now")) { line.setAttribute("x1", x); line.setAttribute("x2", x); }
+  for (const line of document.querySelectorAll("line.now")) { line.setAttribute("x1", x); line.setAttribute("x2", x); }
+}
+function arrow(from, to, share) {
+  const middle = square => corner(square).map(n => n + data.cell.width / 2);
+  const [x0, y0] = middle(from), [x1, y1] = middle(to);
+  const far = Math.hypot(x1 - x0, y1 - y0), dx = (x1 - x0) / far, dy = (y1 - y0) / far, w = 2 + 6 * share;
+  const group = add(layers[2], "g", { opacity: 0.35 + 0.5 * share }), bx = x1 - 12 * dx, by = y1 - 12 * dy;
+  add(group, "line", { x1: x0 + 12 * dx, y1: y0 + 12 * dy, x2: bx, y2: by, "stroke-width": w });
+  const s = w / 2 + 4, tip = [x1 - 3 * dx, y1 - 3 * dy];
+  add(group, "polygon", { points: [tip, [bx - s * dy, by + s * dx], [bx + s * dy, by - s * dx]].join(" ") });
 }
 function choice() {
   const piece = chosen === null ? null : data.pieces[chosen], found = piece && shares(piece, ply);
@@ -200,7 +216,7 @@ function choice() {
 const steps = { first: () => 0, back: () => ply - 1, next: () => ply + 1, last: () => data.says.length - 1 };
 for (const key in steps) at(key).onclick = () => show(steps[key]());
 at("ply").oninput = () => show(+at("ply").value);
-at("viewer").onchange = at("kind").onchange = () => show(ply);
+at("viewer").onchange = at("kind").onchange = at("arrows").onchange = () => show(ply);
 groups.forEach((group, number) => {
   const choose = () => { chosen = chosen === number ? null : number; show(ply); };
   group.dataset.piece = number;
@@ -235,7 +251,7 @@ def report_html(found: Review, headers: Mapping[str, str] | None = None, result:
     under = [
         found.board.variant.name, result or _result_words(found.board), f"{len(found.board.history)} plies",
         *(told[key] for key in ("Event", "Date") if key in told),
-        "no network has looked at it" if found.model is None else f"looked at by {found.model}",
+        "read without a network" if found.model is None else f"read by the network “{found.model}”",
     ]  # fmt: skip
     parts = [
         f'<h1><span class="red">{escape(names[0])}</span> – <span class="blue">{escape(names[1])}</span></h1>',
@@ -319,7 +335,9 @@ def _game_section(found: Review, start: Board) -> str:
         f'<div class="controls">{buttons}<input type="range" id="ply" aria-label="ply" value="0" min="0" '
         f'max="{len(found.board.history)}"></div>'
         f'<div class="controls"><label>Belief on the board: <select id="viewer">{viewers}</select></label>'
-        f'<label>about the <select id="kind">{kinds}</select></label></div></div>'
+        f'<label>about the <select id="kind">{kinds}</select></label>'
+        f'<label{"" if found.outcomes else " hidden"}><input type="checkbox" id="arrows" checked> likely moves'
+        "</label></div></div>"
         '<div><p class="says" id="says" aria-live="polite"></p>'
         f'<div{"" if found.outcomes else " hidden"}>{bars}{moves}</div>'
         f'<h3 id="piece"></h3><table id="shares"></table><h3>Fallen</h3>{fallen}</div></div>'
@@ -335,16 +353,18 @@ def _graph(found: Review) -> str:
     def place(ply: int, value: float) -> tuple[float, float]:
         return MARGIN + inner * ply / plies, 14 + (HEIGHT - 40) * (1 - value) / 2
 
-    lines = []
+    lines, drawn = [], []
     for side, name in enumerate(PLAYERS):
         own = [n for n in range(plies + 1) if (n in found.outcomes and found.turns[n] == side) or n == plies]
-        points = [(n, value) for n in own if (value := found.value(side, n)) is not None]
-        steps = " ".join("{:.1f},{:.1f}".format(*place(n, value if side == 0 else -value)) for n, value in points)
+        points = [(n, value if side == 0 else -value) for n in own if (value := found.value(side, n)) is not None]
+        steps = " ".join("{:.1f},{:.1f}".format(*place(*point)) for point in points)
+        drawn.append(points)
         lines.append(f'<path class="{name}" d="M{steps}"/>' if points else "")
     marks = []
     for number, moment in enumerate(found.moments, 1):
-        value = found.value(0, moment.ply)
-        x, y = place(moment.ply, 0.0 if value is None else value)
+        # On the line of whom it concerns.
+        line = drawn[moment.side] or [(0, 0.0)]
+        x, y = place(moment.ply, float(np.interp(moment.ply, [n for n, _ in line], [value for _, value in line])))
         marks.append(
             f'<g class="mark" data-ply="{moment.ply}"><title>{escape(moment.text)}</title>'
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9"/><text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{number}'
@@ -404,10 +424,10 @@ def _viewer(found: Review) -> int:
     return 0 if ended is None or ended.winner is None else ended.winner
 
 
-def _policy(found: Review, n: int) -> list[tuple[str, int]]:
-    """The likely moves of a position, the one that was played marked, with their shares in percent."""
+def _policy(found: Review, n: int) -> list[tuple[str, int, int, int]]:
+    """The likely moves of a position, the one that was played marked, with their shares in percent and squares."""
     rows = [(move, round(100 * share)) for move, share in found.policies.get(n, {}).items()]
-    return [(_move_words(found, n, move), share) for move, share in rows[:MOST_MOVES] if share]
+    return [(_move_words(found, n, move), share, *move) for move, share in rows[:MOST_MOVES] if share]
 
 
 def _searched(found: Review, n: int) -> list[tuple[str, str]]:
@@ -487,9 +507,11 @@ def _arrow(board: Board, source: int, target: int) -> str:
     x0, y0 = x0 + 13 * dx, y0 + 13 * dy
     x2, y2 = x1 - 12 * dx, y1 - 12 * dy
     head = f"{x1:.1f},{y1:.1f} {x2 - 7 * dy:.1f},{y2 + 7 * dx:.1f} {x2 + 7 * dy:.1f},{y2 - 7 * dx:.1f}"
+    shaft = f"M{x0:.1f},{y0:.1f}L{x2:.1f},{y2:.1f}"
     return (
-        f'<g stroke="#3a3528"><line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="#ffd23f" '
-        f'stroke-width="5" stroke-linecap="round"/><polygon points="{head}" fill="#ffd23f"/></g>'
+        f'<g stroke="#26231b" stroke-linecap="round" stroke-linejoin="round"><path d="{shaft}" stroke-width="8"/>'
+        f'<polygon points="{head}" fill="#ffd23f" stroke-width="3"/>'
+        f'<path d="{shaft}" stroke="#ffd23f" stroke-width="5"/></g>'
     )
 
 
@@ -567,6 +589,7 @@ def _strokes(found: Review, piece: Piece, stride: int) -> list[tuple[str, float,
 
 def _moves_section(found: Review) -> str:
     items = "".join(
-        f"<li><span>{each['ply']}.</span> {escape(each['text'])}</li>" for each in found.summary_json()["moves"]
+        f'<li><span>{each["ply"]}.</span> <a href="#ply" data-ply="{each["ply"]}">{escape(each["text"])}</a></li>'
+        for each in found.summary_json()["moves"]
     )
     return f'<section><h2>All moves</h2><ol class="moves">{items}</ol></section>'

@@ -13,20 +13,26 @@ import webbrowser
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from vauban.arena.executors import cores
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.pieces import PLAYERS
 from vauban.web.app import is_loopback, make_app, own_names
+from vauban.web.connections import HttpConnection, SocketConnection, descriptors
 from vauban.web.host import Host, Settings
 from vauban.web.levels import levels
-from vauban.web.limits import MESSAGE_BYTES, Limits
+from vauban.web.limits import MESSAGE_BYTES, REQUESTS, SOCKETS, Limits
 from vauban.web.shelf import Shelf
 from vauban.web.sight import explain, sight
 from vauban.web.table import PERSON, Table, new_table
 
 HOST, PORT = "127.0.0.1", 8300
+EVERYBODY = ("0.0.0.0", "::")
+"""Hosts that stand for all addresses of a machine."""
 SHUTDOWN_SECONDS = 3
+OWN_FILES = 256
+"""Open files that the server needs for itself: its shelf, its workers, the page's files."""
 
 
 def default_shelf() -> Path:
@@ -42,27 +48,41 @@ def serve(host: str = HOST, port: int = PORT, browser: bool = True, shelf: Path 
     """
     listener = _listen(host, port)
     _warm_up()
-    address = f"http://{_written(host)}:{listener.getsockname()[1]}/"
-    local = is_loopback(host)
+    port = listener.getsockname()[1]
+    address = f"http://{_written(host)}:{port}/"
+    others = f"http://{_own_number()}:{port}/" if host in EVERYBODY else None
     settings = Settings(workers=max(1, cores()))
-    app = make_app(Host(Shelf(shelf or default_shelf()), levels(), settings), Limits(paced=not local), own_names(host))
-    config = uvicorn.Config(
-        app,
-        access_log=False,  # addresses of requests hold secrets
-        log_level="warning",
-        ws_max_size=MESSAGE_BYTES,
-        ws_per_message_deflate=False,
-        server_header=False,
-        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        proxy_headers=False,
-    )
-    server = _Server(config, address, browser)
+    limits = Limits(paced=not is_loopback(host), sockets=_room_for(SOCKETS))
+    app = make_app(Host(Shelf(shelf or default_shelf()), levels(), settings), limits, own_names(host))
+    server = _Server(configuration(app, limits.sockets), address, others, browser)
     try:
         server.run(sockets=[listener])
     except KeyboardInterrupt:
         pass  # the server has ended in order, and passes on what ended it
     finally:
         listener.close()
+
+
+def configuration(app: FastAPI, sockets: int = SOCKETS) -> uvicorn.Config:
+    """How the application is served: with the limits, and without the logs, that this page needs."""
+    return uvicorn.Config(
+        app,
+        http=HttpConnection,
+        ws=SocketConnection,
+        access_log=False,  # addresses of requests hold secrets
+        log_level="warning",
+        ws_max_size=MESSAGE_BYTES,
+        ws_per_message_deflate=False,
+        server_header=False,
+        limit_concurrency=sockets + REQUESTS,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        proxy_headers=False,
+    )
+
+
+def _room_for(sockets: int) -> int:
+    """How many sockets there can be, if so many are wanted: each takes an open file, and so do other things."""
+    return max(1, descriptors(sockets + REQUESTS + OWN_FILES) - REQUESTS - OWN_FILES)
 
 
 def _warm_up() -> None:
@@ -79,15 +99,18 @@ def _warm_up() -> None:
 class _Server(uvicorn.Server):
     """A server that says where it is as soon as it is there."""
 
-    def __init__(self, config: uvicorn.Config, address: str, browser: bool) -> None:
+    def __init__(self, config: uvicorn.Config, address: str, others: str | None, browser: bool) -> None:
         super().__init__(config)
         self._address = address
+        self._others = others
         self._browser = browser
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             print(f"Vauban is at {self._address} (Ctrl-C ends it; games are kept)", flush=True)
+            if self._others is not None:
+                print(f"Others reach it at {self._others}; links to friends are made from there", flush=True)
             if self._browser:
                 threading.Thread(target=webbrowser.open, args=(self._address,), daemon=True).start()
 
@@ -114,6 +137,16 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _written(host: str) -> str:
     """A host as it is written in an address that can be opened on this machine."""
-    if host in ("0.0.0.0", "::"):
+    if host in EVERYBODY:
         return "localhost"
     return f"[{host}]" if ":" in host else host
+
+
+def _own_number() -> str:
+    """The address in numbers by which this machine goes to others; its name, if it goes nowhere."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent: only the way there is looked up
+        except OSError:
+            return socket.gethostname()
+        return str(probe.getsockname()[0])

@@ -34,6 +34,10 @@ class ConflictError(VaubanError):
     """Somebody else has written the same table: another server on the same shelf."""
 
 
+class ShelfError(VaubanError):
+    """The file cannot be written, or not be read: the disk is full, say."""
+
+
 class Shelf:
     """Tables on disk. For one thread."""
 
@@ -49,9 +53,14 @@ class Shelf:
             # Safe against a kill of the process at any moment; a power cut may cost the last moves, never more.
             self._base.execute("PRAGMA synchronous = NORMAL")
             self._base.execute("PRAGMA busy_timeout = 5000")
+            damage = self._base.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if damage != "ok":
+                raise ConfigurationError(f"{path} is damaged ({damage}): put it aside, or name another file (--shelf)")
             version = self._base.execute("PRAGMA user_version").fetchone()[0]
             if version not in (0, VERSION):
-                raise ConfigurationError(f"{path} was made by another version of Vauban ({version}): name another file")
+                raise ConfigurationError(
+                    f"{path} was made by another version of Vauban ({version}): name another file (--shelf)"
+                )
             self._base.executescript(SCHEMA)
             self._base.execute(f"PRAGMA user_version = {VERSION}")
         except (OSError, sqlite3.Error) as error:
@@ -70,21 +79,32 @@ class Shelf:
                 raise
         except sqlite3.IntegrityError as error:
             raise ConflictError("This game is being played at another server, too. Reload the page.") from error
+        except sqlite3.Error as error:
+            raise ShelfError(f"The game cannot be kept, so nothing was changed: {error}") from error
 
     def events(self, game: str) -> list[dict[str, Any]]:
         """All events of a table, in order; none if there is no such table."""
-        rows = self._base.execute("SELECT event FROM events WHERE game = ? ORDER BY number", (game,))
+        rows = self._read("SELECT event FROM events WHERE game = ? ORDER BY number", game)
         return [json.loads(row[0]) for row in rows]
 
     def keep_review(self, game: str, review: dict[str, Any]) -> None:
         """Keep what was found out about a finished game."""
         text = json.dumps(review, separators=(",", ":"))
-        self._base.execute("INSERT OR REPLACE INTO reviews VALUES (?, ?)", (game, text))
+        try:
+            self._base.execute("INSERT OR REPLACE INTO reviews VALUES (?, ?)", (game, text))
+        except sqlite3.Error as error:
+            raise ShelfError(f"What was found out about the game cannot be kept: {error}") from error
 
     def review(self, game: str) -> str | None:
         """What was kept, as JSON."""
-        row = self._base.execute("SELECT review FROM reviews WHERE game = ?", (game,)).fetchone()
-        return None if row is None else str(row[0])
+        rows = self._read("SELECT review FROM reviews WHERE game = ?", game)
+        return str(rows[0][0]) if rows else None
+
+    def _read(self, query: str, game: str) -> list[Any]:
+        try:
+            return self._base.execute(query, (game,)).fetchall()
+        except sqlite3.Error as error:
+            raise ShelfError(f"The games cannot be read: {error}") from error
 
     def close(self) -> None:
         """Let go of the file."""

@@ -47,6 +47,7 @@ def sight(table: Table, seat: str, spent: int = 0, thinking: Json | None = None,
         "took_back": table.took_back,
         "takebacks": table.takebacks,
         "thinking": thinking,
+        "invited": table.invited,
         "ready": {side: setup is not None for side, setup in zip(PLAYERS, table.setups, strict=True)},
         "commitment": {side: table.commitment(player) for player, side in enumerate(PLAYERS)},
         "rematch": [PLAYERS[player] for player in sorted(table.wishes)],
@@ -272,4 +273,5 @@ def _over(table: Table, viewer: int | None) -> Json | None:
         "text": f"{text} {end.text}".strip(),
         "setups": dict(zip(PLAYERS, table.setups, strict=True)),
         "salts": dict(zip(PLAYERS, table.salts, strict=True)),
+        "look": table.look,
     }

@@ -98,9 +98,14 @@ def new_table(
     clock: Mapping[str, Any] | None = None,
     takebacks: bool = True,
     record: str | None = None,
+    invited: str | None = None,
 ) -> Event:
-    """The event that makes a table, with an id and secrets that nobody can guess."""
-    seats = [WATCH] if kind in ("watch", "import") else _people(sitters)
+    """The event that makes a table, with an id and secrets that nobody can guess.
+
+    The seat of whoever is `invited` has no secret yet: it gets one when the invitation is taken (`Table.join`).
+    """
+    seats = [] if kind in ("watch", "import") else [seat for seat in _people(sitters) if seat != invited]
+    look = secrets.token_urlsafe(24)
     return {
         "what": "made",
         "game": secrets.token_urlsafe(12),
@@ -108,7 +113,9 @@ def new_table(
         "variant": variant,
         "rules": parse_rules(None, find_variant(variant)).text,
         "sitters": [asdict(sitter) for sitter in sitters],
-        "secrets": {seat: secrets.token_urlsafe(24) for seat in seats},
+        "secrets": {seat: secrets.token_urlsafe(24) for seat in seats} or {WATCH: look},
+        "look": look,
+        "invitation": None if invited is None else {"seat": invited, "token": secrets.token_urlsafe(24)},
         "clock": make_clock(clock).as_json(),
         "takebacks": takebacks,
         "at": int(time.time()),
@@ -131,7 +138,10 @@ class Table:
         self.variant: Variant = find_variant(made["variant"])
         self.rules: str = made["rules"]
         self.sitters: tuple[Sitter, Sitter] = (Sitter(**made["sitters"][0]), Sitter(**made["sitters"][1]))
-        self.secrets: dict[str, str] = made["secrets"]
+        self.secrets: dict[str, str] = dict(made["secrets"])
+        self.look: str = made["look"]
+        """The secret that opens the game to whoever looks back on it: no seat to play on, and only when it is over."""
+        self.invitation: dict[str, str] | None = made["invitation"]
         self.clock = make_clock(made["clock"])
         self.takebacks: bool = made["takebacks"]
         self.at: int = made["at"]
@@ -190,9 +200,23 @@ class Table:
         """How many moves have been made at this table."""
         return 0 if self.board is None else len(self.board.history)
 
+    @property
+    def invited(self) -> str | None:
+        """The seat that waits for whoever has the invitation."""
+        seat = None if self.invitation is None else self.invitation["seat"]
+        return None if seat in self.secrets else seat
+
+    def invites(self, token: str) -> bool:
+        """Whether this is the invitation to this table, open or taken."""
+        right = "-" * 32 if self.invitation is None else self.invitation["token"]
+        same = hmac.compare_digest(right.encode(), token.encode("utf-8", "replace"))
+        return same and self.invitation is not None
+
     def admits(self, seat: str, secret: str) -> bool:
         """Whether this is the secret of this seat. Takes equally long whatever is wrong."""
         right = self.secrets.get(seat)
+        if seat == WATCH and self.over is not None:
+            right = self.look
         same = hmac.compare_digest((right or "-" * 32).encode(), secret.encode("utf-8", "replace"))
         return same and right is not None
 
@@ -229,6 +253,22 @@ class Table:
         return sitter.name or ("person" if not sitter.is_machine else sitter.agent)
 
     # ── What can be asked for ────────────────────────────────────────────────────────────────────
+
+    def join(self, secret: str) -> str:
+        """Take the seat of the invitation, and have it from now on by this secret; returns the seat.
+
+        Whoever has it already, by the same secret, has it still: an answer may have been lost on its way to him.
+        """
+        if self.invitation is None:
+            raise TableError("invitation", "Nobody is invited to this game.")
+        seat = self.invitation["seat"]
+        if self.invited is not None:
+            self._happen({"what": "joined", "by": PLAYERS.index(seat), "secret": secret})
+        elif not self.admits(seat, secret):
+            raise TableError(
+                "invitation", "This invitation has been taken: it opens the seat once, in the browser that came first."
+            )
+        return seat
 
     def give_setup(self, seat: str, text: str, salt: str | None = None) -> None:
         """A side's setup, in its own view; may be changed until both are there. `salt`: for a machine's promise."""
@@ -317,7 +357,7 @@ class Table:
         """Wish to play again; true if all people at the table do now, and none has been made yet."""
         if self.over is None or self.kind == "import":
             raise TableError("phase", "There can be a rematch when the game is over.")
-        player = 0 if seat == WATCH else self._player(seat)
+        player = 0 if seat == WATCH and self.kind == "watch" else self._player(seat)
         if player not in self.wishes:
             self._happen({"what": "wish", "by": player})
         people = {place for place, sitter in enumerate(self.sitters) if not sitter.is_machine}
@@ -360,6 +400,8 @@ class Table:
         what = event["what"]
         if what == "setup":
             self._apply_setup(event)
+        elif what == "joined":
+            self.secrets[PLAYERS[event["by"]]] = event["secret"]
         elif what == "move":
             self._apply_move(event)
         elif what == "took_back":

@@ -274,7 +274,7 @@ class Thinking:
                 if trip not in done and asked.answer.done():
                     done, _ = await asyncio.wait({trip}, timeout=GRACE)
                 if trip not in done:
-                    worker.end()
+                    await asyncio.to_thread(worker.end)  # it may be starting just now, and the loop has other games
                     await asyncio.wait({trip})
                     _settle(asked.answer, ThinkingError(f"It took longer than {asked.seconds:g} seconds."))
                     return
@@ -286,7 +286,7 @@ class Thinking:
             if not isinstance(error, EOFError | OSError):
                 _settle(asked.answer, error or trip.result())
                 return
-            worker.end()
+            await asyncio.to_thread(worker.end)
         _settle(asked.answer, ThinkingError(f"The process that thought has ended {ATTEMPTS} times in a row."))
 
 

@@ -179,6 +179,9 @@ export class Board {
       }
       cell.parentElement.setAttribute("aria-selected", String(Boolean(marks.selected?.includes(name))));
     }
+    for (const { element, at } of this.tokens.values()) {
+      element.classList.toggle("picked", Boolean(marks.selected?.includes(at)));
+    }
   }
 
   /** A heat map: {square: 0…1}, or null for none. The figures lie above the pieces, the colour below them too. */
@@ -193,7 +196,7 @@ export class Board {
         return el(
           "div",
           { class: "heat", "--x": x, "--y": y },
-          el("span", { "--heat": value }, `${Math.round(100 * value)}`),
+          el("span", { "--heat": value }, `${Math.round(100 * value)}%`),
         );
       }),
     );
@@ -220,7 +223,7 @@ export class Board {
         const side = (x, y, by) => corner(x - dy * by, y + dx * by);
         return svg("polygon", {
           class: `arrow ${kind}`,
-          opacity: (0.35 + 0.6 * weight).toFixed(2),
+          opacity: (0.45 + 0.5 * weight).toFixed(2),
           points: [
             side(x1, y1, width / 2),
             side(mx, my, width / 2),

@@ -3,7 +3,6 @@
 import { t } from "./strings.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const PIECES = "/static/pieces.svg";
 
 /** An element: `el("button", {class: "big", onclick: f, "aria-label": "x"}, child, …)`. */
 export function el(tag, properties = {}, ...children) {
@@ -36,7 +35,16 @@ export function drawing(name, kind = "drawing") {
 }
 
 export function use(name, x, y, size, kind = null) {
-  return svg("use", { href: `${PIECES}#${name}`, x, y, width: size, height: size, class: kind });
+  return svg("use", { href: `#${name}`, x, y, width: size, height: size, class: kind });
+}
+
+/** Take all drawings into the document: of another file they would be asked for again, even when the server is gone. */
+export async function loadDrawings() {
+  const text = await (await fetch("/static/pieces.svg")).text();
+  const sheet = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+  sheet.setAttribute("class", "drawings");
+  sheet.setAttribute("aria-hidden", "true");
+  document.body.prepend(document.adoptNode(sheet));
 }
 
 /** A button with a text. */

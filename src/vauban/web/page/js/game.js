@@ -177,7 +177,8 @@ class GameScreen {
       if (!sight.ready[other(this.seat)]) this.#cover(other(this.seat));
       return;
     }
-    const stage = `setup ${this.seat} ${JSON.stringify(sight.ready)}`;
+    // Whoever is setting up goes on with it, whatever the other side does meanwhile.
+    const stage = sight.ready[this.seat] ? `wait ${sight.invited}` : `setup ${this.seat}`;
     if (this.stage === stage) return;
     this.stage = stage;
     this.main.replaceChildren(

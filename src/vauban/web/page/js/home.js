@@ -129,11 +129,17 @@ export function show(main, _, offered) {
       clock: wish.mode === "watch" ? { kind: "none" } : clock,
       takebacks: wish.takebacks,
     };
-    if (wish.mode === "level") {
-      if (!editor.value) return;
-      asked.setup = editor.value;
-    }
     play.disabled = true;
+    // The first setup may still be on its way: one click is enough all the same.
+    const mine = editor;
+    await mine?.ready;
+    if (asked.against.kind === "level") {
+      if (!mine.value) {
+        play.disabled = false;
+        return;
+      }
+      asked.setup = mine.value;
+    }
     try {
       const { game, seats, friend } = await startGame(asked);
       const [[seat, secret]] = Object.entries(seats);
@@ -150,7 +156,7 @@ export function show(main, _, offered) {
         variant: variant().title,
         title,
         friend: friend ?? null,
-        setup: wish.mode === "friend" ? editor.value : null,
+        setup: asked.against.kind === "friend" ? mine.value : null,
       });
       location.hash = `#/game/${game}/${seat}/${secret}`;
     } catch (error) {

@@ -1,6 +1,6 @@
 // Which screen is shown: the fragment of the address says it, and is never sent to the server.
 
-import { button, drawing, el } from "./dom.js";
+import { button, drawing, el, loadDrawings } from "./dom.js";
 import { openHelp, openSettings } from "./menu.js";
 import { offer } from "./protocol.js";
 import { apply, change, onChange } from "./settings.js";
@@ -11,7 +11,7 @@ const SCREENS = {
   "": () => import("./home.js"),
   setups: () => import("./workshop.js"),
   game: () => import("./game.js"),
-  friend: () => import("./game.js"),
+  friend: () => import("./joining.js"),
   review: () => import("./review.js"),
   import: () => import("./importing.js"),
   learn: () => import("./tutorial.js"),
@@ -39,6 +39,10 @@ async function route() {
   for (const open of document.querySelectorAll("dialog")) open.close();
   main.replaceChildren();
   document.body.dataset.screen = parts[0] || "home";
+  for (const link of document.querySelectorAll("#header nav a")) {
+    if (link.hash === `#/${parts[0]}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
   leave = screen.show(main, parts.slice(1), offered) ?? null;
   const heading = main.querySelector("h1");
   document.title = heading && parts[0] ? t("title.of", { what: heading.textContent }) : t("title");
@@ -101,6 +105,7 @@ function frame() {
 const dark = () => document.documentElement.dataset.theme === "dark";
 
 apply();
+loadDrawings().catch(() => {});
 frame();
 addEventListener("hashchange", route);
 document.addEventListener("keydown", (event) => {

@@ -9,7 +9,7 @@ export class MoveList {
   constructor(chosen) {
     this.chosen = chosen;
     this.shown = [];
-    this.list = el("ol", { class: "moves", "aria-label": t("moves"), tabindex: "0" });
+    this.list = el("ol", { class: "moves", "aria-label": t("moves"), tabindex: "0", "data-empty": t("moves.none") });
     this.element = this.list;
   }
 

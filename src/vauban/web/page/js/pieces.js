@@ -98,7 +98,7 @@ export function army(side, whole, left) {
         "li",
         { class: alive ? "" : "gone" },
         token(side, type, "mini"),
-        el("span", { "aria-hidden": "true" }, alive === whole[type] ? `${alive}` : `${alive}/${whole[type]}`),
+        el("span", { "aria-hidden": "true" }, alive && alive < whole[type] ? `${alive}/${whole[type]}` : `${alive}`),
         el("span", { class: "unseen" }, t("army.item", { type: t(`type.${type}`), left: alive, all: whole[type] })),
       );
     }),

@@ -40,6 +40,8 @@ export function offer() {
 export const drawSetup = async (variant, kind) => (await json("/api/setups", { variant, kind })).setup;
 export const checkSetup = (variant, setup) => json("/api/setups/check", { variant, setup });
 export const startGame = (wishes) => json("/api/games", wishes);
+export const joinGame = (game, invitation, secret) =>
+  json(`/api/games/${encodeURIComponent(game)}/join`, { invitation, secret });
 export const importGame = (text) => json("/api/import", { text });
 
 const path = (id, what, query) => `/api/games/${encodeURIComponent(id)}/${what}?${new URLSearchParams(query)}`;

@@ -107,6 +107,8 @@ class ReviewScreen {
 
   #build() {
     const { sight } = this.table;
+    // From here on a secret that opens the finished game alone: whoever gets it has no seat in the next.
+    this.look = sight.over.look;
     this.moves = this.table.moves.slice(0, sight.ply);
     this.boards = boards(sight.pieces, this.moves);
     this.shape = this.offered.variants.find((each) => each.name === sight.variant);
@@ -148,8 +150,12 @@ class ReviewScreen {
         el(
           "div",
           { class: "review-board" },
-          el("h1", {}, `${sight.players.red} – ${sight.players.blue}`),
-          el("p", { class: "quiet" }, sight.over.text),
+          el(
+            "div",
+            { class: "line review-head" },
+            el("h1", {}, `${sight.players.red} – ${sight.players.blue}`),
+            el("p", { class: "quiet" }, sight.over.text),
+          ),
           this.board.element,
           this.caption,
           el(
@@ -162,9 +168,13 @@ class ReviewScreen {
             step("sign-last", "review.last", () => this.moves.length),
             this.scrubber,
           ),
+        ),
+        el(
+          "div",
+          { class: "review-side" },
           el(
             "div",
-            { class: "line spread" },
+            { class: "line spread view-line" },
             choice(
               "view",
               t("view"),
@@ -180,10 +190,6 @@ class ReviewScreen {
               this.#render();
             }),
           ),
-        ),
-        el(
-          "div",
-          { class: "review-side" },
           this.graph,
           this.wdl,
           this.moments,
@@ -226,18 +232,18 @@ class ReviewScreen {
       button(
         t("share.link"),
         attempt(async () => {
-          const link = `${location.origin}/#/review/${this.id}/${this.secret}/${this.ply}`;
+          const link = `${location.origin}/#/review/${this.id}/${this.look}/${this.ply}`;
           toast((await copyText(link)) ? t("copied") : link);
         }),
       ),
       button(
         t("share.text"),
-        attempt(async () => download(`${name}.txt`, await record(this.id, this.secret))),
+        attempt(async () => download(`${name}.txt`, await record(this.id, this.look))),
       ),
       button(
         t("share.picture"),
         attempt(async () =>
-          download(`${name}-${this.ply}.svg`, await picture(this.id, this.secret, this.ply, seat()), "image/svg+xml"),
+          download(`${name}-${this.ply}.svg`, await picture(this.id, this.look, this.ply, seat()), "image/svg+xml"),
         ),
       ),
     ];
@@ -249,7 +255,7 @@ class ReviewScreen {
     try {
       this.review = await review(
         this.id,
-        this.secret,
+        this.look,
         (done) => {
           bar.value = done;
         },
@@ -384,7 +390,7 @@ class ReviewScreen {
     this.board.setHeat(this.#heatMap(now));
     this.board.setArrows(
       this.arrows && now?.policy
-        ? now.policy.map(({ from, to, p }) => ({ from, to, weight: p, kind: now.turn })).reverse()
+        ? now.policy.map(({ from, to, p }) => ({ from, to, weight: p / now.policy[0].p, kind: now.turn })).reverse()
         : [],
     );
     this.scrubber.value = this.ply;

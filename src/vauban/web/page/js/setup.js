@@ -109,8 +109,8 @@ export class SetupEditor {
       }
     });
     this.#fillList();
-    if (this.rows) this.#settled();
-    else this.draw("human");
+    /** There is a setup, or there was a reason against it, which has been told. */
+    this.ready = this.rows ? this.#settled() : this.draw("human");
   }
 
   /** The setup as text; null until there is one. */

@@ -1,14 +1,15 @@
 // Before the first move: one's setup, the link for a friend, the wait for the other side.
 
 import { button, copyText, drawing, el, toast } from "./dom.js";
-import { other } from "./pieces.js";
 import { SetupEditor } from "./setup.js";
 import { t } from "./strings.js";
+
+const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
 /** @param give(text) hands the setup in; `entry` is what this browser keeps of the game */
 export function waitingRoom(sight, variant, entry, give) {
   const mine = sight.ready[sight.seat];
-  const invite = entry?.friend && !sight.ready[other(sight.seat)] ? invitation(sight.game, entry.friend) : null;
+  const invite = entry?.friend && sight.invited ? invitation(sight.game, entry.friend) : null;
   const heading = (text) => el("h1", {}, text);
   if (sight.seat === "watch") return el("section", { class: "page" }, heading(t("wait.begin")));
   if (mine) {
@@ -18,7 +19,7 @@ export function waitingRoom(sight, variant, entry, give) {
       heading(t("wait.friend")),
       drawing("fort", "drawing emblem turning"),
       invite,
-      el("p", { class: "quiet", role: "status" }, t("wait.ready")),
+      el("p", { class: "quiet", role: "status" }, t(sight.invited ? "wait.ready" : "wait.joined")),
     );
   }
   const editor = new SetupEditor(variant, { side: sight.seat });
@@ -37,8 +38,8 @@ export function waitingRoom(sight, variant, entry, give) {
   );
 }
 
-function invitation(game, { seat, secret }) {
-  const link = `${location.origin}/#/friend/${game}/${seat}/${secret}`;
+function invitation(game, { seat, invitation: token }) {
+  const link = `${location.origin}/#/friend/${game}/${seat}/${token}`;
   const field = el("input", {
     type: "text",
     class: "code",
@@ -60,6 +61,7 @@ function invitation(game, { seat, secret }) {
       button(t("copy"), async () => toast((await copyText(link)) ? t("copied") : link), { class: "primary" }),
       share,
     ),
+    LOOPBACK.includes(location.hostname) && el("p", { class: "quiet" }, t("wait.loopback")),
   );
 }
 

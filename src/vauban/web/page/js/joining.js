@@ -1,0 +1,57 @@
+// A friend's link: it is exchanged, once, for a seat whose secret only this browser knows.
+
+import { el } from "./dom.js";
+import { joinGame } from "./protocol.js";
+import { game as kept, keep, keepGame, recall } from "./settings.js";
+import { t } from "./strings.js";
+
+export function show(main, [id, seat, invitation]) {
+  const entry = kept(id);
+  let gone = false;
+  const enter = (secret) => gone || location.replace(`#/game/${id}/${seat}/${secret}`);
+  if (entry?.seats[seat]) {
+    enter(entry.seats[seat]);
+    return null;
+  }
+  if (entry) {
+    const [[own, secret]] = Object.entries(entry.seats);
+    main.append(page("join.own.title", t("join.own.text"), `#/game/${id}/${own}/${secret}`, t("join.own.back")));
+    return null;
+  }
+  main.append(el("p", { class: "page quiet" }, t("connecting")));
+  // Kept before it is sent: if the answer is lost, the same secret opens the seat with the next attempt.
+  const secret = recall(`joining.${id}`, null) ?? drawSecret();
+  keep(`joining.${id}`, secret);
+  joinGame(id, invitation, secret).then(
+    () => {
+      keepGame(id, { seats: { [seat]: secret }, kind: "friend" });
+      keep(`joining.${id}`, null);
+      enter(secret);
+    },
+    (error) => {
+      if (error.code !== "offline") keep(`joining.${id}`, null);
+      if (!gone) main.replaceChildren(page("join.refused", error.message || t("offline.text"), "#/", t("home")));
+    },
+  );
+  return () => {
+    gone = true;
+  };
+}
+
+function page(title, text, href, back) {
+  return el(
+    "section",
+    { class: "page" },
+    el("h1", {}, t(title)),
+    el("p", {}, text),
+    el("a", { class: "button primary", href }, back),
+  );
+}
+
+/** 24 random bytes as letters that an address can hold. */
+function drawSecret() {
+  const bytes = crypto.getRandomValues(new Uint8Array(24));
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_");
+}

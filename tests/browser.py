@@ -1,0 +1,357 @@
+"""A real browser for tests: Chromium at a real server, watched over while somebody uses the page."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, Request, WebSocket, expect
+
+SCREENSHOTS = Path(__file__).parent.parent / "build" / "screenshots"
+PATIENCE = 60.0
+"""Seconds that the page may take to show something: agents may have to be compiled first."""
+MOST_BYTES = 500_000
+"""What all files of the page may weigh together."""
+FIRST_PAINT = 1000.0
+"""Milliseconds within which the page has to show something."""
+DESKTOP = {"viewport": {"width": 1280, "height": 800}}
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+
+QUIET = "FB.NGS..../O.MO....../........../.........."
+"""A setup in which the Miner can step between d1 and c1, and the Spy along the back row, without being reached."""
+
+expect.set_options(timeout=1000 * PATIENCE)
+
+
+def chromium_path() -> str | None:
+    """Where Chromium is: VAUBAN_CHROMIUM, or one of the names it is installed by."""
+    names = (os.environ.get("VAUBAN_CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
+    return next((found for name in names if name and (found := shutil.which(name))), None)
+
+
+class Serving:
+    """The process of `vauban play`, which can be killed and started again at the same address."""
+
+    def __init__(self, folder: Path, program: tuple[str, ...] = ("-m", "vauban")) -> None:
+        self.folder = folder
+        self.program = program
+        self.port = 0
+        self.start()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    def start(self) -> None:
+        wishes = ["play", "--no-browser", "--port", str(self.port), "--shelf", str(self.folder / "games.sqlite")]
+        errors = (self.folder / "stderr.txt").open("w")
+        self.process = subprocess.Popen(
+            [sys.executable, *self.program, *wishes], stdout=subprocess.PIPE, stderr=errors, text=True
+        )
+        errors.close()
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        match = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
+        assert match is not None, line + self.complaints()
+        self.port = int(match[1])
+
+    def close(self) -> None:
+        """Kill it, as a power cut would."""
+        self.process.kill()
+        self.process.wait(PATIENCE)
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+
+    def complaints(self) -> str:
+        """What the server has written beside the line that says where it is."""
+        return (self.folder / "stderr.txt").read_text()
+
+
+class Visitor:
+    """Somebody with a browser of his own: one page, and everything that reaches it."""
+
+    def __init__(self, browser: Browser, address: str, **look: Any) -> None:
+        self.address = address
+        self.host = urlsplit(address).netloc
+        self.context = browser.new_context(**(DESKTOP | look))
+        self.context.set_default_timeout(1000 * PATIENCE)
+        self.page: Page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.forgiven: list[str] = []
+        self.frames: list[str] = []
+        self.bodies: dict[str, list[bytes]] = {}
+        self.unread: list[str] = []
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.complaints.append(f"script: {error}"))
+        self.page.on("request", self._request)
+        self.page.on("requestfailed", self._failed)
+        self.page.on("requestfinished", self._finished)
+        self.page.on("websocket", self._socket)
+
+    # ── What is watched ──────────────────────────────────────────────────────────────────────────
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(f"console: {message.text}")
+
+    def _request(self, request: Request) -> None:
+        parts = urlsplit(request.url)
+        if parts.scheme not in ("blob", "data") and parts.netloc != self.host:
+            self.complaints.append(f"another host: {request.url}")
+
+    def _failed(self, request: Request) -> None:
+        # What was still on its way when the page was left is given up by the browser itself.
+        if request.failure != "net::ERR_ABORTED":
+            self.complaints.append(f"failed: {request.method} {request.url}: {request.failure}")
+
+    def _finished(self, request: Request) -> None:
+        answer = request.response()
+        if answer is None or not answer.url.startswith("http"):
+            return
+        if answer.status >= 400:
+            self.complaints.append(f"refused: {request.method} {request.url}: {answer.status}")
+        try:
+            self.bodies.setdefault(urlsplit(request.url).path, []).append(answer.body())
+        except Error:
+            self.unread.append(request.url)  # the page was left before it could be read
+
+    def _socket(self, socket: WebSocket) -> None:
+        if urlsplit(socket.url).netloc != self.host:
+            self.complaints.append(f"another host: {socket.url}")
+        socket.on("framereceived", lambda text: self.frames.append(str(text)))
+
+    def forgive(self, pattern: str) -> None:
+        """Expect complaints of a kind, e.g. about a server that was killed."""
+        self.forgiven.append(pattern)
+
+    def check(self) -> None:
+        """No errors, no other host, nothing that failed, and a light page."""
+        left = [text for text in self.complaints if not any(re.search(each, text) for each in self.forgiven)]
+        assert not left, left
+        weight = sum(max(map(len, bodies)) for path, bodies in self.bodies.items() if not path.startswith("/api/"))
+        assert weight < MOST_BYTES, f"the page weighs {weight} bytes"
+
+    # ── What a visitor does ──────────────────────────────────────────────────────────────────────
+
+    def open(self, fragment: str = "") -> Visitor:
+        """Open the page; it has to show something at once."""
+        # The machine may be busy with other tests: the best of three counts.
+        for _ in range(3):
+            self.page.goto("about:blank")
+            self.page.goto(self.address + fragment, wait_until="load")
+            expect(self.page.locator("h1").first).to_be_attached()
+            painted = self.page.evaluate(
+                "performance.getEntriesByType('paint').find(each => each.name === 'first-contentful-paint')?.startTime"
+            )
+            if painted is not None and painted < FIRST_PAINT:
+                return self
+        pytest.fail(f"the first paint took {painted} ms")
+
+    def see(self, selector: str, **more: Any) -> Locator:
+        """Something that has to be on the screen, now or soon."""
+        found = self.page.locator(selector, **more).first
+        expect(found).to_be_visible()
+        return found
+
+    def button(self, name: str) -> Locator:
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def choose(self, **wishes: str) -> None:
+        """Set radio buttons of the start screen: mode, variant, level, side, …"""
+        for name, value in wishes.items():
+            wanted = self.page.locator(f"input[name={name}][value={value}]")
+            if not wanted.is_visible():
+                self.page.get_by_text("Side, clock, memory").click()
+            wanted.check()
+
+    def picture(self, name: str, whole: bool = False) -> None:
+        """Keep a screenshot, in which nothing moves any more."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=whole, animations="disabled")
+
+    def fits(self) -> None:
+        """Nothing is wider than the screen."""
+        inner, needed = self.page.evaluate("[innerWidth, document.documentElement.scrollWidth]")
+        assert needed <= inner, f"the page is {needed} wide on a screen of {inner}"
+
+    def give(self, setup: str) -> Locator:
+        """Put a setup into the editor, by its text; the field of that text."""
+        text = self.page.locator(".setup input.code")
+        if not text.is_visible():
+            self.page.get_by_text("Saved setups, text").click()
+        text.fill(setup)
+        self.page.evaluate("document.getElementById('live').textContent = ''")
+        self.button("Use this text").click()
+        expect(self.page.locator("#live")).to_have_text("The setup was taken from the text.")
+        expect(text).to_have_value(setup)
+        return text
+
+    def start(self, setup: str | None = None, **wishes: str) -> Player:
+        """A game from the start screen, by mouse."""
+        self.open()
+        self.choose(**({"mode": "level", "level": "recruit"} | wishes))
+        self.see(".setup .piece")
+        if setup is not None:
+            self.give(setup)
+        self.button("Play").click()
+        self.see(".bottom-card.turn")
+        return Player(self)
+
+    def resign(self) -> None:
+        self.button("Resign").click()
+        self.page.locator("dialog").get_by_role("button", name="Resign").click()
+        self.see("dialog.end")
+
+
+# ── Somebody who plays ───────────────────────────────────────────────────────────────────────────
+
+RANKS = {"marshal": 10, "general": 9, "miner": 3, "scout": 2, "spy": 1, "bomb": 0, "flag": 0}
+CELLS = "[...document.querySelectorAll('.table .cell')].map(c => [c.dataset.at, c.ariaLabel, c.className])"
+
+Cells = dict[str, tuple[list[str], set[str]]]
+"""For each square what its label says, word by word between commas, and how it is marked."""
+
+
+class Player:
+    """Plays barrage by what the page shows: straight at the enemy, pieces that never moved before others.
+
+    `press` touches a square; how, is what differs between a mouse, a finger and a keyboard.
+    """
+
+    def __init__(self, visitor: Visitor, press: Callable[[str], None] | None = None, seed: int = 1) -> None:
+        self.visitor = visitor
+        self.page = visitor.page
+        self.press = press or (lambda at: self.cell(at).click())
+        self.rng = random.Random(seed)
+
+    def cell(self, at: str) -> Locator:
+        return self.page.locator(f".table .cell[data-at={at}]")
+
+    def cells(self) -> Cells:
+        found = self.page.evaluate(CELLS)
+        return {at: (label.split(", ")[1:], set(marks.split())) for at, label, marks in found}
+
+    def marked(self, *kinds: str) -> set[str]:
+        """The squares that bear one of these marks."""
+        return {at for at, (_, marks) in self.cells().items() if marks & set(kinds)}
+
+    def plies(self) -> int:
+        return self.page.locator(".moves li").count()
+
+    def over(self) -> bool:
+        return self.page.locator("dialog.end").count() > 0
+
+    def find(self) -> tuple[str, str]:
+        """A move that the page offers; its piece is picked up."""
+        for source, target in self._plans():
+            self.press(source)
+            if target in self.marked("target", "strike"):
+                return source, target
+            self.press(source)
+        for at, (words, _) in self.cells().items():
+            if words[0].startswith("your "):
+                self.press(at)
+                targets = self.marked("target", "strike")
+                if targets:
+                    return at, self.rng.choice(sorted(targets))
+        raise AssertionError("the page shows no move")
+
+    def move(self) -> None:
+        """One move, without waiting for what comes of it."""
+        self.press(self.find()[1])
+
+    def step(self, source: str, target: str) -> None:
+        """This move, and the answer to it."""
+        before = self.plies()
+        self.press(source)
+        self.press(target)
+        self.answered(before)
+
+    def turn(self) -> None:
+        """One move, and the answer to it (or the end)."""
+        before = self.plies()
+        self.move()
+        self.answered(before)
+
+    def answered(self, before: int) -> None:
+        """Wait for the answer to a move that was made after so many plies, or for the end."""
+        self.page.locator(f".moves li:nth-child({before + 2}), dialog.end").first.wait_for()
+
+    def turns(self, number: int) -> None:
+        for _ in range(number):
+            if not self.over():
+                self.turn()
+
+    def to_the_end(self, most: int = 80) -> int:
+        """Play until the game is over; how many moves that took. Who has not won by then gives up."""
+        for played in range(most):
+            if self.over():
+                return played
+            self.turn()
+        self.visitor.resign()
+        return most
+
+    def _plans(self) -> list[tuple[str, str]]:
+        """First steps towards the enemy, the most promising first."""
+        cells = self.cells()
+        own = {at: words[0].removeprefix("your ") for at, (words, _) in cells.items() if words[0].startswith("your ")}
+        plans = []
+        for at, name in own.items():
+            kind = name.split(" (")[0]
+            if RANKS[kind]:
+                plans += [(cost, at, step) for cost, step in self._ways(cells, at, kind)]
+        return [(at, step) for _, at, step in sorted(plans)]
+
+    def _ways(self, cells: Cells, start: str, kind: str) -> Iterator[tuple[float, str]]:
+        """For every enemy piece that this one may want to attack: what the way costs, and its first step."""
+        first: dict[str, str] = {}
+        edge, distance = [start], 0
+        while edge:
+            distance += 1
+            found = []
+            for at in edge:
+                for to in reach(at, kind, cells):
+                    if to in first or to == start:
+                        continue
+                    first[to] = first.get(at, to)
+                    words = cells[to][0]
+                    if words[0] == "empty":
+                        found.append(to)
+                    elif (risk := _risk(kind, words)) is not None:
+                        yield distance + risk + self.rng.random(), first[to]
+            edge = found
+
+
+def reach(at: str, kind: str, cells: Cells) -> Iterator[str]:
+    """Where a piece may go if no rule about repetition is against it."""
+    column, row = ord(at[0]), int(at[1:])
+    for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+        for far in range(1, 10 if kind == "scout" else 2):
+            to = f"{chr(column + far * dx)}{row + far * dy}"
+            words = cells.get(to, (["lake"], set()))[0]
+            if words[0] == "lake" or words[0].startswith("your "):
+                break
+            yield to
+            if words[0] != "empty":
+                break
+
+
+def _risk(kind: str, words: list[str]) -> float | None:
+    """What an attack on such a piece costs in moves; None if it would be foolish."""
+    enemy = words[0].removeprefix("enemy ").split(" (")[0]
+    if enemy == "piece":
+        return {"spy": 6.0, "miner": 1.0}.get(kind, 0.0) + 2.0 * ("has moved" in words)
+    if enemy == "flag" or (enemy, kind) in (("bomb", "miner"), ("marshal", "spy")):
+        return -5.0
+    if enemy == "bomb" or RANKS[enemy] > RANKS[kind]:
+        return None
+    return 2.0 if RANKS[enemy] == RANKS[kind] else -1.0

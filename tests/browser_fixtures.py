@@ -1,0 +1,60 @@
+"""Fixtures of tests in a real browser; a test module takes them by `pytest_plugins = ["browser_fixtures"]`.
+
+Browsers and servers last for one module: a browser that is driven step by step keeps an event loop running, which the
+tests of other modules need for themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from browser import Serving, Visitor, chromium_path
+from playwright.sync_api import Browser, sync_playwright
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    path = chromium_path()
+    if path is None:
+        pytest.skip("Chromium is not installed: apt-get install chromium (make browser does it where it may)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def serving(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    found = Serving(tmp_path_factory.mktemp("serving"))
+    yield found
+    found.close()
+    assert found.complaints() == ""
+
+
+@pytest.fixture
+def visit(chromium: Browser, serving: Serving, request: pytest.FixtureRequest) -> Iterator[Callable[..., Visitor]]:
+    """`visit(**look)`: a visitor; afterwards everybody's page has to have been in order."""
+    visitors: list[Visitor] = []
+
+    def come(to: Serving = serving, **look: Any) -> Visitor:
+        visitors.append(Visitor(chromium, to.address, **look))
+        return visitors[-1]
+
+    yield come
+    for number, visitor in enumerate(visitors):
+        # What the screen showed when a test failed is often the whole explanation.
+        if getattr(request.node, "failed", False):
+            visitor.picture(f"failed-{request.node.name}-{number}")
+        visitor.context.close()
+    for visitor in visitors:
+        visitor.check()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[Any]:
+    report = yield
+    if report.when == "call" and report.failed:
+        item.failed = True  # type: ignore[attr-defined]
+    return report

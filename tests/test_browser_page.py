@@ -1,0 +1,487 @@
+"""The screens of the page in a real browser: setups, people against people, learning, looks, and for the ear."""
+
+from __future__ import annotations
+
+import importlib.resources
+import re
+from typing import Any
+
+import pytest
+from browser import PHONE, QUIET, Player, Visitor
+from playwright.sync_api import Locator, Page, expect
+
+pytest_plugins = ["browser_fixtures"]
+pytestmark = pytest.mark.xdist_group("browser-page")
+
+BARRAGE = "F.......SO/B......G.O/....N..M../.........."
+
+
+# ── Setups ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _workshop(visitor: Visitor, setup: str = BARRAGE) -> Locator:
+    """The setup editor with a setup in it, and the field that shows it as text."""
+    visitor.open("#/setups")
+    visitor.see(".setup .piece")
+    return visitor.give(setup)
+
+
+def _square(page: Page, at: str) -> Locator:
+    return page.locator(f".setup .cell[data-at={at}]")
+
+
+def test_a_setup_is_changed_by_dragging_by_two_clicks_and_by_keys(visit):
+    visitor = visit()
+    page, text = visitor.page, _workshop(visitor)
+    # a1 is the Flag in the corner, e3 the Miner, h3 the Marshal.
+    _square(page, "a1").drag_to(_square(page, "e3"))
+    expect(text).to_have_value("N.......SO/B......G.O/....F..M../..........")
+    _square(page, "h3").click()
+    expect(page.locator(".setup .cell.selected")).to_have_count(1)
+    visitor.picture("setups-light", whole=True)
+    _square(page, "a4").click()
+    expect(text).to_have_value("N.......SO/B......G.O/....F...../M.........")
+    _square(page, "a4").click()
+    page.keyboard.press("Escape")
+    expect(page.locator(".setup .cell.selected")).to_have_count(0)
+    page.keyboard.press("Enter")
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    expect(text).to_have_value("N.......SO/B......G.O/..M.F...../..........")
+    expect(page.locator("#live")).to_contain_text("Exchanged marshal (10) and empty.")
+    # Let go beside the board, or where it came from: nothing has changed.
+    page.mouse.move(*_middle(_square(page, "a1")))
+    page.mouse.down()
+    page.mouse.move(5, 5, steps=3)
+    page.mouse.up()
+    expect(text).to_have_value("N.......SO/B......G.O/..M.F...../..........")
+
+
+def _middle(thing: Locator) -> tuple[float, float]:
+    box = thing.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_setups_are_drawn_mirrored_named_kept_and_read_from_text(visit):
+    visitor = visit()
+    page, text = visitor.page, _workshop(visitor)
+    visitor.button("Mirror").click()
+    expect(text).to_have_value("OS.......F/O.G......B/..M..N..../..........")
+    visitor.button("Save").click()
+    page.get_by_label("Name", exact=True).fill("My corner")
+    page.keyboard.press("Enter")
+    visitor.see(".toast", has_text="Saved as “My corner”.")
+    for kind in ("Like people do", "Random", "From the network"):
+        before = text.input_value()
+        visitor.button(kind).click()
+        expect(text).not_to_have_value(before)
+        expect(page.locator(".setup .piece")).to_have_count(8)
+    page.reload()
+    visitor.see(".setup .piece")
+    page.get_by_label("Saved setups").select_option("My corner")
+    expect(text).to_have_value("OS.......F/O.G......B/..M..N..../..........")
+    visitor.forgive("/api/setups/check: 400|status of 400")
+    text.fill(BARRAGE.replace("M", "G"))
+    visitor.button("Use this text").click()
+    expect(page.locator(".setup .error")).to_contain_text("Marshal")
+    visitor.give("........SO/B......G.O/....N..M../F.........")
+    expect(page.locator(".warnings")).to_have_text("Your Flag stands in the front row.")
+    page.locator("input[name=variant][value=classic]").check()
+    expect(page.locator(".setup .piece")).to_have_count(40)
+    visitor.picture("setups-classic", whole=True)
+
+
+# ── People against people, and machines against machines ─────────────────────────────────────────
+
+
+def test_two_people_on_one_device_never_see_each_others_army(visit):
+    visitor = visit()
+    page, player = visitor.page, _hotseat(visitor)
+    for ply, (side, other) in enumerate((("Red", "Blue"), ("Blue", "Red")) * 2, start=1):
+        _cross(visitor, side)
+        visitor.see(".bottom-card.turn")
+        expect(page.locator(f".table .piece.{other.lower()}:not(.hidden)")).to_have_count(0)
+        # A piece that has moved already has not fought, nor run: it stays unknown.
+        player.press("e3" if side == "Red" else "f8")
+        player.press("e4" if side == "Red" else "f7")
+        expect(page.locator(".moves li")).to_have_count(ply)
+        if ply == 2:
+            break
+        visitor.button(f"Hand over to {other}").click()
+    page.reload()
+    _cross(visitor, "Red")
+    expect(page.locator(".table .piece.blue:not(.hidden)")).to_have_count(0)
+
+
+SCOUTS = "F.......S./B......G../....N..M../O........O"
+"""A setup with a Scout at either end of the front row."""
+
+
+def _hotseat(visitor: Visitor, setup: str = SCOUTS) -> Player:
+    """A game of two on one device, both with the same setup, up to the first hand-over."""
+    visitor.open()
+    visitor.choose(mode="hotseat")
+    visitor.button("Play").click()
+    for side in ("Red", "Blue"):
+        if side == "Blue":
+            _cross(visitor, side)
+        visitor.see("h1", has_text=f"Set up your army: {side.lower()}")
+        visitor.see(f".setup .piece.{side.lower()}")
+        expect(visitor.page.locator(f".setup .piece:not(.{side.lower()})")).to_have_count(0)
+        visitor.give(setup)
+        visitor.button("Ready").click()
+    return Player(visitor)
+
+
+def _cross(visitor: Visitor, side: str) -> None:
+    """The screen between two people: it shows nothing of either."""
+    visitor.see(".handover h1", has_text=f"{side}, it is your turn")
+    expect(visitor.page.locator(".piece, .moves, .card")).to_have_count(0)
+    if side == "Blue":
+        visitor.picture("handover-light")
+    visitor.button(f"I am {side}").click()
+
+
+def test_two_friends_play_by_a_link_and_agree_on_a_draw(visit):
+    host, guest = visit(), visit(color_scheme="dark")
+    host.open()
+    host.choose(mode="friend")
+    host.see(".setup .piece")
+    host.give(QUIET)
+    host.button("Make the link").click()
+    link = host.see(".invitation input").input_value()
+    host.picture("friend-light")
+    assert link.startswith(host.address)
+    guest.open(link.removeprefix(guest.address))
+    guest.see(".setup .piece.blue")
+    guest.give(QUIET)
+    guest.button("Ready").click()
+    sides = (host, guest)
+    for ply, (source, target) in enumerate((("f1", "g1"), ("e10", "d10"), ("g1", "h1"), ("d10", "c10"))):
+        sides[ply % 2].see(".bottom-card.turn")
+        player = Player(sides[ply % 2])
+        player.press(source)
+        player.press(target)
+        expect(sides[1 - ply % 2].page.locator(".moves li")).to_have_count(ply + 1)
+    expect(guest.page.locator(".table .piece.red:not(.hidden)")).to_have_count(0)
+    # An own piece is at the bottom for both.
+    assert guest.page.locator(".files").inner_text().split()[0] == "j"
+    host.button("Offer a draw").click()
+    host.page.locator("dialog").get_by_role("button", name="Offer a draw").click()
+    guest.see(".offer", has_text="offers a draw")
+    guest.picture("offer-dark")
+    guest.button("Accept").click()
+    for visitor in (host, guest):
+        expect(visitor.see("dialog.end h2")).to_have_text("A draw")
+        visitor.page.locator("dialog.end").get_by_role("button", name="Rematch").click()
+    # Colours are swapped; both set up anew.
+    host.see(".setup .piece.blue")
+    guest.see(".setup .piece.red")
+
+
+def test_two_machines_are_watched(visit):
+    visitor = visit()
+    page = visitor.open().page
+    visitor.choose(mode="watch", red="charger", blue="recruit")
+    visitor.button("Watch").click()
+    visitor.see(".moves li:nth-child(3)")
+    expect(page.locator(".table .piece.hidden")).to_have_count(0)
+    assert page.locator(".actions button").count() == 1
+    before = page.locator(".files").inner_text().split()
+    visitor.button("Flip").click()
+    assert page.locator(".files").inner_text().split() == before[::-1]
+    visitor.picture("watch-light")
+
+
+# ── Beside the board ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_notes_letters_numbers_and_taking_back(visit):
+    visitor = visit()
+    player = visitor.start(QUIET, clock="strategus")
+    page, keys = visitor.page, visitor.page.keyboard
+    # A note on an enemy piece stays on it, and stays here.
+    enemy = next(at for at, (words, _) in player.cells().items() if words[0] == "enemy piece")
+    player.press(enemy)
+    page.get_by_role("button", name="Note: marshal").click()
+    expect(player.cell(enemy)).to_have_attribute("aria-label", f"{enemy}, enemy piece, your note: marshal")
+    expect(page.locator(".mark.note")).to_have_text("10")
+    visitor.picture("note-light")
+    # Letters ask for something.
+    for letter, words in (("l", "No move has been made."), ("s", "marshal (10): "), ("p", "No enemy piece is known.")):
+        keys.press(letter)
+        expect(page.locator("#live")).to_contain_text(words)
+    expect(page.locator(".clock.running")).to_contain_text(re.compile(r"1[45]:\d\d"))
+    # Ranks by the other numbering; no motion; coordinates off.
+    visitor.button("Settings").click()
+    visitor.picture("settings-light")
+    page.get_by_text("1 = marshal").locator("xpath=ancestor::label").click()
+    page.get_by_label("Coordinates on the board").uncheck()
+    visitor.button("Close").last.click()
+    expect(page.locator(".table .piece.red.marshal text.rank")).to_have_text("1")
+    expect(page.locator(".table .files")).to_be_hidden()
+    # A move is taken back, and the game is casual from then on.
+    player.step("d1", "c1")
+    visitor.button("Take back").click()
+    page.locator("dialog").get_by_role("button", name="Take back").click()
+    expect(page.locator(".moves li")).to_have_count(0)
+    visitor.see(".status", has_text="Moves were taken back: a casual game.")
+    # The machine weighs an offer; whatever it says, somebody hears of it.
+    visitor.button("Offer a draw").click()
+    page.locator("dialog").get_by_role("button", name="Offer a draw").click()
+    expect(page.locator(".toast, dialog.end").first).to_be_visible()
+
+
+def test_what_was_shown_is_hidden_again_in_tournament_style(visit):
+    visitor = visit()
+    visitor.open()
+    visitor.choose(**{"memory-home": "tournament"})
+    player = visitor.start(level="charger")
+    for _ in range(8):
+        if player.over():
+            break
+        player.turn()
+        # Only on the square of the last move may an enemy's rank be seen.
+        shown = page_ranks(visitor.page)
+        last = {at for at, (_, marks) in player.cells().items() if "last" in marks}
+        assert player.over() or set(shown) <= last
+
+
+def page_ranks(page: Page) -> list[str]:
+    """The squares on which an enemy piece shows its rank."""
+    labels: list[str] = page.evaluate("[...document.querySelectorAll('.table .cell')].map(cell => cell.ariaLabel)")
+    found = [label.split(", ") for label in labels]
+    return [words[0] for words in found if words[1].startswith("enemy ") and words[1] != "enemy piece"]
+
+
+def test_the_first_minute_teaches_the_game(visit):
+    visitor = visit()
+    page = visitor.open().page
+    page.get_by_role("link", name="Learn it in a minute").click()
+    visitor.picture("learn-light")
+    for number in range(1, 7):
+        visitor.see(".lesson .quiet", has_text=f"{number} of 6")
+        page.locator(".lesson .cell.last").click()
+        page.locator(".lesson .cell.target, .lesson .cell.strike").first.click()
+        if number == 3:
+            visitor.picture("learn-fight-light")
+        visitor.button("Next" if number < 6 else "Done").click()
+    page.get_by_role("link", name="Play", exact=True).last.click()
+    visitor.see(".home")
+    expect(page.locator(".invite")).to_have_count(0)
+
+
+def test_a_recorded_game_is_imported_and_one_that_is_none_is_refused(visit):
+    visitor = visit()
+    page = visitor.open("#/import").page
+    visitor.forgive("/api/import: 400|status of 400")
+    page.get_by_label("Or paste it here").fill("this is no game")
+    visitor.button("Open").click()
+    expect(page.locator(".error")).not_to_be_empty()
+    page.get_by_label("Or paste it here").fill(GAME)
+    visitor.button("Open").click()
+    visitor.see(".review .board")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".caption")).to_have_text("1. Red moves b1 to b2.")
+    visitor.see(".graph-place", has_text="There is no network for this variant")
+
+
+GAME = """[Variant "fives"]
+[RedSetup "FTLPJ"]
+[BlueSetup "FTLPJ"]
+[Result "1-0"]
+[End "resigned"]
+
+1. b1b2 b5b4 1-0
+"""
+
+
+# ── Looks ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark_are_the_systems_until_somebody_chooses(visit, scheme):
+    visitor = visit(color_scheme=scheme)
+    page = visitor.open().page
+    root, other = page.locator("html"), "dark" if scheme == "light" else "light"
+    expect(root).to_have_attribute("data-theme", scheme)
+    ground = "getComputedStyle(document.body).backgroundColor"
+    first = page.evaluate(ground)
+    visitor.button(f"Switch to {other}").click()
+    expect(root).to_have_attribute("data-theme", other)
+    assert page.evaluate(ground) != first
+    page.reload()
+    expect(root).to_have_attribute("data-theme", other)
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_nothing_glides_for_who_wants_no_motion(visit, motion):
+    visitor = visit(reduced_motion=motion)
+    visitor.open()
+    visitor.see(".setup .piece")
+    glide = visitor.page.evaluate("getComputedStyle(document.querySelector('.piece')).transitionDuration")
+    assert (glide == "0s") == (motion == "reduce"), glide
+
+
+SCREENS = {"": ".setup .piece", "setups": ".setup .piece", "import": "textarea", "learn": ".piece", "rules": ".diagram"}
+"""The screens that need no game, by their fragment, and something on each."""
+
+
+def _go(visitor: Visitor, screen: str) -> None:
+    visitor.page.goto(f"{visitor.address}#/{screen}")
+    visitor.see(f"body[data-screen={screen or 'home'}] {SCREENS[screen]}")
+
+
+SIZES = {"phone": (360, 740), "tablet": (820, 1180), "phone on its side": (740, 360), "large text": (640, 400)}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_screen_fits(visit, size):
+    width, height = SIZES[size]
+    visitor = visit(viewport={"width": width, "height": height})
+    visitor.open()
+    for screen in SCREENS:
+        _go(visitor, screen)
+        visitor.fits()
+    visitor.start()
+    visitor.fits()
+    visitor.picture(f"game-{size.replace(' ', '-')}")
+    assert _side(visitor.page.locator(".table .cell").first) >= 24, "squares are too small for a finger"
+    visitor.resign()
+    visitor.page.locator("dialog.end").get_by_role("button", name="Look back").click()
+    visitor.see(".review .board")
+    visitor.fits()
+    assert _side(visitor.page.locator(".review .cell").first) >= 20
+
+
+def _side(thing: Locator) -> float:
+    box = thing.bounding_box()
+    assert box is not None
+    return min(box["width"], box["height"])
+
+
+# ── For the ear ───────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    return importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text()
+
+
+def _violations(page: Page, axe: str) -> list[str]:
+    """What axe-core calls serious or critical on what is on the screen now."""
+    # Handed over by the debugger: a script element would be refused by the page's own policy.
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(axe)
+    found: list[dict[str, Any]] = page.evaluate("axe.run({resultTypes: ['violations']}).then(each => each.violations)")
+    return [
+        f"{each['id']}: {node['html']}: {node['failureSummary']}"
+        for each in found if each["impact"] in ("serious", "critical") for node in each["nodes"]
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_screen_has_a_serious_barrier(visit, axe, scheme):
+    visitor = visit(color_scheme=scheme, reduced_motion="reduce")
+    page = visitor.open().page
+    found: dict[str, list[str]] = {}
+
+    def look(name: str) -> None:
+        visitor.picture(f"axe-{name}-{scheme}")
+        problems = _violations(page, axe)
+        if problems:
+            found[name] = problems
+
+    for screen in SCREENS:
+        _go(visitor, screen)
+        page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+        look(screen or "home")
+    player = _hotseat(visitor)
+    look("handover")
+    for side, source, target in (("Red", "a4", "a7"), ("Blue", "j7", "j4")):
+        _cross(visitor, side)
+        player.press(source)
+        player.press(target)
+        visitor.see(".battle")
+        look(f"fight-{side.lower()}")
+        if side == "Red":
+            visitor.button("Hand over to Blue").click()
+    player = visitor.start(clock="strategus")
+    player.find()
+    look("picked")
+    for name in ("Settings", "Help and keys"):
+        visitor.button(name).click()
+        look(name.split()[0].lower())
+        visitor.button("Close").last.click()
+    player.press(player.marked("selected").pop())
+    player.press(next(at for at, (words, _) in player.cells().items() if words[0] == "enemy piece"))
+    look("note")
+    page.keyboard.press("Escape")
+    player.turns(2)
+    if not player.over():
+        visitor.resign()
+    look("over")
+    page.locator("dialog.end").get_by_role("button", name="Look back").click()
+    visitor.see(".graph path.value.red")
+    page.keyboard.press("ArrowRight")
+    visitor.see(".chip").click()
+    look("review")
+    assert found == {}
+
+
+def test_axe_finds_a_barrier_that_is_planted(visit, axe):
+    visitor = visit()
+    page = visitor.open().page
+    page.evaluate("document.getElementById('main').append(document.createElement('textarea'))")
+    assert any(each.startswith("label: ") for each in _violations(page, axe))
+
+
+CUT = """[...document.querySelectorAll("button:not(.cell), .face")]
+    .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.textContent)"""
+
+
+def test_no_words_are_cut_off_on_a_phone(visit):
+    """No button is narrower than what stands on it."""
+    visitor = visit(**PHONE)
+    visitor.open()
+    visitor.see(".setup .piece")
+    assert visitor.page.evaluate(CUT) == []
+    visitor.page.locator("input[name=level][value=recruit]").tap()
+    visitor.button("Play").tap()
+    visitor.see(".bottom-card.turn")
+    assert visitor.page.evaluate(CUT) == []
+
+
+# ── For the README ───────────────────────────────────────────────────────────────────────────────
+
+
+def test_pictures_are_taken_of_a_game_and_of_looking_back_on_it(visit):
+    """What `make pictures` puts into docs/pictures, beside those of other tests."""
+    visitor = visit()
+    page = visitor.open().page
+    visitor.choose(level="general")
+    visitor.give("BF.......O/GS......../N........./OM........")
+    page.get_by_text("Saved setups, text").click()
+    page.evaluate("scrollTo(0, 0)")
+    visitor.picture("readme-start")
+    visitor.button("Play").click()
+    visitor.see(".bottom-card.turn")
+    player = Player(visitor, seed=5)
+    # A fight that has just been makes a better picture.
+    for turn in range(12):
+        player.turns(1)
+        if turn > 3 and page.locator(".battle").count():
+            break
+    if not player.over():
+        player.find()
+        visitor.picture("readme-game")
+        visitor.resign()
+    page.locator("dialog.end").get_by_role("button", name="Look back").click()
+    visitor.see(".graph path.value.red")
+    visitor.button("Switch to dark").click()
+    for _ in range(9):
+        visitor.button("One ply on").click()
+    page.locator(".chip").first.click()
+    page.evaluate("scrollTo(0, 0)")
+    visitor.picture("readme-review")
