@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -214,6 +215,10 @@ class Visitor:
 
 # ── Somebody who plays ───────────────────────────────────────────────────────────────────────────
 
+NATURAL = ("flag", "no_moves", "both_immobile", "battleless_limit")
+"""Ends that the rules know: nobody has given up."""
+FOOLISH = 50.0
+"""What a lost fight costs: more than any way. But rather that than to walk about until the game is drawn."""
 RANKS = {"marshal": 10, "general": 9, "miner": 3, "scout": 2, "spy": 1, "bomb": 0, "flag": 0}
 CELLS = "[...document.querySelectorAll('.table .cell')].map(c => [c.dataset.at, c.ariaLabel, c.className])"
 
@@ -222,7 +227,7 @@ Cells = dict[str, tuple[list[str], set[str]]]
 
 
 class Player:
-    """Plays barrage by what the page shows: straight at the enemy, pieces that never moved before others.
+    """Plays barrage by what the page shows: straight at the enemy, at pieces that never moved before others.
 
     `press` touches a square; how, is what differs between a mouse, a finger and a keyboard.
     """
@@ -252,7 +257,7 @@ class Player:
 
     def find(self) -> tuple[str, str]:
         """A move that the page offers; its piece is picked up."""
-        for source, target in self._plans():
+        for source, target in plans(self.cells(), self.rng):
             self.press(source)
             if target in self.marked("target", "strike"):
                 return source, target
@@ -291,44 +296,45 @@ class Player:
             if not self.over():
                 self.turn()
 
-    def to_the_end(self, most: int = 80) -> int:
-        """Play until the game is over; how many moves that took. Who has not won by then gives up."""
+    def to_the_end(self, most: int = 400) -> int:
+        """Play until the rules say that the game is over; how many moves that took."""
         for played in range(most):
             if self.over():
+                over = next(told["over"] for told in map(json.loads, reversed(self.visitor.frames)) if told.get("over"))
+                assert over["end"] in NATURAL, over
                 return played
             self.turn()
-        self.visitor.resign()
-        return most
+        pytest.fail(f"after {most} moves the game is not over")
 
-    def _plans(self) -> list[tuple[str, str]]:
-        """First steps towards the enemy, the most promising first."""
-        cells = self.cells()
-        own = {at: words[0].removeprefix("your ") for at, (words, _) in cells.items() if words[0].startswith("your ")}
-        plans = []
-        for at, name in own.items():
-            kind = name.split(" (")[0]
-            if RANKS[kind]:
-                plans += [(cost, at, step) for cost, step in self._ways(cells, at, kind)]
-        return [(at, step) for _, at, step in sorted(plans)]
 
-    def _ways(self, cells: Cells, start: str, kind: str) -> Iterator[tuple[float, str]]:
-        """For every enemy piece that this one may want to attack: what the way costs, and its first step."""
-        first: dict[str, str] = {}
-        edge, distance = [start], 0
-        while edge:
-            distance += 1
-            found = []
-            for at in edge:
-                for to in reach(at, kind, cells):
-                    if to in first or to == start:
-                        continue
-                    first[to] = first.get(at, to)
-                    words = cells[to][0]
-                    if words[0] == "empty":
-                        found.append(to)
-                    elif (risk := _risk(kind, words)) is not None:
-                        yield distance + risk + self.rng.random(), first[to]
-            edge = found
+def plans(cells: Cells, rng: random.Random) -> list[tuple[str, str]]:
+    """First steps towards the enemy, the most promising first."""
+    found = []
+    for at, (words, _) in cells.items():
+        kind = words[0].removeprefix("your ").split(" (")[0]
+        if words[0].startswith("your ") and RANKS[kind]:
+            found += [(cost + rng.random(), at, step) for cost, step in _ways(cells, at, kind)]
+    return [(at, step) for _, at, step in sorted(found)]
+
+
+def _ways(cells: Cells, start: str, kind: str) -> Iterator[tuple[float, str]]:
+    """For every enemy piece that this one can get at: what the way and the fight cost, and its first step."""
+    first: dict[str, str] = {}
+    edge, distance = [start], 0
+    while edge:
+        distance += 1
+        found = []
+        for at in edge:
+            for to in reach(at, kind, cells):
+                if to in first or to == start:
+                    continue
+                first[to] = first.get(at, to)
+                words = cells[to][0]
+                if words[0] == "empty":
+                    found.append(to)
+                else:
+                    yield distance + _risk(kind, words), first[to]
+        edge = found
 
 
 def reach(at: str, kind: str, cells: Cells) -> Iterator[str]:
@@ -345,13 +351,13 @@ def reach(at: str, kind: str, cells: Cells) -> Iterator[str]:
                 break
 
 
-def _risk(kind: str, words: list[str]) -> float | None:
-    """What an attack on such a piece costs in moves; None if it would be foolish."""
+def _risk(kind: str, words: list[str]) -> float:
+    """What an attack on such a piece costs, in moves."""
     enemy = words[0].removeprefix("enemy ").split(" (")[0]
     if enemy == "piece":
         return {"spy": 6.0, "miner": 1.0}.get(kind, 0.0) + 2.0 * ("has moved" in words)
     if enemy == "flag" or (enemy, kind) in (("bomb", "miner"), ("marshal", "spy")):
         return -5.0
     if enemy == "bomb" or RANKS[enemy] > RANKS[kind]:
-        return None
+        return FOOLISH
     return 2.0 if RANKS[enemy] == RANKS[kind] else -1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from contextlib import closing
 from itertools import pairwise
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.xdist_group("browser-games")
 TOLD = {
     "say", "game", "seat", "kind", "variant", "phase", "turn", "ply", "pieces", "legal", "barred", "captured", "left",
     "battleless", "total", "warnings", "last", "players", "clock", "offer", "took_back", "takebacks", "thinking",
-    "ready", "commitment", "over", "rematch", "note", "invited", "n",
+    "ready", "commitment", "over", "rematch", "note", "invited", "eyes", "aids", "n",
 }  # fmt: skip
 """All that a sight may hold."""
 
@@ -61,8 +62,8 @@ LEAKY = """
 import sys
 from vauban.web import sight as wall
 honest = wall._look
-def look(table, seat):
-    found = honest(table, seat)
+def look(table, seat, eyes):
+    found = honest(table, seat, eyes)
     wall._table = table
     return found
 honest_position = wall._position
@@ -362,6 +363,19 @@ def test_a_game_goes_on_when_the_server_was_killed_and_started_again(visit, tmp_
 
 
 # ── The seal ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_seal_is_computed_alike_where_the_browser_has_no_hash_of_its_own(visit):
+    page = visit().open().page
+    texts = ["", "salt:F..", "é" * 40, *("x" * length for length in (55, 56, 63, 64, 65, 119, 1000))]
+    hashes = page.evaluate(
+        """async texts => {
+            const {plainSha256} = await import("/static/js/sha256.js");
+            return texts.map(text => plainSha256(new TextEncoder().encode(text)));
+        }""",
+        texts,
+    )
+    assert hashes == [hashlib.sha256(text.encode()).hexdigest() for text in texts]
 
 
 @pytest.mark.parametrize("tampering", ["seal", "later", "setup", "salt"])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.resources
+import json
 import re
 from typing import Any
 
 import pytest
 from browser import PHONE, QUIET, Player, Visitor
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, WebSocketRoute, expect
 
 pytest_plugins = ["browser_fixtures"]
 pytestmark = pytest.mark.xdist_group("browser-page")
@@ -92,6 +93,68 @@ def test_setups_are_drawn_mirrored_named_kept_and_read_from_text(visit):
     visitor.picture("setups-classic", whole=True)
 
 
+class Slow:
+    """Holds requests to a path back until they are let go, to the server or with an error."""
+
+    def __init__(self, page: Page, path: str) -> None:
+        self.held: list[Route] | None = []
+        page.route(path, self._take)
+
+    def _take(self, route: Route) -> None:
+        if self.held is None:
+            route.continue_()
+        else:
+            self.held.append(route)
+
+    def release(self, error: str | None = None) -> None:
+        assert self.held
+        held, self.held = self.held, None
+        for route in held:
+            if error is None:
+                route.continue_()
+            else:
+                route.fulfill(status=400, json={"error": {"code": "setup", "text": error}})
+
+
+def test_a_game_waits_for_the_setup_that_was_asked_for_last(visit):
+    visitor = visit()
+    page = visitor.open().page
+    visitor.choose(level="recruit")
+    text = visitor.give(QUIET)
+    slow = Slow(page, "**/api/setups/check")
+    text.fill(BARRAGE)
+    visitor.button("Use this text").click()
+    visitor.button("Play").click()
+    expect(visitor.button("Play")).to_be_disabled()
+    assert page.evaluate("location.hash") in ("", "#/")
+    slow.release()
+    visitor.see(".bottom-card.turn")
+    # The Marshal stands where the text says, and not where it stood before.
+    expect(page.locator(".table .cell[data-at=h3]")).to_have_attribute("aria-label", "h3, your marshal (10)")
+
+
+def test_whoever_is_ready_waits_for_his_text_and_goes_nowhere_if_it_is_none(visit):
+    visitor = visit()
+    visitor.forgive("/api/setups/check: 400|status of 400")
+    page = visitor.open().page
+    visitor.choose(mode="hotseat")
+    visitor.button("Play").click()
+    visitor.see(".setup .piece.red")
+    text = visitor.give(QUIET)
+    slow = Slow(page, "**/api/setups/check")
+    text.fill("nonsense")
+    visitor.button("Use this text").click()
+    visitor.button("Ready").click()
+    expect(visitor.button("Ready")).to_be_disabled()
+    slow.release("This is none.")
+    expect(page.locator(".setup .error")).to_have_text("This is none.")
+    expect(visitor.button("Ready")).to_be_enabled()
+    expect(page.locator(".handover")).to_have_count(0)
+    # Another press means what is on the board.
+    visitor.button("Ready").click()
+    _cross(visitor, "Blue")
+
+
 # ── People against people, and machines against machines ─────────────────────────────────────────
 
 
@@ -145,18 +208,7 @@ def _cross(visitor: Visitor, side: str) -> None:
 
 def test_two_friends_play_by_a_link_and_agree_on_a_draw(visit):
     host, guest = visit(), visit(color_scheme="dark")
-    host.open()
-    host.choose(mode="friend")
-    host.see(".setup .piece")
-    host.give(QUIET)
-    host.button("Make the link").click()
-    link = host.see(".invitation input").input_value()
-    host.picture("friend-light")
-    assert link.startswith(host.address)
-    guest.open(link.removeprefix(guest.address))
-    guest.see(".setup .piece.blue")
-    guest.give(QUIET)
-    guest.button("Ready").click()
+    _friends(host, guest)
     sides = (host, guest)
     for ply, (source, target) in enumerate((("f1", "g1"), ("e10", "d10"), ("g1", "h1"), ("d10", "c10"))):
         sides[ply % 2].see(".bottom-card.turn")
@@ -188,10 +240,180 @@ def test_two_machines_are_watched(visit):
     visitor.see(".moves li:nth-child(3)")
     expect(page.locator(".table .piece.hidden")).to_have_count(0)
     assert page.locator(".actions button").count() == 1
+    # With the eyes of a side: the server sends no more than that side may know, also after a reload.
+    for side, other in (("red", "blue"), ("blue", "red")):
+        page.locator(f"input[name=eyes][value={side}]").check()
+        expect(page.locator(f".table .piece.{side}.hidden")).to_have_count(0)
+        expect(page.locator(f".table .piece.{other}.hidden").first).to_be_visible()
+    visitor.picture("watch-eyes-light")
+    page.reload()
+    visitor.see(".table .piece.red.hidden")
+    expect(page.locator("input[name=eyes][value=blue]")).to_be_checked()
+    for told in map(json.loads, visitor.frames):
+        if told.get("eyes") and not told["over"]:
+            seen = [piece for piece in told["pieces"] if piece["side"] != told["eyes"] and piece["type"]]
+            assert all(piece["revealed"] for piece in seen)
+    page.locator("input[name=eyes][value=all]").check()
+    expect(page.locator(".table .piece.hidden")).to_have_count(0)
     before = page.locator(".files").inner_text().split()
     visitor.button("Flip").click()
     assert page.locator(".files").inner_text().split() == before[::-1]
     visitor.picture("watch-light")
+    page.set_viewport_size({"width": 360, "height": 740})
+    visitor.fits()
+    assert page.evaluate(CUT) == []
+    visitor.picture("watch-phone", whole=True)
+
+
+def _friends(host: Visitor, guest: Visitor, setup: str = QUIET, switch: str | None = None) -> None:
+    """A game of two by a link, both with the same setup, up to the first move; `switch` is an option to switch off."""
+    host.open()
+    host.choose(mode="friend")
+    if switch is not None:
+        host.page.get_by_text("Side, clock, memory").click()
+        host.page.locator(f"input[name={switch}]").uncheck()
+    host.see(".setup .piece")
+    host.give(setup)
+    host.button("Make the link").click()
+    link = host.see(".invitation input").input_value()
+    host.picture("friend-light")
+    assert link.startswith(host.address)
+    guest.open(link.removeprefix(guest.address))
+    guest.see(".setup .piece.blue")
+    guest.give(setup)
+    guest.button("Ready").click()
+    host.see(".bottom-card.turn")
+
+
+def test_a_move_is_prepared_while_the_other_side_thinks(visit):
+    host, guest = visit(), visit()
+    _friends(host, guest)
+    red, blue = Player(host), Player(guest)
+    moves = host.page.locator(".moves li")
+
+    def send(player: Player, source: str, target: str) -> None:
+        player.press(source)
+        player.press(target)
+
+    def waits(ply: int) -> None:
+        expect(moves).to_have_count(ply)
+        expect(guest.page.locator(".moves li")).to_have_count(ply)
+
+    # Prepared, shown, and played when the turn comes.
+    send(red, "f1", "g1")
+    waits(1)
+    send(red, "g1", "h1")
+    expect(host.page.locator(".cell.pending")).to_have_attribute("data-at", "h1")
+    host.see(".status", has_text="Prepared: g1 to h1.")
+    host.picture("prepared-light")
+    send(blue, "e10", "d10")
+    waits(3)
+    expect(red.cell("h1")).to_have_attribute("aria-label", "h1, your spy (1), has moved")
+    # Given up by Escape, or by touching the board: nothing is played.
+    for give_up in (lambda: host.page.keyboard.press("Escape"), lambda: red.press("f5")):
+        host.page.keyboard.type("h1i1" if moves.count() == 3 else "i1j1")
+        host.see(".status", has_text="Prepared: ")
+        give_up()
+        expect(host.page.locator(".cell.pending")).to_have_count(0)
+        send(blue, *(("d10", "c10") if moves.count() == 3 else ("c10", "b10")))
+        host.see(".bottom-card.turn")
+        ply = moves.count()
+        send(red, *(("h1", "i1") if ply == 4 else ("i1", "j1")))
+        waits(ply + 1)
+    # What cannot be played when the turn comes is dropped with a word: the Miner's way is not free.
+    send(red, "d1", "e1")
+    host.see(".status", has_text="Prepared: d1 to e1.")
+    send(blue, "b10", "a10")
+    host.see(".reason-box", has_text="Your prepared move d1 to e1 cannot be played now.")
+    waits(8)
+    host.see(".bottom-card.turn")
+    # What never moves cannot be prepared, and a piece that was picked up stays so when the turn comes.
+    send(red, "j1", "i1")
+    waits(9)
+    red.press("a1")
+    host.see(".reason-box", has_text="A Flag never moves.")
+    red.press("d1")
+    send(blue, "a10", "b10")
+    waits(10)
+    assert red.marked("selected") == {"d1"}
+    red.press("c1")
+    waits(11)
+
+
+def test_a_game_without_aids_has_no_notes_and_remembers_nothing_for_either_side(visit):
+    host, guest = visit(), visit()
+    _friends(host, guest, SCOUTS, switch="aids")
+    red, blue = Player(host), Player(guest)
+    for visitor, player, enemy in ((host, red, "j7"), (guest, blue, "a4")):
+        visitor.see(".status", has_text="This game is played without notes and memory aids.")
+        visitor.page.locator(f".table .cell[data-at={enemy}]").click(button="right")
+        visitor.see(".reason-box")
+        expect(visitor.page.locator("dialog")).to_have_count(0)
+        assert player.cells()[enemy][0] == ["enemy piece"]
+    # A Scout that has run is known, until the next move.
+    for player, other, source, target in ((red, blue, "a4", "a6"), (blue, red, "j7", "j5")):
+        player.press(source)
+        player.press(target)
+        expect(other.cell(target)).to_have_attribute("aria-label", f"{target}, enemy scout (2)")
+    expect(blue.cell("a6")).to_have_attribute("aria-label", "a6, enemy piece")
+
+
+def test_a_machine_that_takes_longer_than_usual_is_seen_to_think(visit):
+    visitor = visit()
+
+    def slower(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+        route.on_message(server.send)
+
+        def on(text: str | bytes) -> None:
+            told = json.loads(text)
+            if told.get("thinking"):
+                told["thinking"] |= {"seconds": 41.8 if told["ply"] else 0, "expected": 1.0}
+            # The answer never comes.
+            if max(told.get("ply", 0), told.get("first", 0) + len(told.get("moves", ()))) < 2:
+                route.send(json.dumps(told))
+
+        server.on_message(on)
+
+    visitor.page.route_web_socket("**/ws", slower)
+    player = visitor.start(QUIET)
+    player.press("f1")
+    player.press("g1")
+    for seconds in (42, 43):
+        expect(visitor.page.locator(".top-card .thinking")).to_contain_text(f"thinking for {seconds} s")
+
+
+def test_results_are_counted_by_game_and_level_and_can_be_forgotten(visit):
+    visitor = visit()
+    page = visitor.open().page
+    expect(page.locator(".results")).to_have_count(0)
+    for _ in range(2):
+        visitor.start()
+        visitor.resign()
+        page.reload()  # the end is told again, and counted once
+        visitor.see(".headline", has_text="You lose")
+    # Who takes back has learnt what he could not know: that does not count.
+    player = visitor.start(QUIET, level="charger")
+    player.step("d1", "c1")
+    visitor.button("Take back").click()
+    page.locator("dialog").get_by_role("button", name="Take back").click()
+    expect(page.locator(".moves li")).to_have_count(0)
+    visitor.resign()
+    visitor.open()
+    page.get_by_text("Your results").click()
+    expect(page.locator(".results tbody tr")).to_have_text(["BarrageRecruit002"])
+    expect(page.locator(".results .games li")).to_have_count(3)
+    visitor.picture("results-light")
+    page.locator(".results .games a").first.click()
+    visitor.see(".review .board")
+    visitor.open()
+    page.get_by_text("Your results").click()
+    visitor.button("Forget all results").click()
+    page.locator("dialog").get_by_role("button", name="Forget all results").click()
+    expect(page.locator(".results")).to_have_count(0)
+    page.reload()
+    visitor.see(".setup .piece")
+    expect(page.locator(".results, .games")).to_have_count(0)
 
 
 # ── Beside the board ─────────────────────────────────────────────────────────────────────────────
@@ -427,6 +649,9 @@ def test_no_screen_has_a_serious_barrier(visit, axe, scheme):
     page.keyboard.press("ArrowRight")
     visitor.see(".chip").click()
     look("review")
+    visitor.open()
+    page.get_by_text("Your results").click()
+    look("results")
     assert found == {}
 
 

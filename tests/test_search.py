@@ -158,8 +158,9 @@ def test_configurations_can_be_capped_and_fewer_rollouts_than_moves_go_to_the_li
         (20.9, Plan(1000, 20, 33, 30, (DEPTH,))),
         (3.2, Plan(1000, 2, 33, 30, (DEPTH,))),
         (1.5, Plan(490, 2, 16, 30, (DEPTH, CONFIGURATIONS))),
-        (0.5835, Plan(31, 2, 1, 30, (DEPTH, CONFIGURATIONS))),
-        (0.55, Plan(15, 2, 1, 15, (DEPTH, CONFIGURATIONS, MOVES))),
+        (1.001, Plan(240, 2, 8, 30, (DEPTH, CONFIGURATIONS))),
+        (0.5835, Plan(31, 2, 10, 3, (DEPTH, CONFIGURATIONS, MOVES))),
+        (0.55, Plan(15, 2, 15, 1, (DEPTH, CONFIGURATIONS, MOVES))),
         (0.01, Plan(1, 2, 1, 1, (DEPTH, CONFIGURATIONS, MOVES))),
     ],
 )

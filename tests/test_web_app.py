@@ -242,6 +242,45 @@ def test_two_at_one_device_and_two_machines(server):
         assert len(seat.moves) == seat.sight["ply"]
 
 
+def test_a_watcher_looks_on_with_the_eyes_that_he_chooses_and_a_player_with_his_own_alone(server):
+    against = {"kind": "watch", "red": "planner", "blue": "planner"}
+    made = server.post("/api/games", variant="barrage", against=against)
+    place = {"game": made["game"], "seat": "watch", "secret": made["seats"]["watch"]}
+    with server.sit(**place) as seat:
+        for eyes in ("red", "blue", None):
+            seat.do("sit", **place, eyes=eyes)
+            seat.until(lambda sight, eyes=eyes: sight["eyes"] == eyes)
+            hidden = {piece["side"] for piece in seat.sight["pieces"] if piece["type"] is None}
+            assert hidden == ({"red", "blue"} - {eyes} if eyes else set())
+        for wrong in ("watch", "", 1, ["red"]):
+            seat.refused("sit", **place, eyes=wrong)
+    made = server.level()
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        place = {"game": made["game"], "seat": "red", "secret": made["seats"]["red"]}
+        assert "a player has his own" in seat.refused("sit", **place, eyes="blue")["text"]
+
+
+def test_a_game_without_aids_says_so_to_everybody_and_so_does_its_rematch(server):
+    red, blue = server.friends(aids=False)
+    with red, blue:
+        assert (red.sight["aids"], blue.sight["aids"]) == (False, False)
+        red.do("resign")
+        blue.until(lambda sight: sight["over"] is not None)
+        red.do("rematch")
+        blue.do("rematch")
+        told = red.wait_for("rematch")
+        [(seat, secret)] = told["seats"].items()
+        with server.sit(told["game"], seat, secret) as again:
+            assert again.sight["aids"] is False
+    status, found, _ = server.ask(
+        "POST", "/api/games", {"variant": "barrage", "against": {"kind": "friend"}, "aids": 1}
+    )
+    assert (status, found["error"]["code"]) == (400, "aids")
+    made = server.level()
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        assert seat.sight["aids"] is True
+
+
 def test_whoever_comes_back_is_shown_the_moves_that_he_has_not_seen(server):
     made = server.level("cadet", "red", WALLED)
     rng = random.Random(4)
@@ -314,7 +353,7 @@ def test_agents_that_think_long_freeze_no_other_game(server):
         made = server.level("mute", "red")
         slow.append(server.sit(made["game"], "red", made["seats"]["red"]))
         slow[-1].move("e3e4")
-    made = server.level("cadet", "red")
+    made = server.level("cadet", "red", WALLED)
     with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
         play_quietly(seat, random.Random(9), 12)
     for each in slow:

@@ -15,7 +15,7 @@ from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.games.stratego.setups import parse_setup, random_setup, setup_text
 from vauban.games.stratego.variants import VARIANTS
 from vauban.web import sight as wall
-from vauban.web.table import PERSON, Table, new_table
+from vauban.web.table import PERSON, WATCH, Table, new_table
 
 FRIENDS = new_table("barrage", "friend", (PERSON, PERSON))
 
@@ -67,12 +67,12 @@ def twin_of(at: Table, viewer: int, rng: random.Random) -> Table | None:
 
 
 def traffic(at: Table, viewer: int) -> str:
-    """All that a seat is sent in the course of a game."""
+    """All that a player is sent in the course of a game, and a watcher who looks on with his eyes."""
     seat, said = PLAYERS[viewer], []
     now = Table.replayed(at.events[:3])
     name = now.variant.square_name
     for event in [*at.events[3:], None]:
-        said += [wall.sight(now, seat), wall.moves(now, now.plies - 1)]
+        said += [wall.sight(now, seat), wall.sight(now, WATCH, eyes=seat), wall.moves(now, now.plies - 1)]
         for square in range(now.plies % 7, now.variant.squares, 29):
             said.append(wall.explain(now, seat, name(square), name((square + 10) % now.variant.squares)))
         if event is not None:
@@ -105,6 +105,7 @@ def test_a_planted_leak_is_caught(monkeypatch, leak):
     def leaky(look, viewer):
         found = honest(look, viewer)
         board = tables[0].board if tables else look
+        viewer = look.player
         if leak == "types":
             found["pieces"][0]["hint"] = [piece.kind for piece in board.pieces(1 - viewer).values()]
         elif leak == "order":
@@ -117,9 +118,9 @@ def test_a_planted_leak_is_caught(monkeypatch, leak):
     tables: list[Table] = []
     honest_look = wall._look
 
-    def watched(at, seat):
+    def watched(at, seat, eyes):
         tables[:] = [at]
-        return honest_look(at, seat)
+        return honest_look(at, seat, eyes)
 
     monkeypatch.setattr(wall, "_look", watched)
     monkeypatch.setattr(wall, "_position", leaky)
@@ -161,6 +162,17 @@ def test_whoever_watches_machines_sees_both_armies_and_no_promise_is_hidden():
     said = wall.sight(at, "watch")
     assert all(piece["type"] for piece in said["pieces"])
     assert said["legal"] == {} and said["commitment"]["blue"]
+
+
+@pytest.mark.parametrize("side", PLAYERS)
+def test_whoever_watches_with_the_eyes_of_a_side_sees_its_pieces_and_is_offered_no_move(side):
+    at = random_table("barrage", 3, 40)
+    said, own = wall.sight(at, WATCH, eyes=side), wall.sight(at, side)
+    assert (said["eyes"], own["eyes"]) == (side, None)
+    assert said["pieces"] == own["pieces"] and any(piece["type"] is None for piece in said["pieces"])
+    assert said["legal"] == {} and said["barred"] == []
+    at.resign("red")
+    assert all(piece["type"] for piece in wall.sight(at, WATCH, eyes=side)["pieces"])
 
 
 def test_captured_and_left_make_the_whole_army():
@@ -261,6 +273,14 @@ def test_a_move_is_explained_in_a_sentence(seat, source, target, words):
     said = wall.explain(table(), seat, source, target)
     assert words in said["text"] and said["text"].endswith(".")
     assert (said["say"], said["from"], said["to"]) == ("why", source, target)
+
+
+def test_when_a_game_is_over_or_has_not_begun_there_is_nothing_to_play():
+    at = table()
+    at.resign("blue")
+    early = Table.made(FRIENDS)
+    for now in (at, early):
+        assert wall.explain(now, "red", "e3", "e4")["text"] == "There is nothing to play now."
 
 
 def test_the_two_square_rule_is_explained_with_the_squares():

@@ -164,6 +164,13 @@ def test_where_take_backs_are_not_allowed_nobody_takes_back():
         at.take_back("red")
 
 
+def test_a_game_that_was_kept_before_aids_could_be_forbidden_has_them():
+    made = new_table("barrage", "friend", (PERSON, PERSON), aids=False)
+    assert not Table.made(made).aids
+    del made["aids"]
+    assert Table.made(made).aids
+
+
 def test_a_draw_is_agreed_by_the_other_side_alone():
     at = play(table(), "e3e4")
     at.offer_draw("red")

@@ -166,10 +166,11 @@ class Seat:
         return self.until(lambda sight: sight["ply"] > ply)
 
     def quiet_move(self, rng: random.Random) -> None:
-        """Make some move that takes nothing: a game does not end by it."""
+        """Make some move that takes nothing, and opens no way to the Flag: a game does not end by it."""
         taken = {piece["at"] for piece in self.sight["pieces"]}
         quiet = [(a, b) for a, targets in sorted(self.sight["legal"].items()) for b in targets if b not in taken]
-        self.move("".join(rng.choice(quiet)))
+        guards = ("1", "2") if self.seat == "red" else ("9", "10")
+        self.move("".join(rng.choice([move for move in quiet if move[0][1:] not in guards] or quiet)))
 
     def my_turn(self) -> dict[str, Any]:
         """Wait until one is on turn, or the game is over."""

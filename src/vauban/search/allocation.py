@@ -1,11 +1,13 @@
 """How many rollouts each move gets, from how many configurations, how deep; and what is cut when time is short.
 
 Time is cut in this order, each as far as it goes before the next: depth (down to 2 plies), configurations (down to
-one), moves (the least likely ones get no rollout).
+eight: what is found in one guess of the hidden pieces is mostly about that guess), moves (the least likely ones get no
+rollout).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +15,11 @@ import numpy.typing as npt
 
 SHALLOWEST = 2
 """Plies: the move, and the answer to it."""
+
+FEWEST = 8
+"""Configurations that moves are looked at in before less likely moves are left out."""
+ENOUGH = 33
+"""Rollouts for each move in the paper's searches: a thousand, for some thirty moves."""
 
 DEPTH, CONFIGURATIONS, MOVES = "depth", "configurations", "moves"
 """What can be cut, in the order in which it is."""
@@ -48,6 +55,11 @@ class Plan:
     cut: tuple[str, ...] = ()
     """What was cut to keep to the time: `DEPTH`, `CONFIGURATIONS`, `MOVES`."""
 
+    @property
+    def noise(self) -> float:
+        """How much noisier values are than those of the paper's searches: 1, or more with fewer rollouts a move."""
+        return max(1.0, math.sqrt(ENOUGH * self.moves / self.rollouts))
+
 
 def make_plan(
     legal: int, rollouts: int, depth: int, most: int = 0, pace: Pace | None = None, time: float = 0.0
@@ -58,6 +70,7 @@ def make_plan(
     time: seconds; 0 for no limit. With a limit, `pace` says what fits.
     """
     cut = []
+    moves = min(legal, rollouts)
     if time > 0 and pace is not None:
         left = time - pace.fixed
         fits = int(left / (pace.ply + pace.row * rollouts))
@@ -66,9 +79,10 @@ def make_plan(
             depth = min(depth, max(SHALLOWEST, fits - fits % 2))
         fits = max(1, int((left / depth - pace.ply) / pace.row))
         if fits < rollouts and pace.seconds(rollouts, depth) > time:
-            cut += [CONFIGURATIONS] if fits >= legal else [CONFIGURATIONS, MOVES]
-            rollouts = fits
-    moves = min(legal, rollouts)
+            fewest = min(FEWEST, rollouts // moves)
+            rollouts, most_moves = fits, max(1, fits // fewest)
+            cut += [CONFIGURATIONS] if most_moves >= moves else [CONFIGURATIONS, MOVES]
+            moves = min(moves, most_moves)
     configurations = rollouts // moves
     return Plan(rollouts, depth, min(configurations, most) if most else configurations, moves, tuple(cut))
 

@@ -72,7 +72,7 @@ class SearchConfig:
     alpha: float = 0.002
     """Pull towards the magnet: a movable piece uniformly, then one of its moves uniformly."""
     beta: float = 0.02
-    """Pull towards the network's policy."""
+    """Pull towards the network's policy, for 33 rollouts a move; with fewer it is stronger (`Plan.noise`)."""
     configurations: int = 0
     """Configurations to draw at most; 0: as many as there are rollouts for each move."""
     time: float = 0.0
@@ -175,7 +175,7 @@ class Search:
         reached = self._roll_out(views, seeds, opinion.legal, plans, searched, drawn)
         outcomes, visits = _average(before, plans, searched, reached)
         values = outcomes @ np.array(views.game.utilities)
-        policy = self._update(views.game, opinion, values, config)
+        policy = self._update(views.game, opinion, values, config, plans)
         done = perf_counter()
         if config.time and pace is not None and len(plans) == 1:
             self.paces[views.game.name] = _adjusted(pace, plans[0], prepared - begun, done - prepared)
@@ -241,13 +241,15 @@ class Search:
                 found[part] = outcomes[: len(part)].cpu().numpy()
         return np.split(found, np.cumsum(rollouts)[:-1])
 
-    def _update(self, game: Game, opinion: Opinion, values: Floats, config: SearchConfig) -> Floats:
+    def _update(self, game: Game, opinion: Opinion, values: Floats, config: SearchConfig, plans: list[Plan]) -> Floats:
         key = _key(game, HISTORY)
         if key not in self._sources:
             self._sources[key] = action_sources(game)
         magnet = magnet_log_policy(self._sources[key], opinion.legal.cpu()).double()
         log_policy = opinion.log_policy.cpu().double()
-        updated = mirror_descent(torch.from_numpy(values), log_policy, magnet, config.alpha, config.beta)
+        # The noisier the values, the closer the policy stays to the network's.
+        beta = torch.tensor([[config.beta * plan.noise] for plan in plans], dtype=torch.float64)
+        updated = mirror_descent(torch.from_numpy(values), log_policy, magnet, config.alpha, beta)
         policy: Floats = updated.exp().numpy()
         return policy
 

@@ -8,17 +8,20 @@ from torch import Tensor
 from vauban.errors import ConfigurationError
 
 
-def mirror_descent(values: Tensor, log_policy: Tensor, log_magnet: Tensor, alpha: float, beta: float) -> Tensor:
+def mirror_descent(
+    values: Tensor, log_policy: Tensor, log_magnet: Tensor, alpha: float, beta: float | Tensor
+) -> Tensor:
     """The logarithm of the policy that maximises ⟨values, π⟩ − α·KL(π, magnet) − β·KL(π, policy), row by row.
 
     That is π ∝ [exp(values) · magnetᵅ · policyᵝ]^(1 / (α + β)) (Ataraxos, equations 7 and 8). Actions that are not
-    there have a magnet of −inf, and get −inf.
+    there have a magnet of −inf, and get −inf. `beta` may be another number for each row (rows × 1).
     """
-    if not (alpha >= 0 and beta >= 0 and alpha + beta > 0):
-        raise ConfigurationError(f"alpha and beta are 0 or more, and not both 0: alpha={alpha}, beta={beta}")
+    least = float(torch.as_tensor(beta).min())
+    if not (alpha >= 0 and least >= 0 and alpha + least > 0):
+        raise ConfigurationError(f"alpha and beta are 0 or more, and not both 0: alpha={alpha}, beta={least}")
     absent = log_magnet == -torch.inf
     scores = values.masked_fill(absent, 0.0)
     for weight, logarithms in ((alpha, log_magnet), (beta, log_policy)):
-        if weight:
-            scores = scores + weight * logarithms.masked_fill(absent, 0.0)
+        # What weighs nothing may be −inf.
+        scores = scores + torch.where(absent | (torch.as_tensor(weight) == 0), 0.0, weight * logarithms)
     return torch.log_softmax((scores / (alpha + beta)).masked_fill(absent, -torch.inf), -1)

@@ -422,13 +422,15 @@ async def _listen(websocket: WebSocket, client: Client, host: Host, limits: Limi
 
 def _sit(client: Client, host: Host, limits: Limits, address: str, wanted: Json) -> None:
     game, seat, secret = (wanted.get(key) for key in ("game", "seat", "secret"))
-    have, number = wanted.get("have", 0), wanted.get("n")
+    have, number, eyes = wanted.get("have", 0), wanted.get("n"), wanted.get("eyes")
     if not (isinstance(game, str) and isinstance(seat, str) and isinstance(secret, str)):
         raise TableError("message", "To sit down takes a game, a seat and a secret.")
     if type(have) is not int or have < 0:
         raise TableError("message", "'have' is the number of moves that are known already.")
+    if eyes is not None and not isinstance(eyes, str):
+        raise TableError("message", "'eyes' is a side, or nothing.")
     try:
-        host.sit(client, game, seat, secret, have)
+        host.sit(client, game, seat, secret, have, eyes)
     except NoSuchGameError:
         if not limits.take("secrets", address):
             raise TableError("slow", "Too many wrong links. Wait a little.") from None

@@ -106,6 +106,8 @@ class Client:
     def __init__(self) -> None:
         self.room: Room | None = None
         self.seat = ""
+        self.eyes: str | None = None
+        """The side with whose eyes a watcher looks on."""
         self.lost = False
         """It did not take what it was sent, or its table is gone: the socket is to be closed."""
         self._replies: deque[Json] = deque()
@@ -158,10 +160,10 @@ class Client:
                     yield _text({"say": "moves", "first": first, "moves": fresh})
                 yield _text(_numbered(sight, number))
 
-    def sit(self, room: Room, seat: str, have: int) -> None:
+    def sit(self, room: Room, seat: str, have: int, eyes: str | None = None) -> None:
         """Take a seat; it has so many moves already."""
         firm = room.table.firm
-        self.room, self.seat = room, seat
+        self.room, self.seat, self.eyes = room, seat, eyes
         self._sent = min(have, room.table.plies if firm is None else firm)
 
 
@@ -283,9 +285,7 @@ class Host:
         clock = wanted.get("clock")
         if clock is not None and not isinstance(clock, dict):
             raise TableError("clock", 'A clock is given as {"kind": "none"}, for instance.')
-        takebacks = wanted.get("takebacks", True)
-        if not isinstance(takebacks, bool):
-            raise TableError("takebacks", "takebacks is true or false.")
+        takebacks, aids = _switch(wanted, "takebacks"), _switch(wanted, "aids")
         side = _side(wanted.get("side", "red"))
         sitters = [PERSON, PERSON]
         if kind == "level":
@@ -293,7 +293,7 @@ class Host:
         elif kind == "watch":
             sitters = [self._machine(against.get(player), variant) for player in PLAYERS]
         invited = PLAYERS[1 - side] if kind == "friend" else None
-        made = new_table(variant.name, kind, (sitters[0], sitters[1]), clock, takebacks, invited=invited)
+        made = new_table(variant.name, kind, (sitters[0], sitters[1]), clock, takebacks, aids, invited=invited)
         own = None
         if kind == "level":
             own = setup_text(_setup(wanted.get("setup"), variant), variant)
@@ -397,15 +397,17 @@ class Host:
 
     # ── At a table ───────────────────────────────────────────────────────────────────────────────
 
-    def sit(self, client: Client, game: str, seat: str, secret: str, have: int = 0) -> None:
-        """Sit down at a table, on the seat that the secret is of."""
+    def sit(self, client: Client, game: str, seat: str, secret: str, have: int = 0, eyes: str | None = None) -> None:
+        """Sit down at a table, on the seat that the secret is of; a watcher may look on with the eyes of a side."""
         table = self._find(game)
         if table is None or seat not in SEATS or not table.admits(seat, secret):
             raise NoSuchGameError
+        if eyes is not None and (seat != WATCH or eyes not in PLAYERS):
+            raise TableError("eyes", "Whoever watches may look on with the eyes of red or blue; a player has his own.")
         room = self._room(table)
         if client.room is not room:
             self.leave(client)
-        client.sit(room, seat, have)
+        client.sit(room, seat, have, eyes)
         room.clients.add(client)
         self._go_on(room)
 
@@ -458,7 +460,7 @@ class Host:
         if room.thinking is not None and table.phase == "play":
             expected = table.sitters[table.turn].seconds
             thinking = {"side": PLAYERS[table.turn], "seconds": round(now - room.since, 2), "expected": expected}
-        return wall.sight(table, client.seat, self._spent(room), thinking, round(time.time(), 3))
+        return wall.sight(table, client.seat, self._spent(room), thinking, round(time.time(), 3), client.eyes)
 
     # ── Going on ─────────────────────────────────────────────────────────────────────────────────
 
@@ -648,7 +650,9 @@ class Host:
             red, blue = (
                 Sitter(s.who, s.name, s.level, s.agent, secrets.randbits(62), s.seconds) for s in table.sitters[::-1]
             )
-            made = new_table(table.variant.name, table.kind, (red, blue), table.clock.as_json(), table.takebacks)
+            made = new_table(
+                table.variant.name, table.kind, (red, blue), table.clock.as_json(), table.takebacks, table.aids
+            )
             own = {
                 1 - player: setup
                 for player, setup in enumerate(table.setups)
@@ -718,6 +722,14 @@ def _truth(message: Json) -> bool:
     value = message.get("accept")
     if not isinstance(value, bool):
         raise TableError("message", "'accept' is missing: it is true or false.")
+    return value
+
+
+def _switch(wanted: Json, key: str) -> bool:
+    """A choice that is on unless it is switched off."""
+    value = wanted.get(key, True)
+    if not isinstance(value, bool):
+        raise TableError(key, f"{key} is true or false.")
     return value
 
 

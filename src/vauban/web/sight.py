@@ -21,18 +21,26 @@ from vauban.words import end_words, plies_left, sentence, warnings
 Json = dict[str, Any]
 
 
-def sight(table: Table, seat: str, spent: int = 0, thinking: Json | None = None, now: float = 0.0) -> Json:
+def sight(
+    table: Table,
+    seat: str,
+    spent: int = 0,
+    thinking: Json | None = None,
+    now: float = 0.0,
+    eyes: str | None = None,
+) -> Json:
     """All that a seat may know of a game now.
 
     `spent` is how long the side on turn has been thinking, in milliseconds; `thinking` what is said of a machine that
-    thinks; `now` the server's time in seconds.
+    thinks; `now` the server's time in seconds; `eyes` the side with whose eyes a watcher looks on, None for all open.
     """
-    look = _look(table, seat)
+    look = _look(table, seat, eyes)
     viewer = None if seat == WATCH else PLAYERS.index(seat)
     return {
         "say": "sight",
         "game": table.game,
         "seat": seat,
+        "eyes": eyes,
         "kind": table.kind,
         "variant": table.variant.name,
         "phase": table.phase,
@@ -46,6 +54,7 @@ def sight(table: Table, seat: str, spent: int = 0, thinking: Json | None = None,
         "note": table.note,
         "took_back": table.took_back,
         "takebacks": table.takebacks,
+        "aids": table.aids,
         "thinking": thinking,
         "invited": table.invited,
         "ready": {side: setup is not None for side, setup in zip(PLAYERS, table.setups, strict=True)},
@@ -66,35 +75,34 @@ def moves(table: Table, first: int) -> list[Json]:
 def explain(table: Table, seat: str, source: str, target: str) -> Json:
     """Why a seat's move cannot be played, or that it can."""
     said: Json = {"say": "why", "from": source, "to": target, "rule": None, "ply": None}
-    view = _view(table, seat)
+    view = None if seat == WATCH or table.phase != "play" else _view(table, seat)
     if view is None:
         return said | {"text": "There is nothing to play now."}
     try:
         move = Move(table.variant.square(source), table.variant.square(target))
     except VaubanError as error:
         return said | {"text": sentence(error)}
+    if view.turn != view.player:
+        return said | {"text": "It is not your turn."}
     if move in view.legal_moves:
         return said | {"text": f"{source}{target} may be played."}
     for each in _barred(view):
         if (each["from"], each["to"]) == (source, target):
             return said | {"text": each["text"], "rule": each["rule"], "ply": each["ply"]}
-    if view.turn != view.player and not view.is_over:
-        return said | {"text": "It is not your turn."}
     return said | {"text": _refusal(view, move)}
 
 
 # ── From a view ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _look(table: Table, seat: str) -> Look | None:
-    """What a seat may look at: the board if nothing is hidden from it any more, else its player's view."""
-    if table.board is not None and (table.over is not None or seat == WATCH):
-        return table.board
-    return _view(table, seat)
+def _look(table: Table, seat: str, eyes: str | None) -> Look | None:
+    """What a seat may look at: the board if nothing is hidden from it (any more), else a player's view."""
+    side = eyes if seat == WATCH else seat
+    return table.board if table.over is not None or side is None else _view(table, side)
 
 
-def _view(table: Table, seat: str) -> View | None:
-    return None if table.board is None or seat == WATCH else table.board.view(PLAYERS.index(seat))
+def _view(table: Table, side: str) -> View | None:
+    return None if table.board is None else table.board.view(PLAYERS.index(side))
 
 
 def _position(look: Look, viewer: int | None) -> Json:
@@ -162,9 +170,7 @@ def _own_board(view: View) -> Board:
 
 
 def _barred(view: View) -> list[Json]:
-    """The moves that a repetition rule bars, each with the reason."""
-    if view.turn != view.player or view.is_over:
-        return []
+    """The moves that a repetition rule bars to a player who is on turn, each with the reason."""
     board, name = _own_board(view), view.variant.square_name
     found: dict[Move, Json] = {}
     for rule in ("two_square", "chase"):

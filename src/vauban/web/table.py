@@ -97,6 +97,7 @@ def new_table(
     sitters: tuple[Sitter, Sitter],
     clock: Mapping[str, Any] | None = None,
     takebacks: bool = True,
+    aids: bool = True,
     record: str | None = None,
     invited: str | None = None,
 ) -> Event:
@@ -118,6 +119,7 @@ def new_table(
         "invitation": None if invited is None else {"seat": invited, "token": secrets.token_urlsafe(24)},
         "clock": make_clock(clock).as_json(),
         "takebacks": takebacks,
+        "aids": aids,
         "at": int(time.time()),
         "record": record,
     }
@@ -144,6 +146,8 @@ class Table:
         self.invitation: dict[str, str] | None = made["invitation"]
         self.clock = make_clock(made["clock"])
         self.takebacks: bool = made["takebacks"]
+        self.aids: bool = made.get("aids", True)  # games that were kept before this could be chosen have them
+        """Whether notes may be made, and the page may remember what was shown."""
         self.at: int = made["at"]
         self.banks: Banks = self.clock.banks()
         self.setups: list[str | None] = [None, None]

@@ -1,9 +1,10 @@
 // What can be done beside moving: resign, offers, taking back; and after the end, playing again.
 
-import { ask, button, drawing, el } from "./dom.js";
+import { ask, button, choice, drawing, el } from "./dom.js";
+import { SIDES } from "./pieces.js";
 import { t } from "./strings.js";
 
-/** Fill the row of actions. @param hooks send(message), flip(), review() */
+/** Fill the row of actions. @param hooks send(message), flip(), review(), lookAs(eyes) */
 export function fillActions(place, sight, hooks) {
   const wanted = Boolean(sight.rematch?.includes(sight.seat));
   const busy = Boolean(sight.offer);
@@ -13,7 +14,15 @@ export function fillActions(place, sight, hooks) {
   const action = (sign, name, run, properties = {}) =>
     button([drawing(sign, "sign"), el("span", {}, t(name))], run, { class: "action", ...properties });
   const flip = action("sign-flip", "flip", hooks.flip);
-  const none = sight.seat === "watch" ? [flip] : null;
+  const eyes = () =>
+    choice(
+      "eyes",
+      t("view"),
+      ["all", ...SIDES].map((key) => [key, t(`view.${key}`)]),
+      sight.eyes ?? "all",
+      (key) => hooks.lookAs(key === "all" ? null : key),
+      "segments eyes",
+    );
   const playing = () => [
     action("flag", "resign", () => resign(hooks.send)),
     action("sign-draw", "draw", () => offerDraw(sight, hooks.send), { disabled: busy }),
@@ -29,7 +38,7 @@ export function fillActions(place, sight, hooks) {
     flip,
     el("a", { class: "button action", href: "#/" }, drawing("sign-new", "sign"), t("new")),
   ];
-  place.replaceChildren(...(sight.phase === "over" ? over() : (none ?? playing())).filter(Boolean));
+  place.replaceChildren(...(sight.phase === "over" ? over() : sight.seat === "watch" ? [eyes(), flip] : playing()).filter(Boolean));
 }
 
 async function resign(send) {

@@ -8,7 +8,7 @@ import { t } from "./strings.js";
 const NEAR_A_DRAW = 20;
 
 /** A player's card: who, whose turn, the clock, what is left. Painted anew only when something on it changed. */
-export function fillCard(card, side, sight, variant, clock) {
+export function fillCard(card, side, sight, variant, { clock, thinking: time }) {
   const turn = sight.phase === "play" && sight.turn === side;
   const thinking = sight.thinking?.side === side;
   const name = sight.players[side];
@@ -17,7 +17,6 @@ export function fillCard(card, side, sight, variant, clock) {
   card.dataset.key = key;
   card.classList.toggle("turn", turn);
   card.setAttribute("aria-label", t(`Side.${side}`));
-  const seconds = thinking ? Math.round(sight.thinking.expected) : 0;
   card.replaceChildren(
     el(
       "header",
@@ -25,13 +24,7 @@ export function fillCard(card, side, sight, variant, clock) {
       token(side, null, "mini"),
       el("strong", {}, name),
       name !== t(`Side.${side}`) && el("span", { class: "quiet" }, t(`side.${side}`)),
-      thinking &&
-        el(
-          "span",
-          { class: "thinking" },
-          seconds >= 1 ? t("thinking.about", { seconds }) : t("thinking"),
-          el("span", { class: "dots", "aria-hidden": "true" }),
-        ),
+      thinking && time,
       turn && !thinking && el("span", { class: "turn-mark" }, t("turn.mark")),
       clock,
     ),

@@ -1,8 +1,10 @@
 // Clocks on the screen: the server keeps the time, this only lets it run on between two of its words.
 
 import { el } from "./dom.js";
+import { SIDES } from "./pieces.js";
 import { t } from "./strings.js";
 
+const LONG = 3; // seconds of thinking after which they are counted, if that is not usual
 const SOON = 30; // seconds: below it the clock is shown with tenths, and marked
 
 export class Clock {
@@ -43,7 +45,7 @@ export class Clock {
 
   words() {
     if (!this.told) return t("clock.no");
-    return ["red", "blue"].map((side) => `${t(`Side.${side}`)}: ${spoken(this.left(side).bank)}`).join(", ");
+    return SIDES.map((side) => `${t(`Side.${side}`)}: ${spoken(this.left(side).bank)}`).join(", ");
   }
 
   #paint() {
@@ -58,6 +60,40 @@ export class Clock {
       face.classList.toggle("running", running);
       face.classList.toggle("soon", Math.min(bank, running ? move : bank) < SOON);
     }
+  }
+}
+
+/** How long a machine has been thinking: what is usual at first, and the seconds when it takes longer. */
+export class ThinkingTime {
+  constructor() {
+    this.words = el("span");
+    this.element = el("span", { class: "thinking" }, this.words, el("span", { class: "dots", "aria-hidden": "true" }));
+    this.told = null;
+    this.timer = setInterval(() => this.#paint(), 500);
+  }
+
+  close() {
+    clearInterval(this.timer);
+  }
+
+  set(told) {
+    this.told = told;
+    this.since = performance.now();
+    this.#paint();
+  }
+
+  #paint() {
+    if (!this.told) return;
+    const { seconds, expected } = this.told;
+    const passed = seconds + (performance.now() - this.since) / 1000;
+    const usual = Math.round(expected);
+    const text =
+      passed > Math.max(LONG, 2 * expected)
+        ? t("thinking.long", { seconds: Math.floor(passed) })
+        : usual >= 1
+          ? t("thinking.about", { seconds: usual })
+          : t("thinking");
+    if (this.words.textContent !== text) this.words.textContent = text;
   }
 }
 

@@ -47,6 +47,16 @@ export async function loadDrawings() {
   document.body.prepend(document.adoptNode(sheet));
 }
 
+/** A page that only says something, with a way out: a link or a button. */
+export function notice(title, text, way) {
+  return el("section", { class: "page" }, el("h1", {}, title), el("p", {}, text), way);
+}
+
+/** A link that looks like the button to press next. */
+export function way(text, href) {
+  return el("a", { class: "button primary", href }, text);
+}
+
 /** A button with a text. */
 export function button(text, onclick, properties = {}) {
   return el("button", { type: "button", onclick, ...properties }, text);

@@ -3,21 +3,24 @@
 import { fillActions, offerBox } from "./actions.js";
 import { Board } from "./board.js";
 import { battleCard, counter, fillCard } from "./cards.js";
-import { Clock } from "./clock.js";
-import { button, el, toast } from "./dom.js";
+import { Clock, ThinkingTime } from "./clock.js";
+import { button, el, notice, toast, way } from "./dom.js";
 import { endDialog, promiseLines, rememberPromises, verdict, verified } from "./ending.js";
+import { countResult } from "./games.js";
 import { listen } from "./keyboard.js";
 import { MoveList } from "./movelist.js";
 import { Notes, pieceSheet } from "./notes.js";
 import { other, SIDES } from "./pieces.js";
 import { Seat } from "./protocol.js";
-import { change, game as kept, keepGame, onChange, settings } from "./settings.js";
+import { change, game as kept, keep, keepGame, onChange, recall, settings } from "./settings.js";
 import { moveSound, play as sound } from "./sounds.js";
 import { commandWords, moveWords, pieceWords, say, squareWords } from "./speech.js";
-import { rowOf } from "./squares.js";
+import { reach, rowOf } from "./squares.js";
 import { fallen, remembered, Table } from "./state.js";
 import { t } from "./strings.js";
 import { handOver, waitingRoom } from "./waiting.js";
+
+const STILL = ["bomb", "flag"];
 
 export function show(main, [id, seat, secret], offered) {
   const screen = new GameScreen(main, id, seat, secret, offered);
@@ -37,7 +40,8 @@ class GameScreen {
     this.tables = {};
     this.seats = {};
     this.selected = null;
-    this.pending = null;
+    this.pending = null; // a move that waits for its confirmation
+    this.prepared = null; // a move that waits for one's turn
     this.looking = null;
     this.reason = null;
     this.shown = null;
@@ -62,10 +66,15 @@ class GameScreen {
     return this.table.sight;
   }
 
+  /** What the board may remember: at a table without aids, nothing. */
+  get memory() {
+    return this.sight.aids ? settings.memory : "tournament";
+  }
+
   #sit(name, secret) {
     const table = (this.tables[name] = new Table());
     this.seats[name] = new Seat(
-      { game: this.id, seat: name, secret },
+      { game: this.id, seat: name, secret, eyes: name === "watch" ? recall("eyes", null) : null },
       {
         have: () => table.known(),
         state: (state) => this.#connection(state),
@@ -107,15 +116,7 @@ class GameScreen {
   #refused({ text }) {
     if (!this.sight) {
       for (const each of Object.values(this.seats)) each.close();
-      this.main.replaceChildren(
-        el(
-          "section",
-          { class: "page" },
-          el("h1", {}, t("gone.title")),
-          el("p", {}, text),
-          el("a", { href: "#/", class: "button primary" }, t("home")),
-        ),
-      );
+      this.main.replaceChildren(notice(t("gone.title"), text, way(t("home"), "#/")));
       return;
     }
     this.pending = null;
@@ -162,6 +163,7 @@ class GameScreen {
       this.covered = false;
       if (!this.board) this.#build();
       this.#render();
+      if (this.prepared && this.table.myTurn) this.#playPrepared();
     }
   }
 
@@ -216,7 +218,7 @@ class GameScreen {
       label: t("board.label", { variant: variant.title }),
       hooks: {
         press: (at) => this.#press(at),
-        canDrag: (at) => this.#mine(at) && this.looking === null && !this.pending,
+        canDrag: (at) => this.#mine(at) && this.looking === null && !this.pending && !this.prepared,
         dragStart: (at) => this.#select(at),
         drop: (from, to) => {
           this.selected = from;
@@ -227,6 +229,7 @@ class GameScreen {
       },
     });
     this.clock = new Clock();
+    this.thinking = new ThinkingTime();
     this.moves = new MoveList((ply) => this.#look(ply === this.sight.ply ? null : ply));
     this.cards = {
       top: el("section", { class: "card top-card" }),
@@ -268,6 +271,7 @@ class GameScreen {
       stopKeys();
       document.removeEventListener("keydown", arrows);
       this.clock.close();
+      this.thinking.close();
     };
     this.board.focus(firstMover(sight) ?? this.board.cursor);
     if (matchMedia("(pointer: coarse)").matches && settings.confirm === null && sight.seat !== "watch") {
@@ -282,7 +286,11 @@ class GameScreen {
     if (!this.board || !this.sight || this.covered) return;
     const { sight, shown } = this;
     if (sight.ply !== shown?.ply || sight.phase !== shown?.phase) {
-      this.selected = this.pending = this.reason = null;
+      this.pending = this.reason = null;
+      // Whoever has picked up a piece while the other side was on turn goes on with it.
+      const goesOn = sight.phase === "play" && sight.ply > shown?.ply;
+      if (!goesOn || !this.#mine(this.selected) || !this.#targets(this.selected).length) this.selected = null;
+      if (!goesOn) this.prepared = null;
       if (this.looking !== null && sight.phase === "play" && this.table.myTurn) this.looking = null;
     }
     this.#pieces();
@@ -296,8 +304,13 @@ class GameScreen {
         this.#render();
       },
       review: () => this.#review(),
+      lookAs: (eyes) => {
+        keep("eyes", eyes);
+        this.seats.watch.lookAs(eyes);
+      },
     });
     this.clock.set(sight.clock);
+    this.thinking.set(sight.thinking);
     this.moves.set(this.table.moves.slice(0, this.table.known()), this.looking ?? sight.ply);
     this.#announce(shown);
     this.shown = sight;
@@ -323,7 +336,7 @@ class GameScreen {
         id: piece.from,
         at: piece.at,
         side: piece.side,
-        type: remembered(piece, sight, settings.memory),
+        type: remembered(piece, sight, this.memory),
         marks: this.#badges(piece),
       })),
       { fallen: fallen(before, step) },
@@ -333,40 +346,38 @@ class GameScreen {
   /** What an earlier position shows of a piece: nothing of the enemy's to whoever wants to remember for himself. */
   #recalled(piece) {
     const own = piece.side === this.sight.seat || this.sight.phase === "over" || this.sight.seat === "watch";
-    return own || settings.memory !== "tournament" ? piece.type : null;
+    return own || this.memory !== "tournament" ? piece.type : null;
   }
 
   #badges(piece) {
     const { sight } = this;
     const enemy = SIDES.includes(sight.seat) && piece.side !== sight.seat;
     return {
-      moved: enemy && settings.memory === "moved" && piece.moved && !piece.revealed && sight.phase !== "over",
+      moved: enemy && this.memory === "moved" && piece.moved && !piece.revealed && sight.phase !== "over",
       known: !enemy && piece.revealed && sight.phase === "play" && sight.seat !== "watch",
       note: enemy && sight.phase !== "over" ? this.notes.short(piece.from) : null,
     };
   }
 
   #marks() {
-    const { sight, selected, pending } = this;
+    const { sight } = this;
+    const planned = this.pending ?? this.prepared;
+    const selected = planned?.from ?? this.selected;
     const last = this.looking === null ? sight.last : this.table.moves[this.looking - 1];
-    const targets = selected ? (sight.legal[selected] ?? []) : [];
+    const targets = selected && !planned ? this.#targets(selected) : [];
     const held = (at) => Boolean(this.table.piece(at));
     this.board.setMarks({
       selected: selected ? [selected] : [],
-      target: pending ? [] : targets.filter((at) => !held(at)),
-      strike: pending ? [] : targets.filter(held),
-      barred: selected && !pending ? this.#barred(selected).map((each) => each.to) : [],
+      target: targets.filter((at) => !held(at)),
+      strike: targets.filter(held),
+      barred: selected && !planned ? this.#barred(selected).map((each) => each.to) : [],
       last: last ? [last.from, last.to] : [],
       fought: last?.battle ? [last.to] : [],
-      pending: pending ? [pending.to] : [],
+      pending: planned ? [planned.to] : [],
     });
     this.board.relabel();
-    this.board.setArrows(pending ? [{ ...pending, weight: 0.6, kind: "own" }] : []);
+    this.board.setArrows(planned ? [{ ...planned, weight: 0.6, kind: "own" }] : []);
     this.board.element.classList.toggle("past", this.looking !== null);
-    this.board.element.classList.toggle(
-      "waiting",
-      sight.phase === "play" && !this.table.myTurn && sight.seat !== "watch",
-    );
   }
 
   #cards() {
@@ -376,7 +387,8 @@ class GameScreen {
       ["bottom", below],
       ["top", other(below)],
     ]) {
-      fillCard(this.cards[place], side, sight, this.variant, this.clock.faces[side]);
+      const times = { clock: this.clock.faces[side], thinking: this.thinking.element };
+      fillCard(this.cards[place], side, sight, this.variant, times);
     }
   }
 
@@ -408,6 +420,20 @@ class GameScreen {
         ),
       );
     }
+    if (this.prepared) {
+      lines.push(
+        el(
+          "div",
+          { class: "confirm" },
+          el("p", {}, t("prepared", this.prepared)),
+          el(
+            "div",
+            { class: "line" },
+            button(t("cancel"), () => this.#cancel()),
+          ),
+        ),
+      );
+    }
     if (this.reason) lines.push(this.#reasonBox());
     lines.push(this.#headline());
     // One's own fight stays beside the answer, which may come within half a second.
@@ -417,6 +443,7 @@ class GameScreen {
     if (sight.phase === "play") lines.push(counter(sight.battleless));
     if (sight.phase === "over") lines.push(...promiseLines(this.promises ?? {}, sight.players));
     if (sight.took_back) lines.push(el("p", { class: "quiet" }, t("casual")));
+    if (!sight.aids && sight.phase === "play") lines.push(el("p", { class: "quiet" }, t("aids.off")));
     const held = this.status.contains(document.activeElement);
     this.status.replaceChildren(...lines);
     if (held) this.board.focus();
@@ -467,7 +494,11 @@ class GameScreen {
 
   async #end(seen) {
     const { sight } = this;
-    keepGame(this.id, { over: verdict(sight, this.hotseat) });
+    const how = verdict(sight, this.hotseat),
+      known = kept(this.id);
+    keepGame(this.id, { over: how });
+    // Counted when this browser first hears of the end; who has taken back has learnt what he could not know.
+    if (known?.level && !known.over && !sight.took_back) countResult(sight.variant, known.level, how);
     this.promises = await verified(this.promised, sight.over);
     this.#status();
     if (!seen || this.closed) return;
@@ -484,8 +515,17 @@ class GameScreen {
 
   // ── Playing ───────────────────────────────────────────────────────────────────────────────────
 
+  /** Whether a piece can be picked up: to move it, or to prepare its move while the other side is on turn. */
   #mine(at) {
-    return this.table.myTurn && this.table.piece(at)?.side === this.sight.seat;
+    const free = this.table.myTurn || (this.sight.phase === "play" && !this.hotseat);
+    return free && this.table.piece(at)?.side === this.sight.seat;
+  }
+
+  /** Where a piece may be sent: where it may go now, or where it might when its turn comes. */
+  #targets(from) {
+    if (this.table.myTurn) return this.sight.legal[from] ?? [];
+    const { type } = this.table.piece(from);
+    return STILL.includes(type) ? [] : reach(from, type === "scout" ? Infinity : 1, this.variant);
   }
 
   #barred(from) {
@@ -498,9 +538,11 @@ class GameScreen {
     } else if (this.pending) {
       if (at === this.pending.to) this.#play(this.pending.from, at);
       else this.#cancel();
+    } else if (this.prepared) {
+      this.#cancel();
     } else if (this.selected) {
       if (at === this.selected) this.#cancel();
-      else if (this.#mine(at) && !this.sight.legal[this.selected]?.includes(at)) this.#select(at);
+      else if (this.#mine(at) && !this.#targets(this.selected).includes(at)) this.#select(at);
       else this.#aim(at);
     } else if (this.#mine(at)) {
       this.#select(at);
@@ -512,12 +554,12 @@ class GameScreen {
   }
 
   #select(at) {
-    const targets = this.sight.legal[at] ?? [];
+    const targets = this.#targets(at);
     this.reason = null;
     if (!targets.length && !this.#barred(at).length) {
       const { type } = this.table.piece(at);
       this.#cancel();
-      this.#say(t(type === "bomb" || type === "flag" ? "never_moves" : "cannot_move", { type: t(`Type.${type}`), at }));
+      this.#explain({ text: t(STILL.includes(type) ? "never_moves" : "cannot_move", { type: t(`Type.${type}`), at }) });
       return;
     }
     this.selected = at;
@@ -531,9 +573,13 @@ class GameScreen {
     );
   }
 
-  /** The chosen piece is to go there: play it, ask again, or say why not. */
+  /** The chosen piece is to go there: play it, ask again, keep it for one's turn, or say why not. */
   #aim(to) {
     const from = this.selected;
+    if (!this.table.myTurn) {
+      this.#prepare(from, to);
+      return;
+    }
     if (this.sight.legal[from]?.includes(to)) {
       if (!settings.confirm) {
         this.#play(from, to);
@@ -559,20 +605,46 @@ class GameScreen {
     this.#status();
   }
 
+  #prepare(from, to) {
+    if (!this.#mine(from) || !this.#targets(from).includes(to)) {
+      this.#cancel();
+      return;
+    }
+    this.selected = this.reason = null;
+    this.prepared = { from, to };
+    this.#marks();
+    this.#status();
+    say(t("prepared", this.prepared));
+  }
+
+  /** The turn has come for which a move was prepared. */
+  #playPrepared() {
+    const { from, to } = this.prepared;
+    this.prepared = null;
+    if (this.sight.legal[from]?.includes(to)) {
+      this.selected = from;
+      this.#aim(to);
+    } else {
+      this.#marks();
+      this.#explain({ text: t("prepared.dropped", { from, to }) });
+    }
+  }
+
   #cancel() {
     if (this.looking !== null) this.#look(null);
-    if (this.selected || this.pending) say(t("cancelled"));
-    this.selected = this.pending = this.reason = null;
+    if (this.selected || this.pending || this.prepared) say(t("cancelled"));
+    this.selected = this.pending = this.prepared = this.reason = null;
     this.#marks();
     this.#status();
   }
 
   #type(from, to) {
-    if (!this.table.myTurn) return say(t("turn.wait"), true);
-    this.looking = null;
+    const mine = this.#mine(from);
+    if (!this.table.myTurn && !mine) return say(t("turn.wait"), true);
+    this.looking = this.pending = this.prepared = null;
     this.selected = from;
     this.board.setCursor(this.board.cells.has(to) ? to : this.board.cursor);
-    return this.#mine(from) ? this.#aim(to) : this.#send({ do: "explain", from, to });
+    return mine ? this.#aim(to) : this.#send({ do: "explain", from, to });
   }
 
   #explain({ text, ply = null, rule = null }) {
@@ -580,12 +652,6 @@ class GameScreen {
     this.#status();
     say(text, true);
     this.status.scrollIntoView({ block: "nearest" });
-  }
-
-  #say(text) {
-    this.reason = { text, ply: null, rule: null };
-    this.#status();
-    say(text, true);
   }
 
   #reasonBox() {
@@ -630,10 +696,14 @@ class GameScreen {
       this.looking !== null
     )
       return;
+    if (!sight.aids) {
+      this.#explain({ text: t("aids.off") });
+      return;
+    }
     const seen = {
       ...piece,
-      type: remembered(piece, sight, settings.memory),
-      moved: piece.moved && settings.memory === "moved",
+      type: remembered(piece, sight, this.memory),
+      moved: piece.moved && this.memory === "moved",
     };
     const known = [
       squareWords(at, { piece: seen, seat: sight.seat }),
@@ -660,13 +730,13 @@ class GameScreen {
     const found = this.looking !== null ? past : this.table.piece(at);
     const piece = found && {
       ...found,
-      type: this.looking === null ? remembered(found, sight, settings.memory) : this.#recalled(found),
-      moved: found.moved && (found.side === sight.seat || settings.memory === "moved"),
+      type: this.looking === null ? remembered(found, sight, this.memory) : this.#recalled(found),
+      moved: found.moved && (found.side === sight.seat || this.memory === "moved"),
     };
     const extra = [
       piece && piece.side !== sight.seat && this.notes.spoken(found.from ?? found.id),
       at === this.selected && t("picked"),
-      this.selected && sight.legal[this.selected]?.includes(at) && t("target"),
+      this.selected && this.#targets(this.selected).includes(at) && t("target"),
       this.selected && this.#barred(this.selected).some((each) => each.to === at) && t("barred"),
     ];
     return squareWords(at, { piece, lake: this.variant.lakes.includes(at), seat: sight.seat, extra });
@@ -679,7 +749,7 @@ class GameScreen {
       this.#note(this.board.cursor);
       return true;
     }
-    const pieces = sight.pieces.map((piece) => ({ ...piece, type: remembered(piece, sight, settings.memory) }));
+    const pieces = sight.pieces.map((piece) => ({ ...piece, type: remembered(piece, sight, this.memory) }));
     const words =
       letter === "c"
         ? this.clock.words()

@@ -1,9 +1,10 @@
 // The start screen: good defaults and one large button.
 
 import { button, choice, drawing, el, toast } from "./dom.js";
+import { gameList, resultsBox, running } from "./games.js";
 import { memoryChoice } from "./menu.js";
 import { startGame } from "./protocol.js";
-import { forgetGame, games, keep, keepGame, recall } from "./settings.js";
+import { keep, keepGame, recall } from "./settings.js";
 import { SetupEditor } from "./setup.js";
 import { t } from "./strings.js";
 
@@ -27,6 +28,7 @@ export function show(main, _, offered) {
     minutes: 12,
     seconds: 4,
     takebacks: true,
+    aids: true,
     ...recall("wish", {}),
   };
   const variant = () => offered.variants.find((each) => each.name === wish.variant) ?? offered.variants[0];
@@ -47,14 +49,14 @@ export function show(main, _, offered) {
     const now = variant();
     play.textContent = t(wish.mode === "watch" ? "play.watch" : wish.mode === "friend" ? "play.friend" : "play");
     summary.textContent = now.rules;
+    clockNumbers.hidden = wish.clock !== "bronstein";
+    memory.hidden = !wish.aids;
     const face = `${wish.mode} ${wish.variant}`;
     if (face === shown) {
       if (editor && editor.side !== side()) editor.setSide(side());
-      clockNumbers.hidden = wish.clock !== "bronstein";
       return;
     }
     shown = face;
-    clockNumbers.hidden = wish.clock !== "bronstein";
     against.replaceChildren(...opponents());
     options.hidden = wish.mode === "watch";
     const own = wish.mode === "level" || wish.mode === "friend";
@@ -128,18 +130,18 @@ export function show(main, _, offered) {
       side: wish.mode === "hotseat" ? "red" : wish.side,
       clock: wish.mode === "watch" ? { kind: "none" } : clock,
       takebacks: wish.takebacks,
+      aids: wish.aids,
     };
     play.disabled = true;
-    // The first setup may still be on its way: one click is enough all the same.
-    const mine = editor;
-    await mine?.ready;
-    if (asked.against.kind === "level") {
-      if (!mine.value) {
-        play.disabled = false;
-        return;
-      }
-      asked.setup = mine.value;
+    // A setup may still be on its way: one click is enough all the same.
+    const needed = editor !== null,
+      setup = await editor?.settled();
+    if (!play.isConnected) return;
+    if (needed && !setup) {
+      play.disabled = false;
+      return;
     }
+    if (asked.against.kind === "level") asked.setup = setup;
     try {
       const { game, seats, friend } = await startGame(asked);
       const [[seat, secret]] = Object.entries(seats);
@@ -153,10 +155,11 @@ export function show(main, _, offered) {
       keepGame(game, {
         seats,
         kind: wish.mode,
+        level: wish.mode === "level" ? wish.level : null,
         variant: variant().title,
         title,
         friend: friend ?? null,
-        setup: asked.against.kind === "friend" ? mine.value : null,
+        setup: asked.against.kind === "friend" ? setup : null,
       });
       location.hash = `#/game/${game}/${seat}/${secret}`;
     } catch (error) {
@@ -186,6 +189,19 @@ export function show(main, _, offered) {
     number("minutes", t("clock.minutes"), bronstein?.most_minutes ?? 180),
     number("seconds", t("clock.seconds"), bronstein?.most_seconds ?? 60),
   );
+  const allowed = (name, text, more) =>
+    el(
+      "label",
+      { class: "check" },
+      el("input", {
+        type: "checkbox",
+        name,
+        checked: wish[name],
+        onchange: (event) => set(name)(event.target.checked),
+      }),
+      el("span", {}, text, more && el("small", {}, more)),
+    );
+  const memory = memoryChoice("memory-home");
   const options = el(
     "details",
     { class: "options-box" },
@@ -206,17 +222,9 @@ export function show(main, _, offered) {
       "stack",
     ),
     clockNumbers,
-    el(
-      "label",
-      { class: "check" },
-      el("input", {
-        type: "checkbox",
-        checked: wish.takebacks,
-        onchange: (event) => set("takebacks")(event.target.checked),
-      }),
-      el("span", {}, t("takebacks")),
-    ),
-    memoryChoice("memory-home"),
+    allowed("takebacks", t("takebacks")),
+    allowed("aids", t("aids"), t("aids.more")),
+    memory,
   );
 
   main.append(
@@ -246,7 +254,8 @@ export function show(main, _, offered) {
               { class: "close", "aria-label": t("learn.skip") },
             ),
           ),
-      gameList(false),
+      gameList(t("list.running"), running()),
+      resultsBox(offered),
       el(
         "div",
         { class: "choices" },
@@ -278,39 +287,4 @@ export function show(main, _, offered) {
     ),
   );
   paint();
-}
-
-/** The games of this browser: those that go on, or all. */
-export function gameList(all) {
-  const found = games().filter((game) => all || !game.over);
-  if (!found.length) return null;
-  const item = (game) => {
-    const [[seat, secret]] = Object.entries(game.seats);
-    const row = el(
-      "li",
-      {},
-      el(
-        "a",
-        { href: game.over ? `#/review/${game.id}/${secret}` : `#/game/${game.id}/${seat}/${secret}` },
-        el("strong", {}, game.title ?? t("game")),
-        ` · ${game.variant ?? ""}`,
-      ),
-      el("span", { class: "quiet" }, game.over ? t(`list.${game.over}`) : new Date(game.at).toLocaleString()),
-      button(
-        "×",
-        () => {
-          forgetGame(game.id);
-          row.remove();
-        },
-        { class: "close", "aria-label": t("list.forget") },
-      ),
-    );
-    return row;
-  };
-  return el(
-    "section",
-    { class: "games" },
-    el("h2", {}, t(all ? "list.all" : "list.running")),
-    el("ul", {}, found.map(item)),
-  );
 }

@@ -1,8 +1,9 @@
 // Looking back on a recorded game from elsewhere, and on one's own.
 
 import { button, el } from "./dom.js";
-import { gameList } from "./home.js";
+import { gameList } from "./games.js";
 import { importGame } from "./protocol.js";
+import { games } from "./settings.js";
 import { t } from "./strings.js";
 
 const MOST_BYTES = 200_000;
@@ -44,7 +45,7 @@ export function show(main) {
       el("label", { class: "field" }, el("span", { class: "label" }, t("import.text")), area),
       error,
       el("div", { class: "answers start" }, button(t("import.open"), open, { class: "primary" })),
-      gameList(true),
+      gameList(t("list.all"), games()),
     ),
   );
 }

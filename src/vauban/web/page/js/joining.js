@@ -1,6 +1,6 @@
 // A friend's link: it is exchanged, once, for a seat whose secret only this browser knows.
 
-import { el } from "./dom.js";
+import { el, notice, way } from "./dom.js";
 import { joinGame } from "./protocol.js";
 import { game as kept, keep, keepGame, recall } from "./settings.js";
 import { t } from "./strings.js";
@@ -15,7 +15,8 @@ export function show(main, [id, seat, invitation]) {
   }
   if (entry) {
     const [[own, secret]] = Object.entries(entry.seats);
-    main.append(page("join.own.title", t("join.own.text"), `#/game/${id}/${own}/${secret}`, t("join.own.back")));
+    const back = way(t("join.own.back"), `#/game/${id}/${own}/${secret}`);
+    main.append(notice(t("join.own.title"), t("join.own.text"), back));
     return null;
   }
   main.append(el("p", { class: "page quiet" }, t("connecting")));
@@ -30,22 +31,12 @@ export function show(main, [id, seat, invitation]) {
     },
     (error) => {
       if (error.code !== "offline") keep(`joining.${id}`, null);
-      if (!gone) main.replaceChildren(page("join.refused", error.message || t("offline.text"), "#/", t("home")));
+      if (!gone) main.replaceChildren(notice(t("join.refused"), error.message || t("offline.text"), way(t("home"), "#/")));
     },
   );
   return () => {
     gone = true;
   };
-}
-
-function page(title, text, href, back) {
-  return el(
-    "section",
-    { class: "page" },
-    el("h1", {}, t(title)),
-    el("p", {}, text),
-    el("a", { class: "button primary", href }, back),
-  );
 }
 
 /** 24 random bytes as letters that an address can hold. */

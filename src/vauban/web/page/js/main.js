@@ -1,6 +1,6 @@
 // Which screen is shown: the fragment of the address says it, and is never sent to the server.
 
-import { button, drawing, el, loadDrawings } from "./dom.js";
+import { button, drawing, el, loadDrawings, notice } from "./dom.js";
 import { openHelp, openSettings } from "./menu.js";
 import { offer } from "./protocol.js";
 import { apply, change, onChange } from "./settings.js";
@@ -54,13 +54,8 @@ async function route() {
 }
 
 function unreachable() {
-  return el(
-    "section",
-    { class: "page" },
-    el("h1", {}, t("offline.title")),
-    el("p", {}, t("offline.text")),
-    button(t("offline.again"), route, { class: "primary" }),
-  );
+  const again = button(t("offline.again"), route, { class: "primary" });
+  return notice(t("offline.title"), t("offline.text"), again);
 }
 
 function frame() {

@@ -4,7 +4,7 @@ import { button, choice, dialog, el } from "./dom.js";
 import { change, settings } from "./settings.js";
 import { t } from "./strings.js";
 
-export function memoryChoice(name = "memory") {
+export function memoryChoice(name) {
   return choice(
     name,
     t("memory"),

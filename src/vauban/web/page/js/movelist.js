@@ -1,7 +1,7 @@
 // The moves so far, with what the fights showed.
 
 import { button, el } from "./dom.js";
-import { named, rank } from "./pieces.js";
+import { named, short } from "./pieces.js";
 import { t } from "./strings.js";
 
 export class MoveList {
@@ -9,26 +9,25 @@ export class MoveList {
   constructor(chosen) {
     this.chosen = chosen;
     this.shown = [];
-    this.list = el("ol", { class: "moves", "aria-label": t("moves"), tabindex: "0", "data-empty": t("moves.none") });
-    this.element = this.list;
+    this.element = el("ol", { class: "moves", "aria-label": t("moves"), tabindex: "0", "data-empty": t("moves.none") });
   }
 
   /** Show these moves; marks the one after which the board stands. */
   set(moves, at = moves.length) {
     let same = 0;
     while (same < this.shown.length && this.shown[same] === moves[same]) same++;
-    while (this.list.children.length > same) this.list.lastChild.remove();
-    for (const move of moves.slice(same)) this.list.append(this.#item(move));
+    while (this.element.children.length > same) this.element.lastChild.remove();
+    for (const move of moves.slice(same)) this.element.append(this.#item(move));
     this.shown = [...moves];
-    this.list.querySelector("[aria-current]")?.removeAttribute("aria-current");
-    const current = this.list.children[at - 1]?.firstChild;
+    this.element.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    const current = this.element.children[at - 1]?.firstChild;
     if (!current) return;
     current.setAttribute("aria-current", "true");
     // Scrolling the list alone: scrollIntoView would move the page under a finger.
     const item = current.parentElement;
-    if (item.offsetTop < this.list.scrollTop) this.list.scrollTop = item.offsetTop;
-    const below = item.offsetTop + item.offsetHeight - this.list.clientHeight;
-    if (below > this.list.scrollTop) this.list.scrollTop = below;
+    if (item.offsetTop < this.element.scrollTop) this.element.scrollTop = item.offsetTop;
+    const below = item.offsetTop + item.offsetHeight - this.element.clientHeight;
+    if (below > this.element.scrollTop) this.element.scrollTop = below;
   }
 
   #item(move) {
@@ -53,5 +52,3 @@ export class MoveList {
     );
   }
 }
-
-const short = (type) => rank(type, "ten") || t(`short.${type}`);

@@ -1,7 +1,7 @@
 // Private notes on enemy pieces. They stay in this browser, and move with the piece: its start square never changes.
 
 import { button, dialog, el } from "./dom.js";
-import { rank, token, TYPES } from "./pieces.js";
+import { short, token, TYPES } from "./pieces.js";
 import { keep, recall } from "./settings.js";
 import { t } from "./strings.js";
 
@@ -28,8 +28,7 @@ export class Notes {
   short(start) {
     const note = this.on(start);
     if (!note) return null;
-    if (!TYPES.includes(note)) return note;
-    return rank(note, "ten") || t(`short.${note}`);
+    return TYPES.includes(note) ? short(note) : note;
   }
 
   /** A note for a sentence. */

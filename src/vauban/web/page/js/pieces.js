@@ -43,9 +43,12 @@ export function rank(type, numbering = settings.numbering) {
   const place = TYPES.indexOf(type);
   if (type === null || type === "bomb" || type === "flag" || numbering === "icons") return "";
   // The older numbering counts the marshal as 1 and prints an S on the spy.
-  if (numbering === "one") return type === "spy" ? "S" : String(place + 1);
+  if (numbering === "one") return type === "spy" ? t("short.spy") : String(place + 1);
   return String(10 - place);
 }
+
+/** A type in one or two letters, whatever is printed on the pieces: "10", "B". */
+export const short = (type) => rank(type, "ten") || t(`short.${type}`);
 
 /** "miner (3)": a type for sentences. */
 export function named(type) {

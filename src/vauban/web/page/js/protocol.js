@@ -1,7 +1,7 @@
 // Talking to the server: REST for what is asked once, a WebSocket for a seat at a table.
 
 /** What the server refused, with its sentence. */
-export class Refused extends Error {
+class Refused extends Error {
   constructor(code, text) {
     super(text);
     this.code = code;
@@ -71,8 +71,8 @@ const FIRST_WAIT = 400,
 /** A seat at a table: stays connected as long as it is wanted, and says what the server says. */
 export class Seat {
   /** @param hooks message(told), state("open" | "lost"), have(): how many moves are known */
-  constructor({ game, seat, secret }, hooks) {
-    this.place = { game, seat, secret };
+  constructor({ game, seat, secret, eyes = null }, hooks) {
+    this.place = { game, seat, secret, eyes };
     this.hooks = hooks;
     this.wait = FIRST_WAIT;
     this.number = 0;
@@ -95,6 +95,12 @@ export class Seat {
   /** Ask anew for the sight, and for the moves that are missing. */
   sit() {
     this.send({ do: "sit", ...this.place, have: this.hooks.have() });
+  }
+
+  /** Whoever watches may look on with the eyes of a side; null: with all pieces open. */
+  lookAs(eyes) {
+    this.place.eyes = eyes;
+    this.sit();
   }
 
   close() {

@@ -2,7 +2,7 @@
 
 import { beliefBars, chances, considered, moveTable } from "./analysis.js";
 import { Board } from "./board.js";
-import { button, choice, copyText, download, drawing, el, toast } from "./dom.js";
+import { button, choice, copyText, download, drawing, el, notice, toast, way } from "./dom.js";
 import { Graph } from "./graph.js";
 import { MoveList } from "./movelist.js";
 import { other, SIDES, token, TYPES } from "./pieces.js";
@@ -53,15 +53,7 @@ class ReviewScreen {
   #sit() {
     const seat = this.candidates.shift();
     if (!seat) {
-      this.main.replaceChildren(
-        el(
-          "section",
-          { class: "page" },
-          el("h1", {}, t("gone.title")),
-          el("p", {}, t("gone.text")),
-          el("a", { href: "#/", class: "button primary" }, t("home")),
-        ),
-      );
+      this.main.replaceChildren(notice(t("gone.title"), t("gone.text"), way(t("home"), "#/")));
       return;
     }
     this.seat = new Seat(
@@ -86,9 +78,7 @@ class ReviewScreen {
     if (!sight || this.board || this.table.known() < sight.ply) return;
     this.seat.close();
     if (sight.phase !== "over") {
-      this.main.replaceChildren(
-        el("section", { class: "page" }, el("h1", {}, t("review")), el("p", {}, t("review.running"))),
-      );
+      this.main.replaceChildren(notice(t("review"), t("review.running"), way(t("home"), "#/")));
       return;
     }
     if (!kept(this.id))

@@ -20,6 +20,7 @@ export class SetupEditor {
     this.change = change;
     this.rows = setup && readSetup(setup, variant);
     this.picked = null;
+    this.wish = null; // the setup that was asked for last, while it is on its way
     this.board = new Board(
       { columns: variant.columns, rows: variant.setup_rows, lakes: [] },
       {
@@ -109,13 +110,20 @@ export class SetupEditor {
       }
     });
     this.#fillList();
-    /** There is a setup, or there was a reason against it, which has been told. */
-    this.ready = this.rows ? this.#settled() : this.draw("human");
+    if (this.rows) this.#changed();
+    else this.draw("human");
   }
 
   /** The setup as text; null until there is one. */
   get value() {
     return this.rows && writeSetup(this.rows);
+  }
+
+  /** The setup as text, when all that was asked for is on the board; null if it was refused, which has been told. */
+  async settled() {
+    if (!this.rows && !this.wish) this.draw("human");
+    while (this.wish) if (!(await this.wish)) return null;
+    return this.value;
   }
 
   setSide(side) {
@@ -124,16 +132,39 @@ export class SetupEditor {
     this.#render();
   }
 
-  async draw(kind) {
-    try {
-      const text = await drawSetup(this.variant.name, kind);
-      this.rows = readSetup(text, this.variant);
-      this.picked = null;
-      this.#settled();
-      say(t("setup.drawn"));
-    } catch (error) {
-      toast(error.message || t("offline.text"));
-    }
+  draw(kind) {
+    this.#ask(drawSetup(this.variant.name, kind), t("setup.drawn"), toast);
+  }
+
+  #import() {
+    const checked = checkSetup(this.variant.name, this.text.value.trim());
+    this.#ask(
+      checked.then(({ setup }) => setup),
+      t("setup.imported"),
+      (text) => {
+        this.error.textContent = text;
+      },
+    );
+  }
+
+  /** Put a setup on the board when it comes, unless something else was wanted meanwhile; `refuse` tells why it is none. */
+  #ask(coming, words, refuse) {
+    const wish = coming.then(
+      (text) => {
+        if (this.wish !== wish) return true;
+        this.rows = readSetup(text, this.variant);
+        this.picked = null;
+        this.#changed();
+        say(words);
+        return true;
+      },
+      (error) => {
+        if (this.wish === wish) this.wish = null;
+        refuse(error.message || t("offline.text"));
+        return false;
+      },
+    );
+    this.wish = wish;
   }
 
   #at(at) {
@@ -170,17 +201,19 @@ export class SetupEditor {
     [ids[from], ids[to]] = [ids[to], ids[from]];
     this.picked = null;
     say(t("setup.swapped", { a: named(a), b: b ? named(b) : t("empty") }));
-    this.#settled(true);
+    this.#changed(true);
   }
 
   #mirror() {
+    if (!this.rows) return;
     this.rows = this.rows.map((row) => row.reverse());
-    this.#settled();
+    this.#changed();
     say(t("setup.mirrored"));
   }
 
   /** The setup has changed: show it, tell of it, and ask the server what is odd about it. */
-  async #settled(kept = false) {
+  async #changed(kept = false) {
+    this.wish = null;
     if (!kept) this.#nameTokens();
     this.text.value = this.value;
     this.error.textContent = "";
@@ -215,17 +248,6 @@ export class SetupEditor {
     this.board.setMarks({ selected: this.picked ? [this.picked] : [] });
   }
 
-  async #import() {
-    try {
-      const { setup } = await checkSetup(this.variant.name, this.text.value.trim());
-      this.rows = readSetup(setup, this.variant);
-      this.#settled();
-      say(t("setup.imported"));
-    } catch (error) {
-      this.error.textContent = error.message || t("offline.text");
-    }
-  }
-
   // ── Named setups ──────────────────────────────────────────────────────────────────────────────
 
   #fillList(chosen = "") {
@@ -241,7 +263,7 @@ export class SetupEditor {
     const rows = found && readSetup(found.setup, this.variant);
     if (!rows) return;
     this.rows = rows;
-    this.#settled();
+    this.#changed();
   }
 
   #keep(all, chosen) {
@@ -250,6 +272,7 @@ export class SetupEditor {
   }
 
   async #save() {
+    if (!this.rows) return;
     const name = await askName(t("setup.save"), this.list.value);
     if (!name) return;
     const others = saved(this.variant.name).filter((each) => each.name !== name);

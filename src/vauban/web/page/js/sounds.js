@@ -1,5 +1,6 @@
 // Short sounds made on the spot: a knock for a step, a clash for a fight, a few notes for the end.
 
+import { other } from "./pieces.js";
 import { settings } from "./settings.js";
 
 let context = null;
@@ -52,6 +53,6 @@ export function play(name) {
 export function moveSound(move, seat) {
   if (!move.battle) return "step";
   if (move.battle.result === "=") return "both";
-  const winner = move.battle.result === ">" ? move.side : move.side === "red" ? "blue" : "red";
+  const winner = move.battle.result === ">" ? move.side : other(move.side);
   return winner === seat || seat === "watch" ? "won" : "lost";
 }

@@ -66,7 +66,7 @@ function armyWords(pieces, side) {
     .join("; ");
 }
 
-/** How many enemy pieces are known and hidden, and what is left. */
+/** What is left of both armies. */
 function leftWords(left) {
   return SIDES.map(
     (side) =>

@@ -1,5 +1,6 @@
 // What a seat knows of a table: the newest sight and the moves so far; and the boards they led through.
 
+import { other } from "./pieces.js";
 import { columnOf, rowOf } from "./squares.js";
 
 export class Table {
@@ -69,7 +70,7 @@ function rewind(now, moves) {
     const attacker = battle && battle.result !== ">" ? { side, type: battle.attacker } : standing.get(to);
     if (!battle || battle.result === ">") standing.delete(to);
     if (battle && battle.result !== "<")
-      standing.set(to, { side: side === "red" ? "blue" : "red", type: battle.defender });
+      standing.set(to, { side: other(side), type: battle.defender });
     standing.set(from, attacker);
   }
   return [...standing].map(([at, piece]) => ({ ...piece, id: at, at, moved: false, revealed: false }));

@@ -1,7 +1,7 @@
-// The first minute: five small boards, each with one thing to do. Nothing of it needs the server.
+// The first minute: six small boards, each with one thing to do. Nothing of it needs the server.
 
 import { Board } from "./board.js";
-import { button, el } from "./dom.js";
+import { button, el, way } from "./dom.js";
 import { named } from "./pieces.js";
 import { keep } from "./settings.js";
 import { say, squareWords } from "./speech.js";
@@ -61,7 +61,7 @@ export function show(main) {
           "div",
           { class: "answers start" },
           el("a", { class: "button", href: "#/rules" }, t("nav.rules")),
-          el("a", { class: "button primary", href: "#/" }, t("learn.play")),
+          way(t("learn.play"), "#/"),
         ),
       );
       place.querySelector(".primary").focus();

@@ -23,18 +23,22 @@ export function waitingRoom(sight, variant, entry, give) {
     );
   }
   const editor = new SetupEditor(variant, { side: sight.seat });
+  const ready = button(t("wait.done"), handIn, { class: "primary play" });
+  async function handIn() {
+    ready.disabled = true;
+    const setup = await editor.settled();
+    ready.disabled = false;
+    if (setup && ready.isConnected) give(setup);
+  }
   return el(
     "section",
     { class: "page" },
     heading(t("wait.setup", { side: t(`side.${sight.seat}`) })),
     el("p", { class: "lead" }, t("wait.setup.text", { variant: variant.title })),
+    !sight.aids && el("p", {}, t("aids.off")),
     invite,
     editor.element,
-    el(
-      "div",
-      { class: "play-bar" },
-      button(t("wait.done"), () => editor.value && give(editor.value), { class: "primary play" }),
-    ),
+    el("div", { class: "play-bar" }, ready),
   );
 }
 

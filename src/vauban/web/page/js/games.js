@@ -1,0 +1,87 @@
+// The games of this browser, and how those against machines ended. All of it stays in the browser.
+
+import { ask, button, el } from "./dom.js";
+import { forgetGame, games, keep, recall } from "./settings.js";
+import { t } from "./strings.js";
+
+const ENDS = ["won", "draw", "lost"];
+const MOST_SHOWN = 8;
+
+/** A list of games with links: to go on with those that go on, to look back on the others. Null if there are none. */
+export function gameList(heading, found) {
+  if (!found.length) return null;
+  const item = (game) => {
+    const [[seat, secret]] = Object.entries(game.seats);
+    const row = el(
+      "li",
+      {},
+      el(
+        "a",
+        { href: game.over ? `#/review/${game.id}/${secret}` : `#/game/${game.id}/${seat}/${secret}` },
+        el("strong", {}, game.title ?? t("game")),
+        ` · ${game.variant ?? ""}`,
+      ),
+      el("span", { class: "quiet" }, game.over ? t(`list.${game.over}`) : new Date(game.at).toLocaleString()),
+      button(
+        "×",
+        () => {
+          forgetGame(game.id);
+          row.remove();
+        },
+        { class: "close", "aria-label": t("list.forget") },
+      ),
+    );
+    return row;
+  };
+  return el("section", { class: "games" }, el("h2", {}, heading), el("ul", {}, found.map(item)));
+}
+
+export const running = () => games().filter((game) => !game.over);
+const finished = () => games().filter((game) => game.over);
+
+// ── Results ─────────────────────────────────────────────────────────────────────────────────────
+
+/** Count a game against a level; @param how "won", "draw" or "lost" */
+export function countResult(variant, level, how) {
+  const all = recall("results", {});
+  const row = ((all[variant] ??= {})[level] ??= { won: 0, draw: 0, lost: 0 });
+  row[how] += 1;
+  keep("results", all);
+}
+
+/** Won, drawn and lost by game and level, and the last games; null if none was counted. */
+export function resultsBox({ variants, levels }) {
+  const all = recall("results", {});
+  const rows = variants.flatMap(({ name, title }) =>
+    levels
+      .filter(({ key }) => all[name]?.[key])
+      .map((level) =>
+        el(
+          "tr",
+          {},
+          el("td", {}, title),
+          el("th", { scope: "row" }, level.name),
+          ENDS.map((how) => el("td", {}, String(all[name][level.key][how]))),
+        ),
+      ),
+  );
+  if (!rows.length) return null;
+  const head = ["game", "level", ...ENDS].map((each) => el("th", { scope: "col" }, t(`results.${each}`)));
+  const forget = async () => {
+    const sure = [t("results.forget"), t("results.forget.sure"), t("results.forget"), t("cancel"), "danger"];
+    if (!(await ask(...sure))) return;
+    keep("results", null);
+    for (const { id } of finished()) forgetGame(id);
+    box.remove();
+  };
+  const box = el(
+    "details",
+    { class: "results options-box" },
+    el("summary", {}, t("results")),
+    el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)),
+    el("p", { class: "quiet" }, t("results.text")),
+    gameList(t("list.last"), finished().slice(0, MOST_SHOWN)),
+    el("div", { class: "answers start" }, button(t("results.forget"), forget)),
+  );
+  return box;
+}
