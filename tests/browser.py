@@ -73,8 +73,9 @@ class Serving:
             self.process.stdout.close()
 
     def complaints(self) -> str:
-        """What the server has written beside the line that says where it is."""
-        return (self.folder / "stderr.txt").read_text()
+        """What the server has written beside the line that says where it is, and beside what it compiles."""
+        lines = (self.folder / "stderr.txt").read_text().splitlines()
+        return "\n".join(line for line in lines if not re.match(r"compiling what|  \w+( of \S+ …|: \d+ s)$", line))
 
 
 class Visitor:
