@@ -33,11 +33,11 @@ play: venv
 test: venv browser
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
 
-test-all: venv browser
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
-
-# Kernels against the oracle; the nightly size is make oracle PLIES=5000000
+# Kernels are compared with the oracle over so many plies; the nightly size is make oracle PLIES=5000000
 PLIES ?= 300000
+test-all: venv browser
+	VAUBAN_ORACLE_PLIES=$(PLIES) $(BIN)/python -m pytest -n 2 --dist loadgroup
+
 oracle: venv
 	VAUBAN_ORACLE_PLIES=$(PLIES) $(BIN)/python -m pytest -n 2 tests/test_oracle_agreement.py
 

@@ -1,7 +1,7 @@
 """Kernels and oracle agree: every legal-move list, every state, every outcome, ply by ply.
 
-The oracle (tests/oracle) is slow and plain and was written from the rules alone. `make oracle
-PLIES=5000000` is the nightly size.
+The oracle (tests/oracle) is slow and plain and was written from the rules alone. `make test-all` and `make oracle`
+compare 300,000 plies in each of the large variants; `make oracle PLIES=5000000` is the nightly size.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import LETTERS
 from vauban.sim.simulator import Simulator
 
-PLIES = int(os.environ.get("VAUBAN_ORACLE_PLIES", "300000"))
+PLIES = int(os.environ.get("VAUBAN_ORACLE_PLIES", "100000"))
 """How many plies are compared in each of the large variants, of random and again of chasing play."""
 GAMES = 24
 
