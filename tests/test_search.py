@@ -21,7 +21,7 @@ from vauban.nets.belief import BeliefNetwork, UniformBelief
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.transformer import Size
-from vauban.search.allocation import CONFIGURATIONS, DEPTH, MOVES, Pace, Plan, make_plan, rollout_counts
+from vauban.search.allocation import CONFIGURATIONS, DEPTH, MOVES, Pace, Plan, make_plan, noise, rollout_counts
 from vauban.search.draws import Draws
 from vauban.search.opinion import ask, look, pick
 from vauban.search.rollouts import Rollouts
@@ -170,6 +170,28 @@ def test_what_does_not_fit_the_time_is_cut_in_the_stated_order(time: float, expe
     plan = make_plan(30, 1000, 40, 0, pace, time)
     assert plan == expected
     assert pace.seconds(plan.rollouts, plan.depth) <= max(time, pace.seconds(1, 2))
+
+
+def test_values_are_noisier_by_the_root_of_the_rollouts_that_a_move_lacks() -> None:
+    assert noise(make_plan(30, 1000, 40), 30, 1000) == pytest.approx(1.0)
+    assert noise(make_plan(100, 12, 40), 100, 12) == 1.0, "what was not asked for is not missed"
+    assert noise(Plan(27, 2, 9, 3), 10, 360) == pytest.approx(2.0), "9 rollouts a move instead of 36"
+
+
+def test_a_search_cut_short_stays_closer_to_the_network() -> None:
+    game = find_game("tiny")
+    view, config = position(game, 4), SearchConfig(rollouts=400, depth=2)
+    search = Search(opinionated(game), None, config)
+    search.paces[game.name] = Pace(fixed=0.0, ply=0.0, row=0.01)  # 40 rollouts fit into a second
+    [found] = search.analyse(view, [1], time=1.0 / 0.9)
+    assert CONFIGURATIONS in found.plan.cut
+    shrunk = noise(found.plan, len(found.actions), config.rollouts)
+    assert shrunk > 2
+    magnet = magnet_log_policy(action_sources(game), torch.tensor(found.actions)[None])
+    before = torch.tensor(found.before).log()[None]
+    values = torch.tensor(found.values)[None]
+    expected = mirror_descent(values, before, magnet, config.alpha, shrunk * config.beta).exp()[0]
+    assert found.policy == pytest.approx(expected.numpy(), abs=1e-6)
 
 
 # ── Values ───────────────────────────────────────────────────────────────────────────────────────

@@ -18,8 +18,6 @@ SHALLOWEST = 2
 
 FEWEST = 8
 """Configurations that moves are looked at in before less likely moves are left out."""
-ENOUGH = 33
-"""Rollouts for each move in the paper's searches: a thousand, for some thirty moves."""
 
 DEPTH, CONFIGURATIONS, MOVES = "depth", "configurations", "moves"
 """What can be cut, in the order in which it is."""
@@ -55,11 +53,6 @@ class Plan:
     cut: tuple[str, ...] = ()
     """What was cut to keep to the time: `DEPTH`, `CONFIGURATIONS`, `MOVES`."""
 
-    @property
-    def noise(self) -> float:
-        """How much noisier values are than those of the paper's searches: 1, or more with fewer rollouts a move."""
-        return max(1.0, math.sqrt(ENOUGH * self.moves / self.rollouts))
-
 
 def make_plan(
     legal: int, rollouts: int, depth: int, most: int = 0, pace: Pace | None = None, time: float = 0.0
@@ -85,6 +78,12 @@ def make_plan(
             moves = min(moves, most_moves)
     configurations = rollouts // moves
     return Plan(rollouts, depth, min(configurations, most) if most else configurations, moves, tuple(cut))
+
+
+def noise(plan: Plan, legal: int, rollouts: int) -> float:
+    """How much noisier a plan's values are than if each of the legal moves had its part of all these rollouts."""
+    asked = rollouts / min(legal, rollouts)
+    return max(1.0, math.sqrt(asked * plan.moves / plan.rollouts))
 
 
 def rollout_counts(rollouts: int, moves: int) -> npt.NDArray[np.int64]:

@@ -31,7 +31,7 @@ from vauban.games.stratego.game import Stratego
 from vauban.learn.targets import action_sources, magnet_log_policy
 from vauban.nets.belief import Belief, UniformBelief
 from vauban.nets.policy import Forward, PolicyNetwork
-from vauban.search.allocation import SHALLOWEST, Pace, Plan, make_plan, rollout_counts
+from vauban.search.allocation import SHALLOWEST, Pace, Plan, make_plan, noise, rollout_counts
 from vauban.search.analysis import Analysis, Floats, Ints
 from vauban.search.draws import Draws
 from vauban.search.opinion import Opinion, ask, bits, look
@@ -72,7 +72,7 @@ class SearchConfig:
     alpha: float = 0.002
     """Pull towards the magnet: a movable piece uniformly, then one of its moves uniformly."""
     beta: float = 0.02
-    """Pull towards the network's policy, for 33 rollouts a move; with fewer it is stronger (`Plan.noise`)."""
+    """Pull towards the network's policy; stronger when time leaves a move fewer rollouts than these (`noise`)."""
     configurations: int = 0
     """Configurations to draw at most; 0: as many as there are rollouts for each move."""
     time: float = 0.0
@@ -248,7 +248,10 @@ class Search:
         magnet = magnet_log_policy(self._sources[key], opinion.legal.cpu()).double()
         log_policy = opinion.log_policy.cpu().double()
         # The noisier the values, the closer the policy stays to the network's.
-        beta = torch.tensor([[config.beta * plan.noise] for plan in plans], dtype=torch.float64)
+        noises = [
+            noise(plan, count, config.rollouts) for plan, count in zip(plans, opinion.counts.tolist(), strict=True)
+        ]
+        beta = config.beta * torch.tensor(noises, dtype=torch.float64)[:, None]
         updated = mirror_descent(torch.from_numpy(values), log_policy, magnet, config.alpha, beta)
         policy: Floats = updated.exp().numpy()
         return policy

@@ -7,14 +7,11 @@ import { t } from "./strings.js";
 const LONG = 3; // seconds of thinking after which they are counted, if that is not usual
 const SOON = 30; // seconds: below it the clock is shown with tenths, and marked
 
-export class Clock {
-  constructor() {
-    this.faces = {
-      red: el("span", { class: "clock", role: "timer" }),
-      blue: el("span", { class: "clock", role: "timer" }),
-    };
+/** Something that is painted anew every few moments, from what the server told last and when. */
+class Ticking {
+  constructor(milliseconds) {
     this.told = null;
-    this.timer = setInterval(() => this.#paint(), 100);
+    this.timer = setInterval(() => this.paint(), milliseconds);
   }
 
   close() {
@@ -24,14 +21,29 @@ export class Clock {
   set(told) {
     this.told = told;
     this.since = performance.now();
-    this.#paint();
+    this.paint();
+  }
+
+  /** Seconds since the server told it. */
+  get passed() {
+    return (performance.now() - this.since) / 1000;
+  }
+}
+
+export class Clock extends Ticking {
+  constructor() {
+    super(100);
+    this.faces = {
+      red: el("span", { class: "clock", role: "timer" }),
+      blue: el("span", { class: "clock", role: "timer" }),
+    };
   }
 
   /** What a side has left now: {bank, move} in seconds. */
   left(side) {
     const { bank, move } = this.told[side];
     if (this.told.running !== side) return { bank, move };
-    const passed = (performance.now() - this.since) / 1000;
+    const { passed } = this;
     // The bank stands still while free seconds are left: those are what lies between the two figures.
     const free = this.told.kind === "bronstein" ? 0 : this.#freeLeft(bank, move);
     return { bank: Math.max(0, bank - Math.max(0, passed - free)), move: Math.max(0, move - passed) };
@@ -48,7 +60,7 @@ export class Clock {
     return SIDES.map((side) => `${t(`Side.${side}`)}: ${spoken(this.left(side).bank)}`).join(", ");
   }
 
-  #paint() {
+  paint() {
     for (const [side, face] of Object.entries(this.faces)) {
       face.hidden = !this.told;
       if (!this.told) continue;
@@ -64,28 +76,17 @@ export class Clock {
 }
 
 /** How long a machine has been thinking: what is usual at first, and the seconds when it takes longer. */
-export class ThinkingTime {
+export class ThinkingTime extends Ticking {
   constructor() {
+    super(500);
     this.words = el("span");
     this.element = el("span", { class: "thinking" }, this.words, el("span", { class: "dots", "aria-hidden": "true" }));
-    this.told = null;
-    this.timer = setInterval(() => this.#paint(), 500);
   }
 
-  close() {
-    clearInterval(this.timer);
-  }
-
-  set(told) {
-    this.told = told;
-    this.since = performance.now();
-    this.#paint();
-  }
-
-  #paint() {
+  paint() {
     if (!this.told) return;
     const { seconds, expected } = this.told;
-    const passed = seconds + (performance.now() - this.since) / 1000;
+    const passed = seconds + this.passed;
     const usual = Math.round(expected);
     const text =
       passed > Math.max(LONG, 2 * expected)
