@@ -122,9 +122,11 @@ class Visitor:
         if answer.status >= 400:
             self.complaints.append(f"refused: {request.method} {request.url}: {answer.status}")
         try:
-            self.bodies.setdefault(urlsplit(request.url).path, []).append(answer.body())
+            body = answer.body()
         except Error:
             self.unread.append(request.url)  # the page was left before it could be read
+        else:
+            self.bodies.setdefault(urlsplit(request.url).path, []).append(body)
 
     def _socket(self, socket: WebSocket) -> None:
         if urlsplit(socket.url).netloc != self.host:
