@@ -90,6 +90,7 @@ def test_a_killed_run_goes_on_to_the_same_numbers_bit_for_bit(tmp_path: Path) ->
     lines = again.journal.lines() if again.journal else []
     assert [line["iteration"] for line in lines] == [1, 2, 3, 4, 5]
     assert same_networks(whole, again)
+    assert again.move_learner.filter.large == whole.move_learner.filter.large == 5
 
 
 def test_a_killed_run_goes_on_with_its_belief_to_the_same_numbers(tmp_path: Path) -> None:

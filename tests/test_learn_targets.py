@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from vauban.games.base import game
+from vauban.learn.filter import SETTLED, AdvantageFilter
 from vauban.learn.moves import MoveConfig
 from vauban.learn.schedules import PowerLaw
 from vauban.learn.targets import (
@@ -103,6 +104,18 @@ def test_the_filter_is_the_quantile_of_the_rows_trained_in_this_window_17_1() ->
     assert threshold == pytest.approx(0.535, abs=1e-6)
     kept = {name for name, advantage in second.items() if abs(advantage) >= threshold}
     assert kept == {"A10", "A15", "B10", "B11", "C10", "C14"}
+
+
+def test_the_filter_asks_for_a_size_only_when_values_have_begun_to_move() -> None:
+    tell = AdvantageFilter(0.75, 0.01)
+    small, large, later = (size * torch.arange(1, 101) / 100 for size in (0.005, 0.02, 0.008))
+    quarter = 0.7525
+    # An untrained network's values may differ by chance; then they even out, and only later do they mean anything.
+    assert [tell.threshold(large) for _ in range(SETTLED - 1)] == pytest.approx([0.02 * quarter] * (SETTLED - 1))
+    assert [tell.threshold(small) for _ in range(20)] == pytest.approx([0.005 * quarter] * 20)
+    for _ in range(SETTLED):
+        assert tell.threshold(large) == pytest.approx(0.02 * quarter)
+    assert [tell.threshold(later) for _ in range(3)] == [0.01] * 3
 
 
 def test_policy_loss_is_that_of_17_2() -> None:

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from vauban.learn.collect import Collector, Window
+from vauban.learn.filter import AdvantageFilter
 from vauban.learn.schedules import PowerLaw
 from vauban.learn.targets import (
     Returns,
@@ -27,7 +28,6 @@ from vauban.learn.targets import (
     magnet_log_policy,
     outcome_loss,
     policy_loss,
-    quantile_of,
 )
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
@@ -49,7 +49,7 @@ class MoveConfig:
     quantile: float = 0.75
     """How many of the advantages are too small to learn from."""
     magnitude: float = 0.01
-    """And how small they may not be anyway, from when on a quarter of them has been larger."""
+    """And how small they may not be anyway, once values have begun to tell positions apart."""
     advantage_decay: float = 0.5
     outcome_decay: float = 0.8
     """λ of the two returns."""
@@ -90,8 +90,7 @@ class MoveLearner:
         self.trainee, self.collector, self.config, self.seed, self.workers = trainee, collector, config, seed, workers
         sim = collector.sim
         self.device = sim.device
-        self.moving = False
-        """Whether advantages have been large enough for the filter's magnitude to count."""
+        self.filter = AdvantageFilter(config.quantile, config.magnitude)
         # In units of the most that can be won, so that the same weights and thresholds fit poker as well.
         utilities = utility_values(sim.game, sim.device)
         self._utilities = utilities / utilities.abs().max()
@@ -176,11 +175,7 @@ class MoveLearner:
         estimated = returns.estimated.clone()
         estimated[-self.collector.carried :] = False
         sizes = returns.advantages.abs()
-        quantile = quantile_of(self.workers.gather(sizes[estimated]), self.config.quantile).item()
-        # While nothing has happened yet that values could tell apart, hardly any advantage has a size worth naming;
-        # then the largest quarter must do, or learning would never begin.
-        self.moving |= quantile >= self.config.magnitude
-        threshold = max(quantile, self.config.magnitude) if self.moving else quantile
+        threshold = self.filter.threshold(self.workers.gather(sizes[estimated]))
         return (estimated & (sizes >= threshold)).flatten().nonzero().squeeze(1), threshold
 
     def _shuffle(self, positions: Tensor, iteration: int) -> tuple[Tensor, list[tuple[int, int, int]], int]:

@@ -341,7 +341,7 @@ class Run:
             "moves": self.moves,
             "games": self.games,
             "seconds": 60 * self.minutes,
-            "moving": self.move_learner.moving,
+            "large_windows": self.move_learner.filter.large,
             "workers": self.workers.count,
             "saved": time.strftime("%Y-%m-%d"),
         }
@@ -365,7 +365,7 @@ class Run:
         progress, parts = found.progress, found.parts
         self.iteration, self.moves, self.games = progress["iteration"], progress["moves"], progress["games"]
         self.seconds = progress["seconds"]
-        self.move_learner.moving = progress["moving"]
+        self.move_learner.filter.large = progress["large_windows"]
         self._load_networks(found.networks)
         if belief := progress.get("belief"):
             # Its games are played by the averaged networks, which have to be there first.
