@@ -509,6 +509,33 @@ def test_a_recorded_game_is_imported_and_one_that_is_none_is_refused(visit):
     visitor.see(".graph-place", has_text="There is no network for this variant")
 
 
+def test_a_game_is_played_on_from_where_one_looks_back(visit):
+    visitor = visit()
+    page = visitor.open("#/import").page
+    page.get_by_label("Or paste it here").fill(GAME)
+    visitor.button("Open").click()
+    visitor.see(".review .board")
+    page.keyboard.press("ArrowRight")
+    visitor.button("Play on from here").click()
+    visitor.see("dialog.play-on", has_text="played up to ply 1")
+    visitor.picture("play-on-light")
+    page.locator("dialog input[value=blue]").check(force=True)
+    page.locator("dialog select").select_option("recruit")
+    page.locator("dialog input[value=drawn]").check(force=True)
+    page.locator("dialog").get_by_role("button", name="Play").click()
+    visitor.see(".bottom-card.turn")
+    expect(page.locator(".moves li")).to_have_count(1)
+    visitor.see(".status", has_text="Played on from ply 1 of another game")
+    visitor.button("Take back").click()
+    page.locator("dialog").get_by_role("button", name="Take back").click()
+    visitor.see(".toast", has_text="There is no move of yours to take back.")
+    Player(visitor).step("b5", "b4")
+    visitor.see(".bottom-card.turn")
+    visitor.resign()
+    visitor.open()
+    expect(page.locator(".results")).to_have_count(0)
+
+
 GAME = """[Variant "fives"]
 [RedSetup "FTLPJ"]
 [BlueSetup "FTLPJ"]
@@ -649,6 +676,9 @@ def test_no_screen_has_a_serious_barrier(visit, axe, scheme):
     page.keyboard.press("ArrowRight")
     visitor.see(".chip").click()
     look("review")
+    visitor.button("Play on from here").click()
+    look("play-on")
+    page.keyboard.press("Escape")
     visitor.open()
     page.get_by_text("Your results").click()
     look("results")

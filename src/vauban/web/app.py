@@ -266,6 +266,13 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
         wanted = await body(request)
         return JSONResponse(_guarded(lambda: host.join(game, wanted), request))
 
+    @app.post("/api/games/{game}/play-on")
+    async def play_on(game: str, request: Request) -> Response:
+        _pace(request)
+        wanted = await body(request)
+        table = _guarded(lambda: host.finished(game, str(wanted.get("secret", ""))), request)
+        return JSONResponse(await host.play_on(table, wanted))
+
     @app.post("/api/import")
     async def import_game(request: Request) -> Response:
         _pace(request)
@@ -288,16 +295,13 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
     @app.get("/api/games/{game}/picture.svg")
     async def picture(game: str, request: Request) -> Response:
         table = _finished(game, request)
-        assert table.board is not None
-        board = table.board.copy()
         ply = request.query_params.get("ply", str(table.plies))
         seat = request.query_params.get("seat")
         if not re.fullmatch(r"[0-9]{1,6}", ply) or int(ply) > table.plies:
             raise TableError("ply", f"The game has {table.plies} plies, and no ply {ply[:20]!r}.")
         if seat is not None and seat not in PLAYERS:
             raise TableError("seat", f"There is no seat {seat[:20]!r}: red or blue.")
-        while len(board.history) > int(ply):
-            board.pop()
+        board = table.board_at(int(ply))
         look = board if seat is None else board.view(PLAYERS.index(seat))
         return Response(look.svg(), media_type="image/svg+xml")
 

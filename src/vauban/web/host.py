@@ -26,17 +26,20 @@ from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.games.stratego.setups import Row, can_move_first, parse_setup, random_setup, setup_text
 from vauban.games.stratego.switches import default_rules
 from vauban.games.stratego.variants import VARIANTS, Variant
+from vauban.notation.moves import Move
 from vauban.web import sight as wall
 from vauban.web.clocks import CLOCKS
 from vauban.web.commitment import new_salt
 from vauban.web.imports import imported
 from vauban.web.levels import Level, find_level
+from vauban.web.playing_on import replay, setups_with
 from vauban.web.shelf import ConflictError, Shelf, ShelfError
 from vauban.web.table import PERSON, SEATS, WATCH, Event, Sitter, Table, TableError, new_table
 from vauban.web.thinking import (
     BusyError,
     ChooseMove,
     ChooseSetup,
+    DrawHidden,
     DrawSetup,
     ReviewGame,
     Thinking,
@@ -329,6 +332,29 @@ class Host:
         table = await self._new_table(new_table(variant, "import", sitters, record=record), {})
         return {"game": table.game, "seats": dict(table.secrets)}
 
+    async def play_on(self, table: Table, wanted: Json) -> Json:
+        """A game against a level that goes on from a position of a finished one; answers as `make_game` does."""
+        ply, pieces = wanted.get("ply"), wanted.get("pieces")
+        if type(ply) is not int or not 0 <= ply <= table.plies:
+            raise TableError("ply", f"The game has {table.plies} plies, and no ply {str(ply)[:20]!r}.")
+        if pieces not in ("true", "drawn"):
+            raise TableError("pieces", f"Pieces are as they were, or drawn anew: true or drawn, not {pieces!r}.")
+        side = _side(wanted.get("side", "red"))
+        sitters = [PERSON, PERSON]
+        sitters[1 - side] = self._machine(wanted.get("level"), table.variant)
+        board = table.board_at(ply)
+        hidden = {}
+        if pieces == "drawn":
+            hidden = await self.quick.ask(DrawHidden(board.view(side), secrets.randbits(62)), SETUP_SECONDS)
+        setups = setups_with(board, hidden)
+        origin = {"ply": ply, "pieces": pieces}
+        made = new_table(
+            table.variant.name, "level", (sitters[0], sitters[1]), rules=board.rules.text, played_on=origin
+        )
+        moves = [played.move for played in board.history]
+        there = await self._new_table(made, dict(enumerate(setups)), moves)
+        return {"game": there.game, "seats": dict(there.secrets)}
+
     def _machine(self, key: Any, variant: Variant) -> Sitter:
         level = find_level(key, variant.name, self.levels)
         agent, seed = level.agent(variant.name), secrets.randbits(62)
@@ -341,17 +367,19 @@ class Host:
         fitting = [each for each in self.levels if each.plays(usual) and (each.seconds <= QUICK_SECONDS) == quick]
         return [WarmUp(agent, usual) for agent in dict.fromkeys(level.agent(usual) for level in fitting)]
 
-    async def _new_table(self, made: Event, setups: Mapping[int, str]) -> Table:
-        """A table with the setups of its people, as far as they are known, and of its machines, on the shelf."""
-        # A long record takes a while to read: not while all other games wait.
+    async def _new_table(self, made: Event, setups: Mapping[int, str], moves: Sequence[Move] = ()) -> Table:
+        """A table on the shelf, with the setups that are known, those that its machines choose, and these moves."""
+        # A long game takes a while to read: not while all other games wait.
         table = Table.made(made) if made["record"] is None else await asyncio.to_thread(Table.made, made)
-        for player, setup in setups.items():
-            table.give_setup(PLAYERS[player], setup)
+        known = dict(setups)
         for player, sitter in enumerate(table.sitters):
-            if sitter.is_machine:
+            if sitter.is_machine and player not in known:
                 task = ChooseSetup(sitter.agent, sitter.seed, table.variant.name, player)
-                setup = await self.quick.ask(task, SETUP_SECONDS)
-                table.give_setup(PLAYERS[player], setup, new_salt())
+                known[player] = await self.quick.ask(task, SETUP_SECONDS)
+        for player, setup in known.items():
+            table.give_setup(PLAYERS[player], setup, new_salt() if table.sitters[player].is_machine else None)
+        if moves:
+            await asyncio.to_thread(replay, table, moves)
         self.shelf.append(table.game, 0, table.events)
         self._remember(table)
         return table

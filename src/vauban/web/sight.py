@@ -53,6 +53,7 @@ def sight(
         "offer": None if table.offer is None else {"kind": table.offer.kind, "by": PLAYERS[table.offer.by]},
         "note": table.note,
         "took_back": table.took_back,
+        "played_on": table.played_on,
         "takebacks": table.takebacks,
         "aids": table.aids,
         "thinking": thinking,

@@ -100,10 +100,13 @@ def new_table(
     aids: bool = True,
     record: str | None = None,
     invited: str | None = None,
+    rules: str | None = None,
+    played_on: Mapping[str, Any] | None = None,
 ) -> Event:
     """The event that makes a table, with an id and secrets that nobody can guess.
 
     The seat of whoever is `invited` has no secret yet: it gets one when the invitation is taken (`Table.join`).
+    `played_on` tells from where in another game this one goes on (`vauban.web.playing_on`).
     """
     seats = [] if kind in ("watch", "import") else [seat for seat in _people(sitters) if seat != invited]
     look = secrets.token_urlsafe(24)
@@ -112,7 +115,7 @@ def new_table(
         "game": secrets.token_urlsafe(12),
         "kind": kind,
         "variant": variant,
-        "rules": parse_rules(None, find_variant(variant)).text,
+        "rules": parse_rules(rules, find_variant(variant)).text,
         "sitters": [asdict(sitter) for sitter in sitters],
         "secrets": {seat: secrets.token_urlsafe(24) for seat in seats} or {WATCH: look},
         "look": look,
@@ -122,6 +125,7 @@ def new_table(
         "aids": aids,
         "at": int(time.time()),
         "record": record,
+        "played_on": None if played_on is None else dict(played_on),
     }
 
 
@@ -148,6 +152,8 @@ class Table:
         self.takebacks: bool = made["takebacks"]
         self.aids: bool = made.get("aids", True)  # games that were kept before this could be chosen have them
         """Whether notes may be made, and the page may remember what was shown."""
+        self.played_on: dict[str, Any] | None = made.get("played_on")
+        """From which ply of another game this one goes on, and how its hidden pieces came about."""
         self.at: int = made["at"]
         self.banks: Banks = self.clock.banks()
         self.setups: list[str | None] = [None, None]
@@ -234,6 +240,14 @@ class Table:
         setup, salt = self.setups[player], self.salts[player]
         return None if setup is None or salt is None else commit(setup, salt)
 
+    def board_at(self, ply: int) -> Board:
+        """The game as it was after so many plies, to go its own way."""
+        assert self.board is not None
+        board = self.board.copy()
+        while len(board.history) > ply:
+            board.pop()
+        return board
+
     def record(self) -> str:
         """The whole game in our notation, once it is over."""
         if self.over is None or self.board is None:
@@ -248,6 +262,8 @@ class Table:
         }
         if self.took_back:
             headers["TakenBack"] = str(sum(event["what"] == "took_back" for event in self.events))
+        if self.played_on is not None:
+            headers["PlayedOn"] = f"from ply {self.played_on['ply']} of another game"
         if self.board.outcome() is None:
             headers |= {"Result": result, "End": self.over.end}
         return write_game(self.board, headers)
@@ -336,7 +352,8 @@ class Table:
         assert self.board is not None
         if not self.takebacks:
             raise TableError("take_back", "Moves cannot be taken back in this game.")
-        if not any(played.player == player for played in self.board.history):
+        begun = 0 if self.played_on is None else self.played_on["ply"]
+        if not any(played.player == player for played in self.board.history[begun:]):
             raise TableError("take_back", "There is no move of yours to take back.")
         if self.kind != "friend":
             self._happen({"what": "took_back", "by": player})

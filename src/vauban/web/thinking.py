@@ -95,6 +95,19 @@ class DrawSetup:
 
 
 @dataclass(frozen=True)
+class DrawHidden:
+    """One way the hidden pieces of a view may be: by square, their types."""
+
+    view: View
+    seed: int
+
+    def run(self, tell: Tell) -> dict[int, int]:
+        from vauban.agents.belief import Belief
+
+        return Belief(self.view.variant).sample(self.view, self.seed)
+
+
+@dataclass(frozen=True)
 class ChooseMove:
     """An agent's move, as the squares it goes from and to; None: it resigns."""
 

@@ -442,6 +442,7 @@ class GameScreen {
     for (const warning of sight.warnings) lines.push(el("p", { class: "warning" }, warning));
     if (sight.phase === "play") lines.push(counter(sight.battleless));
     if (sight.phase === "over") lines.push(...promiseLines(this.promises ?? {}, sight.players));
+    if (sight.played_on) lines.push(el("p", { class: "quiet" }, t("played_on", sight.played_on)));
     if (sight.took_back) lines.push(el("p", { class: "quiet" }, t("casual")));
     if (!sight.aids && sight.phase === "play") lines.push(el("p", { class: "quiet" }, t("aids.off")));
     const held = this.status.contains(document.activeElement);
@@ -497,8 +498,10 @@ class GameScreen {
     const how = verdict(sight, this.hotseat),
       known = kept(this.id);
     keepGame(this.id, { over: how });
-    // Counted when this browser first hears of the end; who has taken back has learnt what he could not know.
-    if (known?.level && !known.over && !sight.took_back) countResult(sight.variant, known.level, how);
+    // Counted when this browser first hears of the end; who has taken back, or plays on from
+    // another game, has learnt what he could not know.
+    if (known?.level && !known.over && !sight.took_back && !sight.played_on)
+      countResult(sight.variant, known.level, how);
     this.promises = await verified(this.promised, sight.over);
     this.#status();
     if (!seen || this.closed) return;

@@ -42,6 +42,7 @@ export const checkSetup = (variant, setup) => json("/api/setups/check", { varian
 export const startGame = (wishes) => json("/api/games", wishes);
 export const joinGame = (game, invitation, secret) =>
   json(`/api/games/${encodeURIComponent(game)}/join`, { invitation, secret });
+export const playOn = (game, wishes) => json(`/api/games/${encodeURIComponent(game)}/play-on`, wishes);
 export const importGame = (text) => json("/api/import", { text });
 
 const path = (id, what, query) => `/api/games/${encodeURIComponent(id)}/${what}?${new URLSearchParams(query)}`;

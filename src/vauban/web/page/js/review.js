@@ -6,6 +6,7 @@ import { button, choice, copyText, download, drawing, el, notice, toast, way } f
 import { Graph } from "./graph.js";
 import { MoveList } from "./movelist.js";
 import { other, SIDES, token, TYPES } from "./pieces.js";
+import { playOnFrom } from "./playon.js";
 import { picture, record, review, Seat } from "./protocol.js";
 import { game as kept, keepGame, onChange } from "./settings.js";
 import { moveWords, say, squareWords } from "./speech.js";
@@ -158,6 +159,11 @@ class ReviewScreen {
             step("sign-last", "review.last", () => this.moves.length),
             this.scrubber,
           ),
+          el(
+            "div",
+            { class: "line" },
+            button([drawing("sign-new", "sign"), t("play_on")], () => this.#playOn()),
+          ),
         ),
         el(
           "div",
@@ -206,6 +212,11 @@ class ReviewScreen {
     document.addEventListener("keydown", keys);
     this.cleanups.push(() => document.removeEventListener("keydown", keys));
     this.#render();
+  }
+
+  #playOn() {
+    const side = kept(this.id)?.seats.blue ? "blue" : "red";
+    playOnFrom({ game: this.id, secret: this.look, ply: this.ply, side }, this.shape, this.offered);
   }
 
   #share() {

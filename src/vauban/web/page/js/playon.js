@@ -1,0 +1,64 @@
+// Playing on from a position of a finished game, against a level.
+
+import { button, choice, dialog, el, toast } from "./dom.js";
+import { SIDES } from "./pieces.js";
+import { playOn } from "./protocol.js";
+import { keepGame } from "./settings.js";
+import { t } from "./strings.js";
+
+/** Ask how, make the game, and go there. @param from {game, secret, ply, side}: `side` is proposed */
+export async function playOnFrom(from, variant, { levels }) {
+  const fitting = levels.filter((level) => level.variants.includes(variant.name));
+  const wish = { side: from.side, level: fitting[Math.floor((fitting.length - 1) / 2)].key, pieces: "true" };
+  const set = (name) => (value) => {
+    wish[name] = value;
+  };
+  const sure = await dialog(
+    t("play_on"),
+    (close) => [
+      el("p", {}, t("play_on.text", { ply: from.ply })),
+      choice(
+        "play-on-side",
+        t("side"),
+        SIDES.map((side) => [side, t(`view.${side}`)]),
+        wish.side,
+        set("side"),
+      ),
+      el(
+        "label",
+        { class: "field" },
+        el("span", { class: "label" }, t("level")),
+        el(
+          "select",
+          { onchange: (event) => set("level")(event.target.value) },
+          fitting.map(({ key, name }) => el("option", { value: key, selected: key === wish.level }, name)),
+        ),
+      ),
+      choice(
+        "play-on-pieces",
+        t("play_on.pieces"),
+        ["true", "drawn"].map((key) => [key, t(`play_on.${key}`), t(`play_on.${key}.more`)]),
+        wish.pieces,
+        set("pieces"),
+        "stack",
+      ),
+      el(
+        "div",
+        { class: "answers" },
+        button(t("cancel"), () => close()),
+        button(t("play"), () => close(true), { class: "primary", autofocus: true }),
+      ),
+    ],
+    "play-on",
+  );
+  if (!sure) return;
+  try {
+    const { game, seats } = await playOn(from.game, { secret: from.secret, ply: from.ply, ...wish });
+    const [[seat, secret]] = Object.entries(seats);
+    const { name } = fitting.find(({ key }) => key === wish.level);
+    keepGame(game, { seats, kind: "level", level: wish.level, variant: variant.title, title: name });
+    location.hash = `#/game/${game}/${seat}/${secret}`;
+  } catch (error) {
+    toast(error.message || t("offline.text"));
+  }
+}

@@ -1,0 +1,37 @@
+"""Playing on from a position of a finished game: the same moves up to there, then others.
+
+The new game is an ordinary one, with setups and moves of its own. Its hidden pieces are what they were, or drawn anew
+among all that whoever plays on could not know; either way the moves up to there are legal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from vauban.board import Board
+from vauban.games.stratego.pieces import PLAYERS
+from vauban.notation.moves import Move
+from vauban.notation.records import setups_of
+from vauban.web.table import Table, TableError
+
+
+def setups_with(board: Board, hidden: Mapping[int, int]) -> tuple[str, str]:
+    """The setups from which a game came to where it is, if the pieces on these squares are of these types."""
+    if board.outcome() is not None:
+        raise TableError("ply", "The game is over here: nothing is left to play.")
+    pieces = board.pieces()
+    types = {pieces[square].identity: kind for square, kind in hidden.items()}
+    start = board.start_position()
+    changed = tuple(replace(piece, kind=types.get(piece.square, piece.kind)) for piece in start.pieces)
+    setups = setups_of(replace(start, pieces=changed), board.variant)
+    if setups is None:
+        raise TableError("ply", "This record does not begin at the start of a game, so it cannot be played on.")
+    return setups
+
+
+def replay(table: Table, moves: Iterable[Move]) -> None:
+    """Make these moves at a table whose setups are there."""
+    name = table.variant.square_name
+    for move in moves:
+        table.move(PLAYERS[table.turn], name(move.source), name(move.target))
