@@ -25,9 +25,10 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from vauban.web import app as application
 from vauban.web import connections
 from vauban.web.connections import descriptors
-from vauban.web.host import Client, Settings
+from vauban.web.host import Settings
 from vauban.web.levels import Level, levels
 from vauban.web.limits import Rate
+from vauban.web.rooms import Client
 from vauban.web.table import SEATS
 
 PATIENT = Level("patient", "Patient", "Takes its time.", "slow", {"default": "mcts:time=30,rollouts=500"}, 30.0)

@@ -28,8 +28,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vauban.errors import VaubanError
 from vauban.games.stratego.pieces import PLAYERS
-from vauban.web.host import Client, Host, NoSuchGameError
+from vauban.web.host import Host, NoSuchGameError
 from vauban.web.limits import BODY_BYTES, FLOOD, IMPORT_BYTES, MESSAGE_BYTES, Limits
+from vauban.web.offer import offer
+from vauban.web.rooms import Client
 from vauban.web.shelf import ConflictError, ShelfError
 from vauban.web.table import TableError
 from vauban.web.thinking import BusyError, ThinkingError
@@ -245,8 +247,8 @@ def _add_pages(app: FastAPI) -> None:
 
 def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
     @app.get("/api/offer")
-    async def offer() -> Response:
-        return JSONResponse(host.offer())
+    async def what_is_offered() -> Response:
+        return JSONResponse(offer(host.levels))
 
     @app.post("/api/setups")
     async def draw_setup(request: Request) -> Response:

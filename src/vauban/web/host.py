@@ -8,31 +8,28 @@ see, and whoever is to think now begins to. Runs in one event loop; nothing here
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import random
 import re
 import secrets
 import time
-from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from vauban import __version__
 from vauban.errors import VaubanError
-from vauban.games.base import nearest
 from vauban.games.stratego.pieces import PLAYERS, TYPES
-from vauban.games.stratego.setups import Row, can_move_first, parse_setup, random_setup, setup_text
-from vauban.games.stratego.switches import default_rules
-from vauban.games.stratego.variants import VARIANTS, Variant
+from vauban.games.stratego.setups import can_move_first, random_setup, setup_text
+from vauban.games.stratego.variants import Variant
 from vauban.notation.moves import Move
 from vauban.web import sight as wall
-from vauban.web.clocks import CLOCKS
 from vauban.web.commitment import new_salt
 from vauban.web.imports import imported
 from vauban.web.levels import Level, find_level
+from vauban.web.offer import OFFERED, find_offered
 from vauban.web.playing_on import replay, setups_with
+from vauban.web.rooms import Client, Room, numbered
 from vauban.web.shelf import ConflictError, Shelf, ShelfError
 from vauban.web.table import PERSON, SEATS, WATCH, Event, Sitter, Table, TableError, new_table
 from vauban.web.thinking import (
@@ -47,19 +44,11 @@ from vauban.web.thinking import (
     WarmUp,
     WeighDraw,
 )
-from vauban.words import limit_words, plies_left, sentence, setup_warnings
+from vauban.web.wishes import read_answer, read_setup, read_side, read_squares, read_switch, read_words
+from vauban.words import sentence, setup_warnings
 
 Json = dict[str, Any]
 
-OFFERED = {
-    "barrage": "Barrage",
-    "classic": "Classic",
-    "duel": "Duel",
-    "octa-barrage": "Octa-Barrage",
-    "medium": "Medium",
-    "fives": "Fives",
-}
-"""The variants that can be played on the page, with their titles; the first is the usual one."""
 QUICK_SECONDS = 0.05
 """Agents that take no longer for a move share processes with setups and offers, in which nobody waits long."""
 SETUP_SECONDS = 120.0
@@ -69,8 +58,6 @@ MOVE_SECONDS = 120.0
 REVIEW_SECONDS = 1800.0
 RECENT_PLIES = 10_000
 """Of finished games that are kept in memory, all together: to look back on one takes many questions."""
-REPLIES = 64
-"""Answers that may wait for a slow socket; with more it is let go."""
 
 GAME_ID = re.compile(r"[A-Za-z0-9_-]{8,40}")
 SECRET = re.compile(r"[A-Za-z0-9_-]{32,64}")
@@ -98,101 +85,6 @@ class Settings:
     """Processes for agents that think long, and as many for the others."""
     warm_up: bool = True
     """Whether workers get ready before anybody plays."""
-
-
-# ── Who sits at a table ──────────────────────────────────────────────────────────────────────────
-
-
-class Client:
-    """One socket's end: what is still to be sent to it. A slow one misses sights, never moves or answers."""
-
-    def __init__(self) -> None:
-        self.room: Room | None = None
-        self.seat = ""
-        self.eyes: str | None = None
-        """The side with whose eyes a watcher looks on."""
-        self.lost = False
-        """It did not take what it was sent, or its table is gone: the socket is to be closed."""
-        self._replies: deque[Json] = deque()
-        self._sent = 0
-        """How many moves of the game it has."""
-        self._behind = False
-        self._number: Any = None
-        self._wake = asyncio.Event()
-
-    def reply(self, message: Json) -> None:
-        """Answer something that it asked."""
-        self._replies.append(message)
-        self.lost = self.lost or len(self._replies) > REPLIES
-        self._wake.set()
-
-    def show(self, number: Any = None) -> None:
-        """Show it how things stand. Several of these may become one; the last number is told."""
-        self._behind = True
-        self._number = self._number if number is None else number
-        self._wake.set()
-
-    def dismiss(self) -> None:
-        """Send it away, with what it was answered last."""
-        self.room = None
-        self.lost = True
-        self._wake.set()
-
-    def rewind(self, moves: int) -> None:
-        """Only so many of its moves are still true."""
-        if self._sent > moves:
-            self._sent = moves
-            self.reply({"say": "moves", "first": moves, "moves": []})
-
-    async def outgoing(self, look: Callable[[Client], Json]) -> AsyncIterator[str]:
-        """What is to be sent, as it comes up; `look` makes a sight. Ends when the client is lost."""
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            while self._replies:
-                yield _text(self._replies.popleft())
-            if self.lost:
-                return
-            if self._behind and self.room is not None:
-                self._behind = False
-                number, self._number = self._number, None
-                # Both now: while the moves are on their way there may be another.
-                fresh, sight = wall.moves(self.room.table, self._sent), look(self)
-                if fresh:
-                    first, self._sent = self._sent, self._sent + len(fresh)
-                    yield _text({"say": "moves", "first": first, "moves": fresh})
-                yield _text(_numbered(sight, number))
-
-    def sit(self, room: Room, seat: str, have: int, eyes: str | None = None) -> None:
-        """Take a seat; it has so many moves already."""
-        firm = room.table.firm
-        self.room, self.seat, self.eyes = room, seat, eyes
-        self._sent = min(have, room.table.plies if firm is None else firm)
-
-
-@dataclass(eq=False)
-class Room:
-    """A table that is in memory, and all that goes on at it."""
-
-    table: Table
-    stored: int
-    """How many of its events are on the shelf."""
-    began: float
-    """When the side on turn began to think."""
-    clients: set[Client] = field(default_factory=set)
-    thinking: asyncio.Task[None] | None = None
-    since: float = 0.0
-    """When the machine began to think."""
-    weighing: asyncio.Task[None] | None = None
-    flag: asyncio.TimerHandle | None = None
-    matching: bool = False
-    """A table for a rematch is being made."""
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing goes on here that the shelf would not remember."""
-        ticking = self.table.phase == "play" and self.table.clock.kind != "none"
-        return not (self.clients or self.thinking or self.weighing or self.matching or ticking)
 
 
 class Host:
@@ -233,25 +125,9 @@ class Host:
 
     # ── Before a game ────────────────────────────────────────────────────────────────────────────
 
-    def offer(self) -> Json:
-        """What can be played, against whom, by which clocks."""
-        return {
-            "version": __version__,
-            "variants": [_variant(VARIANTS[name], title) for name, title in OFFERED.items()],
-            "levels": [
-                {
-                    "key": level.key, "name": level.name, "sentence": level.sentence, "temper": level.temper,
-                    "seconds": level.seconds, "elo": dict(level.elo),
-                    "variants": [name for name in OFFERED if level.plays(name)],
-                }
-                for level in self.levels
-            ],
-            "clocks": list(CLOCKS),
-        }  # fmt: skip
-
     async def draw_setup(self, wanted: Json) -> Json:
         """A setup: any at all, as people make them, or as a network does."""
-        variant, kind = _offered(wanted.get("variant")), wanted.get("kind")
+        variant, kind = find_offered(wanted.get("variant")), wanted.get("kind")
         seed = secrets.randbits(62)
         if kind == "random":
             return {"setup": _random_setup(variant, random.Random(seed))}
@@ -267,8 +143,8 @@ class Host:
 
     def check_setup(self, wanted: Json) -> Json:
         """A setup as it should be written, in rows, and what is odd about it."""
-        variant = _offered(wanted.get("variant"))
-        setup = _setup(wanted.get("setup"), variant)
+        variant = find_offered(wanted.get("variant"))
+        setup = read_setup(wanted.get("setup"), variant)
         names = [None if code == 0 else TYPES[code - 1].lower() for code in setup]
         width = variant.columns
         return {
@@ -279,7 +155,7 @@ class Host:
 
     async def make_game(self, wanted: Json) -> Json:
         """A new table; answers with the seats that whoever asked may take."""
-        variant = _offered(wanted.get("variant"))
+        variant = find_offered(wanted.get("variant"))
         against = wanted.get("against")
         kind = against.get("kind") if isinstance(against, dict) else None
         if kind not in ("level", "friend", "hotseat", "watch"):
@@ -288,8 +164,8 @@ class Host:
         clock = wanted.get("clock")
         if clock is not None and not isinstance(clock, dict):
             raise TableError("clock", 'A clock is given as {"kind": "none"}, for instance.')
-        takebacks, aids = _switch(wanted, "takebacks"), _switch(wanted, "aids")
-        side = _side(wanted.get("side", "red"))
+        takebacks, aids = read_switch(wanted, "takebacks"), read_switch(wanted, "aids")
+        side = read_side(wanted.get("side", "red"))
         sitters = [PERSON, PERSON]
         if kind == "level":
             sitters[1 - side] = self._machine(against.get("level"), variant)
@@ -299,7 +175,7 @@ class Host:
         made = new_table(variant.name, kind, (sitters[0], sitters[1]), clock, takebacks, aids, invited=invited)
         own = None
         if kind == "level":
-            own = setup_text(_setup(wanted.get("setup"), variant), variant)
+            own = setup_text(read_setup(wanted.get("setup"), variant), variant)
         table = await self._new_table(made, {side: own} if own is not None else {})
         answer: Json = {"game": table.game, "seats": dict(table.secrets)}
         if table.invitation is not None:
@@ -311,7 +187,7 @@ class Host:
 
         So nobody else ever sees it, and whoever has lost the answer can ask again.
         """
-        token, secret = _words(wanted, "invitation"), _words(wanted, "secret")
+        token, secret = read_words(wanted, "invitation"), read_words(wanted, "secret")
         if not SECRET.fullmatch(secret):
             raise TableError("message", "A secret has 32 to 64 letters, digits, - and _, drawn by lot.")
         table = self._find(game)
@@ -339,7 +215,7 @@ class Host:
             raise TableError("ply", f"The game has {table.plies} plies, and no ply {str(ply)[:20]!r}.")
         if pieces not in ("true", "drawn"):
             raise TableError("pieces", f"Pieces are as they were, or drawn anew: true or drawn, not {pieces!r}.")
-        side = _side(wanted.get("side", "red"))
+        side = read_side(wanted.get("side", "red"))
         sitters = [PERSON, PERSON]
         sitters[1 - side] = self._machine(wanted.get("level"), table.variant)
         board = table.board_at(ply)
@@ -455,23 +331,23 @@ class Host:
         number = message.get("n")
         number = number if isinstance(number, int | str) else None
         if what == "ping":
-            client.reply(_numbered({"say": "pong"}, number))
+            client.reply(numbered({"say": "pong"}, number))
             return
         if what == "explain":
-            source, target = _squares(message)
-            client.reply(_numbered(wall.explain(table, seat, source, target), number))
+            source, target = read_squares(message)
+            client.reply(numbered(wall.explain(table, seat, source, target), number))
             return
         if what == "rematch":
             self._rematch(room, client, number)
             return
         commands: dict[Any, Callable[[], None]] = {
-            "setup": lambda: table.give_setup(seat, _words(message, "setup")),
-            "move": lambda: table.move(seat, *_squares(message), self._spent(room)),
+            "setup": lambda: table.give_setup(seat, read_words(message, "setup")),
+            "move": lambda: table.move(seat, *read_squares(message), self._spent(room)),
             "resign": lambda: table.resign(seat),
             "offer_draw": lambda: table.offer_draw(seat),
-            "answer_draw": lambda: table.answer(seat, "draw", _truth(message)),
+            "answer_draw": lambda: table.answer(seat, "draw", read_answer(message)),
             "take_back": lambda: table.take_back(seat),
-            "answer_take_back": lambda: table.answer(seat, "take_back", _truth(message)),
+            "answer_take_back": lambda: table.answer(seat, "take_back", read_answer(message)),
         }
         if not isinstance(what, str) or what not in commands:
             raise TableError("do", f"There is nothing to do by the name {str(what)[:40]!r}.")
@@ -724,84 +600,8 @@ class Host:
             log.error("a game could not go on", exc_info=task.exception())
 
 
-# ── Reading what was asked for ───────────────────────────────────────────────────────────────────
-
-
-def _text(message: Json) -> str:
-    return json.dumps(message, separators=(",", ":"))
-
-
-def _numbered(message: Json, number: Any) -> Json:
-    return message if number is None else message | {"n": number}
-
-
-def _words(message: Json, key: str) -> str:
-    value = message.get(key)
-    if not isinstance(value, str):
-        raise TableError("message", f"{key!r} is missing: it is a text.")
-    return value
-
-
-def _squares(message: Json) -> tuple[str, str]:
-    return _words(message, "from"), _words(message, "to")
-
-
-def _truth(message: Json) -> bool:
-    value = message.get("accept")
-    if not isinstance(value, bool):
-        raise TableError("message", "'accept' is missing: it is true or false.")
-    return value
-
-
-def _switch(wanted: Json, key: str) -> bool:
-    """A choice that is on unless it is switched off."""
-    value = wanted.get(key, True)
-    if not isinstance(value, bool):
-        raise TableError(key, f"{key} is true or false.")
-    return value
-
-
-def _offered(name: Any) -> Variant:
-    if not isinstance(name, str) or name not in OFFERED:
-        raise TableError("variant", f"There is no variant {name!r} here: {nearest(str(name), list(OFFERED))}.")
-    return VARIANTS[name]
-
-
-def _setup(text: Any, variant: Variant) -> Row:
-    if not isinstance(text, str):
-        raise TableError("setup", "A setup is missing.")
-    try:
-        return parse_setup(text, variant)
-    except VaubanError as error:
-        raise TableError("setup", sentence(error)) from error
-
-
 def _random_setup(variant: Variant, rng: random.Random) -> str:
     while True:
         setup = random_setup(variant, rng)
         if can_move_first(setup, variant):
             return setup_text(setup, variant)
-
-
-def _side(side: Any) -> int:
-    if side == "random":
-        return secrets.randbelow(2)
-    if side not in PLAYERS:
-        raise TableError("side", f"There is no side {side!r}: red, blue or random.")
-    return PLAYERS.index(side)
-
-
-def _variant(variant: Variant, title: str) -> Json:
-    rules = default_rules(variant)
-    return {
-        "name": variant.name,
-        "title": title,
-        "columns": variant.columns,
-        "rows": variant.rows,
-        "setup_rows": variant.setup_rows,
-        "lakes": [variant.square_name(lake) for lake in variant.lakes],
-        "army": {TYPES[kind].lower(): count for kind, count in enumerate(variant.army) if count},
-        "rules": f"{variant.pieces} pieces each on {variant.columns} × {variant.rows} squares. {limit_words(rules)}",
-        "battleless_limit": plies_left(0, rules.battleless_limit, rules),
-        "total_limit": plies_left(0, rules.total_limit, rules),
-    }

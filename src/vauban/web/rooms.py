@@ -1,0 +1,119 @@
+"""Who sits at a table: `Client`, one socket's end, and `Room`, a table in memory with all that goes on at it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from vauban.web import sight as wall
+from vauban.web.table import Table
+
+Json = dict[str, Any]
+
+REPLIES = 64
+"""Answers that may wait for a slow socket; with more it is let go."""
+
+
+class Client:
+    """One socket's end: what is still to be sent to it. A slow one misses sights, never moves or answers."""
+
+    def __init__(self) -> None:
+        self.room: Room | None = None
+        self.seat = ""
+        self.eyes: str | None = None
+        """The side with whose eyes a watcher looks on."""
+        self.lost = False
+        """It did not take what it was sent, or its table is gone: the socket is to be closed."""
+        self._replies: deque[Json] = deque()
+        self._sent = 0
+        """How many moves of the game it has."""
+        self._behind = False
+        self._number: Any = None
+        self._wake = asyncio.Event()
+
+    def reply(self, message: Json) -> None:
+        """Answer something that it asked."""
+        self._replies.append(message)
+        self.lost = self.lost or len(self._replies) > REPLIES
+        self._wake.set()
+
+    def show(self, number: Any = None) -> None:
+        """Show it how things stand. Several of these may become one; the last number is told."""
+        self._behind = True
+        self._number = self._number if number is None else number
+        self._wake.set()
+
+    def dismiss(self) -> None:
+        """Send it away, with what it was answered last."""
+        self.room = None
+        self.lost = True
+        self._wake.set()
+
+    def rewind(self, moves: int) -> None:
+        """Only so many of its moves are still true."""
+        if self._sent > moves:
+            self._sent = moves
+            self.reply({"say": "moves", "first": moves, "moves": []})
+
+    async def outgoing(self, look: Callable[[Client], Json]) -> AsyncIterator[str]:
+        """What is to be sent, as it comes up; `look` makes a sight. Ends when the client is lost."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._replies:
+                yield _text(self._replies.popleft())
+            if self.lost:
+                return
+            if self._behind and self.room is not None:
+                self._behind = False
+                number, self._number = self._number, None
+                # Both now: while the moves are on their way there may be another.
+                fresh, sight = wall.moves(self.room.table, self._sent), look(self)
+                if fresh:
+                    first, self._sent = self._sent, self._sent + len(fresh)
+                    yield _text({"say": "moves", "first": first, "moves": fresh})
+                yield _text(numbered(sight, number))
+
+    def sit(self, room: Room, seat: str, have: int, eyes: str | None = None) -> None:
+        """Take a seat; it has so many moves already."""
+        firm = room.table.firm
+        self.room, self.seat, self.eyes = room, seat, eyes
+        self._sent = min(have, room.table.plies if firm is None else firm)
+
+
+@dataclass(eq=False)
+class Room:
+    """A table that is in memory, and all that goes on at it."""
+
+    table: Table
+    stored: int
+    """How many of its events are on the shelf."""
+    began: float
+    """When the side on turn began to think."""
+    clients: set[Client] = field(default_factory=set)
+    thinking: asyncio.Task[None] | None = None
+    since: float = 0.0
+    """When the machine began to think."""
+    weighing: asyncio.Task[None] | None = None
+    flag: asyncio.TimerHandle | None = None
+    matching: bool = False
+    """A table for a rematch is being made."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing goes on here that the shelf would not remember."""
+        ticking = self.table.phase == "play" and self.table.clock.kind != "none"
+        return not (self.clients or self.thinking or self.weighing or self.matching or ticking)
+
+
+def numbered(message: Json, number: Any) -> Json:
+    """A message with the number of what it answers, if that had one."""
+    return message if number is None else message | {"n": number}
+
+
+def _text(message: Json) -> str:
+    return json.dumps(message, separators=(",", ":"))
