@@ -7,6 +7,7 @@ import { Clock, ThinkingTime } from "./clock.js";
 import { button, el, notice, toast, way } from "./dom.js";
 import { endDialog, promiseLines, rememberPromises, verdict, verified } from "./ending.js";
 import { countResult } from "./games.js";
+import { Hand } from "./hand.js";
 import { listen } from "./keyboard.js";
 import { MoveList } from "./movelist.js";
 import { Notes, pieceSheet } from "./notes.js";
@@ -14,13 +15,11 @@ import { other, SIDES } from "./pieces.js";
 import { Seat } from "./protocol.js";
 import { change, game as kept, keep, keepGame, onChange, recall, settings } from "./settings.js";
 import { moveSound, play as sound } from "./sounds.js";
-import { commandWords, moveWords, pieceWords, say, squareWords } from "./speech.js";
-import { reach, rowOf } from "./squares.js";
+import { commandWords, moveWords, say, squareWords } from "./speech.js";
+import { rowOf } from "./squares.js";
 import { fallen, remembered, Table } from "./state.js";
 import { t } from "./strings.js";
 import { handOver, waitingRoom } from "./waiting.js";
-
-const STILL = ["bomb", "flag"];
 
 export function show(main, [id, seat, secret], offered) {
   const screen = new GameScreen(main, id, seat, secret, offered);
@@ -39,9 +38,16 @@ class GameScreen {
     this.notes = new Notes(id);
     this.tables = {};
     this.seats = {};
-    this.selected = null;
-    this.pending = null; // a move that waits for its confirmation
-    this.prepared = null; // a move that waits for one's turn
+    const hooks = {
+      table: () => this.table,
+      shape: () => this.variant,
+      show: () => this.#showHand(),
+      ask: () => this.status.scrollIntoView({ block: "nearest" }),
+      explain: (told) => this.#explain(told),
+      play: (from, to) => this.#play(from, to),
+      why: (from, to) => this.#send({ do: "explain", from, to }),
+    };
+    this.hand = new Hand(hooks, !this.hotseat);
     this.looking = null;
     this.reason = null;
     this.shown = null;
@@ -119,7 +125,7 @@ class GameScreen {
       this.main.replaceChildren(notice(t("gone.title"), text, way(t("home"), "#/")));
       return;
     }
-    this.pending = null;
+    this.hand.pending = null;
     toast(text);
     say(text, true);
     this.#render();
@@ -163,7 +169,7 @@ class GameScreen {
       this.covered = false;
       if (!this.board) this.#build();
       this.#render();
-      if (this.prepared && this.table.myTurn) this.#playPrepared();
+      if (this.hand.prepared && this.table.myTurn) this.hand.playPrepared();
     }
   }
 
@@ -218,12 +224,9 @@ class GameScreen {
       label: t("board.label", { variant: variant.title }),
       hooks: {
         press: (at) => this.#press(at),
-        canDrag: (at) => this.#mine(at) && this.looking === null && !this.pending && !this.prepared,
-        dragStart: (at) => this.#select(at),
-        drop: (from, to) => {
-          this.selected = from;
-          this.#aim(to);
-        },
+        canDrag: (at) => this.looking === null && this.hand.canDrag(at),
+        dragStart: (at) => this.hand.select(at),
+        drop: (from, to) => this.hand.drop(from, to),
         menu: (at) => this.#note(at),
         label: (at) => this.#label(at),
       },
@@ -286,11 +289,8 @@ class GameScreen {
     if (!this.board || !this.sight || this.covered) return;
     const { sight, shown } = this;
     if (sight.ply !== shown?.ply || sight.phase !== shown?.phase) {
-      this.pending = this.reason = null;
-      // Whoever has picked up a piece while the other side was on turn goes on with it.
-      const goesOn = sight.phase === "play" && sight.ply > shown?.ply;
-      if (!goesOn || !this.#mine(this.selected) || !this.#targets(this.selected).length) this.selected = null;
-      if (!goesOn) this.prepared = null;
+      this.reason = null;
+      this.hand.settle(sight.phase === "play" && sight.ply > shown?.ply);
       if (this.looking !== null && sight.phase === "play" && this.table.myTurn) this.looking = null;
     }
     this.#pieces();
@@ -359,18 +359,25 @@ class GameScreen {
     };
   }
 
+  /** What is picked up, or where it is to go, has changed. */
+  #showHand() {
+    this.reason = null;
+    this.#marks();
+    this.#status();
+  }
+
   #marks() {
-    const { sight } = this;
-    const planned = this.pending ?? this.prepared;
-    const selected = planned?.from ?? this.selected;
+    const { sight, hand } = this;
+    const { planned } = hand;
+    const selected = planned?.from ?? hand.selected;
     const last = this.looking === null ? sight.last : this.table.moves[this.looking - 1];
-    const targets = selected && !planned ? this.#targets(selected) : [];
+    const targets = selected && !planned ? hand.targets(selected) : [];
     const held = (at) => Boolean(this.table.piece(at));
     this.board.setMarks({
       selected: selected ? [selected] : [],
       target: targets.filter((at) => !held(at)),
       strike: targets.filter(held),
-      barred: selected && !planned ? this.#barred(selected).map((each) => each.to) : [],
+      barred: selected && !planned ? hand.barred(selected).map((each) => each.to) : [],
       last: last ? [last.from, last.to] : [],
       fought: last?.battle ? [last.to] : [],
       pending: planned ? [planned.to] : [],
@@ -405,27 +412,28 @@ class GameScreen {
         ),
       );
     }
-    if (this.pending) {
+    const { pending, prepared } = this.hand;
+    if (pending) {
       lines.push(
         el(
           "div",
           { class: "confirm" },
-          el("p", {}, t("confirm.move", this.pending)),
+          el("p", {}, t("confirm.move", pending)),
           el(
             "div",
             { class: "line" },
             button(t("cancel"), () => this.#cancel(), { class: "large" }),
-            button(t("confirm.play"), () => this.#play(this.pending.from, this.pending.to), { class: "primary large" }),
+            button(t("confirm.play"), () => this.hand.confirm(), { class: "primary large" }),
           ),
         ),
       );
     }
-    if (this.prepared) {
+    if (prepared) {
       lines.push(
         el(
           "div",
           { class: "confirm" },
-          el("p", {}, t("prepared", this.prepared)),
+          el("p", {}, t("prepared", prepared)),
           el(
             "div",
             { class: "line" },
@@ -518,136 +526,30 @@ class GameScreen {
 
   // ── Playing ───────────────────────────────────────────────────────────────────────────────────
 
-  /** Whether a piece can be picked up: to move it, or to prepare its move while the other side is on turn. */
-  #mine(at) {
-    const free = this.table.myTurn || (this.sight.phase === "play" && !this.hotseat);
-    return free && this.table.piece(at)?.side === this.sight.seat;
-  }
-
-  /** Where a piece may be sent: where it may go now, or where it might when its turn comes. */
-  #targets(from) {
-    if (this.table.myTurn) return this.sight.legal[from] ?? [];
-    const { type } = this.table.piece(from);
-    return STILL.includes(type) ? [] : reach(from, type === "scout" ? Infinity : 1, this.variant);
-  }
-
-  #barred(from) {
-    return this.sight.barred.filter((each) => each.from === from);
-  }
-
   #press(at) {
+    const piece = this.table.piece(at);
     if (this.looking !== null) {
       this.#look(null);
-    } else if (this.pending) {
-      if (at === this.pending.to) this.#play(this.pending.from, at);
-      else this.#cancel();
-    } else if (this.prepared) {
-      this.#cancel();
-    } else if (this.selected) {
-      if (at === this.selected) this.#cancel();
-      else if (this.#mine(at) && !this.#targets(this.selected).includes(at)) this.#select(at);
-      else this.#aim(at);
-    } else if (this.#mine(at)) {
-      this.#select(at);
-    } else if (this.table.piece(at) && this.table.piece(at).side !== this.sight.seat) {
-      this.#note(at);
-    } else if (this.table.piece(at) && this.sight.phase === "play") {
-      say(t("turn.wait"));
+    } else if (!this.hand.press(at)) {
+      if (piece && piece.side !== this.sight.seat) this.#note(at);
+      else if (piece && this.sight.phase === "play") say(t("turn.wait"));
     }
-  }
-
-  #select(at) {
-    const targets = this.#targets(at);
-    this.reason = null;
-    if (!targets.length && !this.#barred(at).length) {
-      const { type } = this.table.piece(at);
-      this.#cancel();
-      this.#explain({ text: t(STILL.includes(type) ? "never_moves" : "cannot_move", { type: t(`Type.${type}`), at }) });
-      return;
-    }
-    this.selected = at;
-    this.#marks();
-    this.#status();
-    const piece = this.table.piece(at);
-    say(
-      targets.length
-        ? t("picked.targets", { piece: pieceWords(piece, this.sight.seat), targets: targets.join(", ") })
-        : this.#barred(at)[0].text,
-    );
-  }
-
-  /** The chosen piece is to go there: play it, ask again, keep it for one's turn, or say why not. */
-  #aim(to) {
-    const from = this.selected;
-    if (!this.table.myTurn) {
-      this.#prepare(from, to);
-      return;
-    }
-    if (this.sight.legal[from]?.includes(to)) {
-      if (!settings.confirm) {
-        this.#play(from, to);
-        return;
-      }
-      this.pending = { from, to };
-      this.#marks();
-      this.#status();
-      say(t("confirm.move", { from, to }));
-      this.status.scrollIntoView({ block: "nearest" });
-      return;
-    }
-    const barred = this.#barred(from).find((each) => each.to === to);
-    if (barred) this.#explain(barred);
-    else this.#send({ do: "explain", from, to });
   }
 
   #play(from, to) {
-    this.selected = this.pending = this.reason = null;
     this.#send({ do: "move", from, to });
     this.board.lead(from, to);
-    this.#marks();
-    this.#status();
-  }
-
-  #prepare(from, to) {
-    if (!this.#mine(from) || !this.#targets(from).includes(to)) {
-      this.#cancel();
-      return;
-    }
-    this.selected = this.reason = null;
-    this.prepared = { from, to };
-    this.#marks();
-    this.#status();
-    say(t("prepared", this.prepared));
-  }
-
-  /** The turn has come for which a move was prepared. */
-  #playPrepared() {
-    const { from, to } = this.prepared;
-    this.prepared = null;
-    if (this.sight.legal[from]?.includes(to)) {
-      this.selected = from;
-      this.#aim(to);
-    } else {
-      this.#marks();
-      this.#explain({ text: t("prepared.dropped", { from, to }) });
-    }
   }
 
   #cancel() {
     if (this.looking !== null) this.#look(null);
-    if (this.selected || this.pending || this.prepared) say(t("cancelled"));
-    this.selected = this.pending = this.prepared = this.reason = null;
-    this.#marks();
-    this.#status();
+    this.hand.cancel();
   }
 
   #type(from, to) {
-    const mine = this.#mine(from);
-    if (!this.table.myTurn && !mine) return say(t("turn.wait"), true);
-    this.looking = this.pending = this.prepared = null;
-    this.selected = from;
+    this.looking = null;
     this.board.setCursor(this.board.cells.has(to) ? to : this.board.cursor);
-    return mine ? this.#aim(to) : this.#send({ do: "explain", from, to });
+    if (!this.hand.type(from, to)) say(t("turn.wait"), true);
   }
 
   #explain({ text, ply = null, rule = null }) {
@@ -683,7 +585,7 @@ class GameScreen {
   /** Look at an earlier position; null is the present one. */
   #look(ply) {
     this.looking = ply;
-    this.selected = this.pending = null;
+    this.hand.selected = this.hand.pending = null;
     if (ply !== null) say(t("look.at", { ply }));
     this.#render();
   }
@@ -729,6 +631,7 @@ class GameScreen {
 
   #label(at) {
     const { sight } = this;
+    const { selected } = this.hand;
     const past = this.looking !== null && this.table.history()[this.looking]?.find((piece) => piece.at === at);
     const found = this.looking !== null ? past : this.table.piece(at);
     const piece = found && {
@@ -738,9 +641,9 @@ class GameScreen {
     };
     const extra = [
       piece && piece.side !== sight.seat && this.notes.spoken(found.from ?? found.id),
-      at === this.selected && t("picked"),
-      this.selected && this.#targets(this.selected).includes(at) && t("target"),
-      this.selected && this.#barred(this.selected).some((each) => each.to === at) && t("barred"),
+      at === selected && t("picked"),
+      selected && this.hand.targets(selected).includes(at) && t("target"),
+      selected && this.hand.barred(selected).some((each) => each.to === at) && t("barred"),
     ];
     return squareWords(at, { piece, lake: this.variant.lakes.includes(at), seat: sight.seat, extra });
   }
