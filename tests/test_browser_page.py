@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.resources
 import json
+import math
 import re
 from typing import Any
 
@@ -414,6 +415,67 @@ def test_results_are_counted_by_game_and_level_and_can_be_forgotten(visit):
     page.reload()
     visitor.see(".setup .piece")
     expect(page.locator(".results, .games")).to_have_count(0)
+
+
+RATED = [
+    # Level with an opponent; better than one; a mixed record; all won, all lost.
+    ([(1500, 10, 0, 10)], 1500),
+    ([(1500, 15, 0, 5)], 1680),
+    ([(1200, 8, 2, 2), (1600, 3, 0, 9)], 1400),
+    ([(1500, 6, 0, 0)], 1946),
+    ([(1500, 0, 0, 6)], 1054),
+]
+
+
+@pytest.mark.parametrize(("results", "expected"), RATED)
+def test_a_persons_strength_is_the_most_likely_one(visit, results, expected):
+    """Found here by trying every figure, in steps of one point."""
+    average = sum(elo * (won + draw + lost) for elo, won, draw, lost in results) / sum(
+        won + draw + lost for _, won, draw, lost in results
+    )
+
+    def logarithm(own: int) -> float:
+        found = 0.0
+        for elo, won, draw, lost in [*results, (average, 0, 1, 0)]:
+            chance = 1 / (1 + 10 ** ((elo - own) / 400))
+            found += (won + draw / 2) * math.log(chance) + (lost + draw / 2) * math.log(1 - chance)
+        return found
+
+    likeliest = max(range(-500, 3500), key=logarithm)
+    curvature = logarithm(likeliest + 1) + logarithm(likeliest - 1) - 2 * logarithm(likeliest)
+    told = [{"elo": elo, "won": won, "draw": draw, "lost": lost} for elo, won, draw, lost in results]
+    found = visit().open().page.evaluate("async told => (await import('/static/js/rating.js')).rate(told)", told)
+    assert likeliest == expected
+    assert found["elo"] == pytest.approx(likeliest, abs=1)
+    assert found["error"] == pytest.approx(1.96 / math.sqrt(-curvature), abs=1)
+    assert found["games"] == sum(sum(each[1:]) for each in results)
+
+
+def test_ones_own_strength_is_told_when_it_says_something(visit):
+    visitor = visit()
+    page = visitor.page
+
+    def measured(route: Route) -> None:
+        offered = route.fetch().json()
+        for level in offered["levels"]:
+            level["elo"] = {"barrage": 1500}
+        route.fulfill(json=offered)
+
+    page.route("**/api/offer", measured)
+    visitor.open()
+    counted = {
+        "barrage": {"cadet": {"won": 3, "draw": 1, "lost": 2}},
+        "classic": {"cadet": {"won": 9, "draw": 0, "lost": 9}},
+    }
+    page.evaluate("counted => localStorage.setItem('vauban.results', JSON.stringify(counted))", counted)
+    page.reload()
+    page.get_by_text("Your results").click()
+    expect(page.locator(".rating")).to_have_text([re.compile("Barrage: not yet rated")])
+    counted["barrage"]["cadet"] = {"won": 15, "draw": 0, "lost": 15}
+    page.evaluate("counted => localStorage.setItem('vauban.results', JSON.stringify(counted))", counted)
+    page.reload()
+    page.get_by_text("Your results").click()
+    expect(page.locator(".rating")).to_have_text(["Barrage: your Elo is 1500 ± 122, from 30 games."])
 
 
 # ── Beside the board ─────────────────────────────────────────────────────────────────────────────

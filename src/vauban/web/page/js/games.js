@@ -1,6 +1,7 @@
 // The games of this browser, and how those against machines ended. All of it stays in the browser.
 
 import { ask, button, el } from "./dom.js";
+import { rate, WIDEST } from "./rating.js";
 import { forgetGame, games, keep, recall } from "./settings.js";
 import { t } from "./strings.js";
 
@@ -49,6 +50,17 @@ export function countResult(variant, level, how) {
   keep("results", all);
 }
 
+/** One's own strength in a game, or that it cannot be told yet; null where no opponent was measured. */
+function ratingLine({ name, title }, levels, results) {
+  const measured = levels
+    .filter(({ key, elo }) => results[key] && typeof elo?.[name] === "number")
+    .map(({ key, elo }) => ({ elo: elo[name], ...results[key] }));
+  const found = rate(measured);
+  if (!found) return null;
+  const said = found.error > WIDEST ? "rating.none" : "rating";
+  return el("p", { class: "rating" }, t(said, { game: title, ...found }));
+}
+
 /** Won, drawn and lost by game and level, and the last games; null if none was counted. */
 export function resultsBox({ variants, levels }) {
   const all = recall("results", {});
@@ -80,6 +92,7 @@ export function resultsBox({ variants, levels }) {
     el("summary", {}, t("results")),
     el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)),
     el("p", { class: "quiet" }, t("results.text")),
+    variants.map((variant) => ratingLine(variant, levels, all[variant.name] ?? {})),
     gameList(t("list.last"), finished().slice(0, MOST_SHOWN)),
     el("div", { class: "answers start" }, button(t("results.forget"), forget)),
   );

@@ -137,6 +137,8 @@ const STRINGS = {
   "results.lost": "Lost",
   "results.text":
     "Against machines; games in which moves were taken back do not count. This is kept in your browser and sent nowhere.",
+  rating: "{game}: your Elo is {elo} ± {error}, from {games} games.",
+  "rating.none": "{game}: not yet rated. Your Elo is told when it is known to 200 points, after a dozen games or more.",
   "results.forget": "Forget all results",
   "results.forget.sure": "Forget your results, and the finished games of this browser?",
 
