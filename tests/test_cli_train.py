@@ -21,7 +21,7 @@ from vauban.cli.main import app
 from vauban.cli.train import command_text, make_evaluator, stopped_by_signals
 from vauban.cli.train_display import Display, duration, estimate_lines, line
 from vauban.errors import ConfigurationError
-from vauban.learn.card import ROWS, curve_of
+from vauban.learn.card import ROWS, _commands, curve_of
 from vauban.learn.config import parse_config, presets
 from vauban.learn.estimate import Estimate
 from vauban.learn.metrics import read_metrics
@@ -316,3 +316,17 @@ def test_matches_that_are_none_of_the_model_are_refused(config: Path, text: str,
 def test_a_folder_without_a_run_has_no_card(config: Path) -> None:
     with pytest.raises(ConfigurationError, match="there is no run in nowhere"):
         told("models", "card", "nowhere", "--name", "mine")
+
+
+def test_a_card_says_what_was_changed_by_hand_between_two_commands() -> None:
+    had = {"minutes": 3.0, "moves": {"games": 8, "clip": 0.2, "magnet_weight": {"coefficient": 0.1, "decay": 0.3}}}
+    has = {"minutes": 5.0, "moves": {"games": 8, "clip": 0.1, "magnet_weight": {"coefficient": 0.2, "decay": 0.4}}}
+    resumed = "vauban train --resume runs/small --minutes 5 --set moves.magnet_weight.decay=0.4"
+    starts = [
+        {"command": "vauban train small.toml", "configuration": had},
+        {"command": resumed, "configuration": has},
+        {"command": "vauban train --resume runs/small", "configuration": has},
+    ]
+    assert _commands(starts) == (
+        f"vauban train small.toml && {resumed} --set moves.clip=0.1 --set moves.magnet_weight.coefficient=0.2"
+    )

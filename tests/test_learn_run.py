@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,17 @@ from vauban.errors import ConfigurationError, VaubanError
 from vauban.learn.checkpoint import CheckpointError
 from vauban.learn.config import config_text, load_config, parse_config, presets
 from vauban.learn.estimate import estimate
+from vauban.learn.filter import SETTLED
 from vauban.learn.metrics import meaning, read_metrics
 from vauban.learn.run import Run
+from vauban.learn.targets import (
+    Returns,
+    action_sources,
+    divergence,
+    magnet_log_policy,
+    outcome_loss,
+    policy_loss,
+)
 from vauban.nets.store import load_model
 
 SMALL = """
@@ -221,12 +231,74 @@ def test_what_a_checkpoint_does_not_have_begins_anew_and_that_is_said(tmp_path: 
     assert told["moves"] == run.moves + 24 * rows
 
 
-def test_new_games_of_a_resumed_run_are_none_that_it_has_played(tmp_path: Path) -> None:
+@pytest.mark.parametrize("changes", [[], ["moves.games=2"], ["moves.length=6"]])
+def test_new_games_of_a_resumed_run_are_none_that_it_has_played(tmp_path: Path, changes: list[str]) -> None:
     run = begun(tmp_path / "run", iterations=4)
     (tmp_path / "run" / "checkpoint" / "games.pt").unlink()
-    again = Run.resume(tmp_path / "run")
-    again.iterate()
+    again = Run.resume(tmp_path / "run", changes=changes)
+    again._draw_setups()
     assert again.collector.sim.numbers.min() > run.collector.sim.numbers.max()
+
+
+def test_a_run_that_goes_on_with_another_game_begins_new_games(tmp_path: Path) -> None:
+    run = begun(tmp_path / "run")
+    again = Run.resume(tmp_path / "run", changes=["rules=total_limit=40"])
+    assert [note.partition(",")[0] for note in again.notes] == [
+        f"{name}.pt: the checkpoint is of another game or other rules" for name in ("games", "setups")
+    ]
+    assert again.iterate()["moves"] == run.moves + 24 * 14
+
+
+def test_numbers_that_are_not_finite_leave_the_checkpoint_before(tmp_path: Path) -> None:
+    run = begun(tmp_path / "run")
+    with torch.no_grad():
+        run.move.network.outcome.bias[0] = torch.nan
+    with pytest.raises(CheckpointError, match="the move network holds numbers that are not finite"):
+        run.save()
+    assert Run.resume(tmp_path / "run").iteration == 2
+
+
+def test_a_window_in_which_nothing_matters_teaches_nothing(tmp_path: Path) -> None:
+    run = begun(tmp_path / "run", changes=("setup_network=false",))
+    before = [each.clone() for each in (*run.move.network.parameters(), *run.move.average.parameters())]
+    again = Run.resume(tmp_path / "run", changes=["moves.magnitude=9"])
+    again.move_learner.filter.large = SETTLED
+    told = again.iterate()
+    assert (told["moves.kept"], told["moves.batches"], told["moves.threshold"]) == (0, 0, 9)
+    after = (*again.move.network.parameters(), *again.move.average.parameters())
+    assert all(torch.equal(*pair) for pair in zip(before, after, strict=True))
+
+
+def test_the_loss_of_a_batch_is_the_weighed_sum_of_its_parts_17_3(tmp_path: Path) -> None:
+    run = begun(tmp_path / "run", changes=("moves.update_weight=0.3", "moves.outcome_weight=0.7", "moves.clip=0.01"))
+    learner, config = run.move_learner, run.config.moves
+    batch = learner._batch()
+    loss, sums = learner._compute_losses(batch)
+    network = run.move.working
+    choices, outcome = network(batch.seen)
+    policy = network.legal_log_policy(choices, batch.legal)
+    expected = torch.zeros(())
+    for row in range(len(batch.seen)):
+        of = slice(row, row + 1)
+        [place] = (batch.legal[row] == batch.actions[row]).nonzero()[0]
+        log_ratio = policy[of, place] - batch.old_log_policy[of, place]
+        magnet = magnet_log_policy(action_sources(run.game), batch.legal[of])
+        expected = expected + batch.weights[row] * (
+            policy_loss(log_ratio, batch.advantages[of], 0.01)
+            + 0.3 * divergence(policy[of], batch.old_log_policy[of])
+            + config.magnet_weight.at(2) * divergence(policy[of], magnet)
+            + 0.7 * outcome_loss(outcome[of], batch.outcomes[of])
+        )
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
+    assert torch.isfinite(sums).all() and loss.item() != 0
+
+
+def test_the_newest_position_of_each_player_is_not_learned_from(tmp_path: Path) -> None:
+    run = begun(tmp_path / "run")
+    learner, games = run.move_learner, run.config.moves.games
+    everything = Returns(torch.zeros(14, games, 3), torch.ones(14, games), torch.ones(14, games, dtype=torch.bool))
+    positions, _ = learner._filter(everything)
+    assert positions.tolist() == list(range(12 * games))
 
 
 def test_a_run_with_another_number_of_games_keeps_its_networks(tmp_path: Path) -> None:
@@ -303,7 +375,7 @@ def test_an_estimate_leaves_a_run_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_game_without_a_board_is_learned_too(tmp_path: Path) -> None:
-    config = parse_config(SMALL, ["game=kuhn", "rules=", "setup_network=false"])
+    config = parse_config(SMALL, ["game=kuhn", "rules="])
     run = Run.begin(config, tmp_path / "run")
     estimate(run)
     run.iterate()
@@ -346,11 +418,28 @@ def test_presets_are_read_and_written_back(preset: str) -> None:
         ("moves=3", "is a table"),
         ("games", "key=value"),
         ("game.name=3", "game is a value"),
+        ("moves.games=0", "games of the moves must be 1 or more"),
+        ("moves.quantile=1.5", "quantile of the moves must be in"),
+        ("moves.clip=-1.0", "clip of the moves must not be negative"),
+        ("moves.average=1.0", "average of the moves must be in"),
+        ("moves.gradient_norm=0", "gradient_norm of the moves must be more than 0"),
     ],
 )
 def test_a_wrong_change_says_what_would_be_right(change: str, words: str) -> None:
     with pytest.raises(ConfigurationError, match=words):
         parse_config(SMALL, [change])
+
+
+@pytest.mark.parametrize(("game", "length"), [("tiny", 2), ("leduc", 3)])
+def test_a_window_needs_a_row_to_learn_from(tmp_path: Path, game: str, length: int) -> None:
+    changes = [f"game={game}", "rules=", f"moves.length={length}"]
+    with pytest.raises(ConfigurationError, match=f"a window of {length} rows has none to learn from"):
+        Run.begin(parse_config(SMALL, changes), tmp_path / "run")
+
+
+def test_any_line_about_a_run_is_written_back() -> None:
+    config = replace(parse_config(SMALL), about='two\nlines, a "word", a \\ and \x7f\t…')
+    assert parse_config(config_text(config)) == config
 
 
 def test_changes_reach_into_tables_and_numbers_become_schedules() -> None:
@@ -371,3 +460,19 @@ def test_tensorboard_is_told_what_the_lines_say(tmp_path: Path) -> None:
         points = seen.Scalars(name.replace(".", "/", 1))
         assert [point.step for point in points] == [1, 2]
         assert [point.value for point in points] == pytest.approx([line[name] for line in told], rel=1e-5)
+
+
+def test_tensorboard_keeps_the_curve_of_a_belief_that_is_resumed(tmp_path: Path) -> None:
+    events = pytest.importorskip(
+        "tensorboard.backend.event_processing.event_accumulator", reason="tensorboard is not installed"
+    )
+    run = Run.begin(parse_config(SMALL, ["iterations=2", "belief.minutes=60"]), tmp_path / "run")
+    for _ in range(4):
+        assert run.goes_on()
+        run.iterate()
+    run.save()
+    again = Run.resume(tmp_path / "run")
+    assert again.goes_on()
+    again.iterate()
+    seen = events.EventAccumulator(str(tmp_path / "run" / "tensorboard" / "belief")).Reload()
+    assert [point.step for point in seen.Scalars("belief/loss")] == [3, 6, 9]

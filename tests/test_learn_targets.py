@@ -10,7 +10,7 @@ import torch
 from vauban.games.base import game
 from vauban.learn.filter import SETTLED, AdvantageFilter
 from vauban.learn.moves import MoveConfig
-from vauban.learn.schedules import PowerLaw
+from vauban.learn.setups import SetupConfig
 from vauban.learn.targets import (
     Returns,
     action_sources,
@@ -151,7 +151,7 @@ def test_magnet_divergences_and_total_loss_are_those_of_17_3() -> None:
 
 def test_schedules_are_those_of_17_4() -> None:
     config = MoveConfig()
-    setups = PowerLaw(0.1, 0.3)
+    setups = SetupConfig().temperature
     for iteration, rate, magnet, temperature in (
         (1, 1e-4, 0.05, 0.1),
         (10, 1e-4, 0.0250593617, 0.0501187234),

@@ -148,6 +148,7 @@ def test_rollouts_are_shared_out_as_in_17_5(rollouts: int, legal: int, counts: l
 def test_configurations_can_be_capped_and_fewer_rollouts_than_moves_go_to_the_likeliest() -> None:
     assert make_plan(7, 1000, 40, most=20) == Plan(1000, 40, 20, 7)
     assert make_plan(30, 12, 40) == Plan(12, 40, 1, 12)
+    assert make_plan(30, 1000, 2, 0, Pace(0.5, 0.01, 0.001), 2.0).cut == (CONFIGURATIONS,), "2 plies are not cut to 2"
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,7 @@ def train(
 def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
     """Say what a run will take, then train until it is over or somebody stops it; the last line of metrics."""
     from vauban.cli.train_display import Display, estimate_lines
+    from vauban.learn.config import config_table
     from vauban.learn.estimate import estimate
     from vauban.learn.origin import note_start
 
@@ -105,7 +106,7 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
     last: dict[str, Any] = {}
     with _no_room_is_said(run), stopped_by_signals(run, display):
         if leads:
-            note_start(run.folder, command, run.device, run.workers, run.iteration)
+            note_start(run.folder, command, config_table(run.config), run.device, run.workers, run.iteration)
             display.say(
                 f"training in {run.folder}, on {run.device}; Ctrl-C stops it, and --resume {run.folder} goes on"
             )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import math
 import shlex
 import time
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import torch
 
 from vauban.games.stratego.game import Stratego
 from vauban.learn.checkpoint import read_progress
+from vauban.learn.config import config_table, toml_text
 from vauban.learn.metrics import read_metrics
 from vauban.learn.origin import read_starts
 from vauban.learn.run import CHECKPOINT, MODEL, run_config
@@ -63,7 +63,7 @@ def training_of(run: Path) -> Training:
     progress, starts = read_progress(run / CHECKPOINT), read_starts(run)
     seconds = progress["seconds"] + progress.get("belief", {}).get("seconds", 0.0)
     return Training(
-        configuration=_finite(dataclasses.asdict(run_config(run))),
+        configuration=config_table(run_config(run)),
         iterations=progress["iteration"],
         moves=progress["moves"],
         games=progress["games"],
@@ -90,17 +90,36 @@ def curve_of(lines: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
     return rows
 
 
-def _finite(value: Any) -> Any:
-    """A configuration for JSON, which has no infinity: as TOML writes it, in quotes."""
-    if isinstance(value, Mapping):
-        return {name: _finite(each) for name, each in value.items()}
-    return str(value) if isinstance(value, float) and math.isinf(value) else value
-
-
 def _commands(starts: Sequence[Mapping[str, Any]]) -> str:
-    """What was typed, one after the other; resuming alone changes nothing, and is left out."""
-    commands = [start["command"] for start in starts]
-    return " && ".join(commands[:1] + [each for each in commands[1:] if "--set" in each])
+    """What was typed, one after the other; resuming alone changes nothing, and is left out.
+
+    A run's config.toml can also be changed by hand: what no command says is added to it, so that it does say it.
+    """
+    commands = [start["command"] for start in starts[:1]]
+    for before, start in pairwise(starts):
+        command, had = start["command"], _leaves(before.get("configuration", {}))
+        for key, value in _leaves(start.get("configuration", {})).items():
+            if key in had and had[key] != value and not _says(command, key):
+                command += f" --set {shlex.quote(f'{key}={toml_text(value)}')}"
+        if "--set" in command:
+            commands.append(command)
+    return " && ".join(commands)
+
+
+def _leaves(table: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """The values of a configuration by their whole keys."""
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        found |= _leaves(value, f"{path}{name}.") if isinstance(value, Mapping) else {f"{path}{name}": value}
+    return found
+
+
+def _says(command: str, key: str) -> bool:
+    """Whether a command sets a key, or a table that it is in."""
+    words = shlex.split(command)
+    named = {word.partition("=")[0] for word in words} | {word.removeprefix("--") for word in words}
+    parts = key.split(".")
+    return any(".".join(parts[:length]) in named for length in range(1, len(parts) + 1))
 
 
 def _distinct(texts: Sequence[str]) -> str:

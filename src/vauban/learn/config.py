@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import tomllib
 import types
@@ -56,7 +57,8 @@ class RunConfig:
     save_every: float = 5.0
     """Minutes between checkpoints."""
     patience: float = PATIENCE
-    """Minutes that one of several workers waits for the others before it takes one of them for dead."""
+    """Minutes that one of several workers waits for the others before it takes one of them for dead: more than an
+    evaluation takes, which one of them plays."""
     move_network: Size = field(default=Size(8, 384, 8))
     setup_network: Size | None = field(default=Size(4, 512, 8))
     """None: setups are not learned but drawn uniformly."""
@@ -160,14 +162,27 @@ def config_text(config: RunConfig) -> str:
 
 def _lines(table: Mapping[str, Any], path: str) -> list[str]:
     plain = {name: value for name, value in table.items() if not isinstance(value, dict)}
-    lines = [f"{name} = {_toml(value)}" for name, value in plain.items()]
+    lines = [f"{name} = {toml_text(value)}" for name, value in plain.items()]
     for name, value in table.items():
         if isinstance(value, dict):
             lines += ["", f"[{path}{name}]", *_lines(value, f"{path}{name}.")]
     return lines
 
 
-def _toml(value: Any) -> str:
+def config_table(config: RunConfig) -> dict[str, Any]:
+    """A configuration for JSON, which has no infinity: as TOML writes it, in quotes."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {name: plain(each) for name, each in value.items()}
+        return str(value) if isinstance(value, float) and math.isinf(value) else value
+
+    table: dict[str, Any] = plain(dataclasses.asdict(config))
+    return table
+
+
+def toml_text(value: Any) -> str:
+    """A value as TOML writes it."""
     if value is None:
         return "false"
     if isinstance(value, bool):
@@ -175,8 +190,8 @@ def _toml(value: Any) -> str:
     if isinstance(value, float):
         return "inf" if value == math.inf else repr(value)
     if isinstance(value, (tuple, list)):
-        return "[" + ", ".join(_toml(each) for each in value) + "]"
+        return "[" + ", ".join(toml_text(each) for each in value) + "]"
     if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
+        # What JSON escapes, TOML does in the same way; and one character more.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return str(value)

@@ -81,8 +81,8 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "metrics.jsonl"
-        self._board: Any = None
-        self._purge: int | None = None
+        self._boards: dict[str, Any] = {}
+        self._purge: dict[str, int] = {}
 
     def rewind(self, iteration: int, belief_steps: int) -> None:
         """Forget what came after an iteration, and after a step of the belief: a resumed run says it again."""
@@ -95,31 +95,34 @@ class Journal:
         aside = self.path.with_suffix(".new")
         aside.write_text(text, encoding="utf-8")
         aside.replace(self.path)
-        self._purge = iteration + 1
+        self._purge = {"": iteration + 1, "belief": belief_steps + 1}
 
     def write(self, metrics: Mapping[str, float]) -> None:
         """Add a line."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(dict(metrics)) + "\n")
-        board = self._tensorboard()
-        step = int(metrics.get("belief.steps", metrics["iteration"]))
+        # The belief counts steps of its own, so it has a curve of its own.
+        believes = "belief.steps" in metrics
+        board = self._tensorboard("belief" if believes else "")
+        step = int(metrics["belief.steps" if believes else "iteration"])
         if board is not None:
             for name, value in metrics.items():
                 # What a line of the belief says of the moves has been said before.
-                if "belief.steps" not in metrics or "belief" in name:
+                if not believes or "belief" in name:
                     board.add_scalar(name.replace(".", "/", 1), value, step)
+            board.flush()
 
-    def _tensorboard(self) -> Any:
-        """TensorBoard's writer, made when there is something to write; None where it is not installed."""
-        if self._board is None:
+    def _tensorboard(self, part: str) -> Any:
+        """TensorBoard's writer for a part, made when there is something to write; None where it is not installed."""
+        if part not in self._boards:
             try:
                 from torch.utils.tensorboard import SummaryWriter
             except ImportError:
                 return None
             # It writes from a thread of its own, also when the program has gone to another folder.
-            folder = (self.path.parent / "tensorboard").absolute()
-            self._board = SummaryWriter(str(folder), purge_step=self._purge)
-        return self._board
+            folder = (self.path.parent / "tensorboard" / part).absolute()
+            self._boards[part] = SummaryWriter(str(folder), purge_step=self._purge.get(part))
+        return self._boards[part]
 
     def lines(self) -> list[dict[str, float]]:
         """All lines so far; one that was cut off when the run was killed is left out."""

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from vauban.errors import ConfigurationError
 from vauban.learn.collect import Collector, Window
 from vauban.learn.filter import AdvantageFilter
 from vauban.learn.schedules import PowerLaw
@@ -65,6 +66,21 @@ class MoveConfig:
     gradient_norm: float = 0.267
     average: float = 0.999
     """Rate of the moving average, an iteration."""
+
+    def __post_init__(self) -> None:
+        for name in ("games", "length", "batch"):
+            if getattr(self, name) < 1:
+                raise ConfigurationError(f"{name} of the moves must be 1 or more, not {getattr(self, name)}")
+        for name in ("quantile", "advantage_decay", "outcome_decay"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigurationError(f"{name} of the moves must be in [0, 1], not {getattr(self, name)}")
+        for name in ("magnitude", "clip", "update_weight", "outcome_weight"):
+            if getattr(self, name) < 0:
+                raise ConfigurationError(f"{name} of the moves must not be negative, and is {getattr(self, name)}")
+        if not 0 <= self.average < 1:
+            raise ConfigurationError(f"average of the moves must be in [0, 1), not {self.average}")
+        if self.gradient_norm <= 0:
+            raise ConfigurationError(f"gradient_norm of the moves must be more than 0, not {self.gradient_norm}")
 
 
 class Batch(NamedTuple):
@@ -139,7 +155,8 @@ class MoveLearner:
             self._weights.zero_()
             self._weights[:count] = 1 / size
             self._train()
-        self.trainee.update_average(config.average)
+        if bounds:
+            self.trainee.update_average(config.average)
         self.workers.add([self._sums])
         metrics = {name: value / max(total, 1) for name, value in zip(METRICS, self._sums.tolist(), strict=True)}
         trained = returns.estimated[: -self.collector.carried].sum()
@@ -241,8 +258,10 @@ METRICS = ("policy_loss", "outcome_loss", "update_kl", "magnet_kl", "entropy", "
 
 def _cut(keys: Tensor, together: Tensor, size: int) -> list[tuple[int, int, int]]:
     """Batches of so many: the bounds in one worker's sorted keys, and how large they are with those of all."""
+    if len(together) == 0:
+        return []
     starts = list(range(0, len(together), size))
-    places = torch.searchsorted(keys, together[starts]).tolist() if starts else []
+    places = torch.searchsorted(keys, together[starts]).tolist()
     sizes = [min(size, len(together) - start) for start in starts]
     return list(zip(places, [*places[1:], len(keys)], sizes, strict=True))
 

@@ -6,6 +6,7 @@ import json
 import platform
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,13 @@ STARTS = "starts.jsonl"
 """In a run's folder: a line for each time that it was started."""
 
 
-def note_start(folder: Path, command: str, device: torch.device, workers: Workers, iteration: int) -> None:
-    """Add a line on how a run was started, and at which iteration."""
+def note_start(
+    folder: Path, command: str, configuration: Mapping[str, Any], device: torch.device, workers: Workers, iteration: int
+) -> None:
+    """Add a line on how a run was started, with which configuration, and at which iteration."""
     line = {
         "command": command,
+        "configuration": configuration,
         "iteration": iteration,
         "date": time.strftime("%Y-%m-%d"),
         "machine": machine_text(device, workers.count),

@@ -26,7 +26,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import Game, game
 from vauban.games.stratego.game import Stratego
 from vauban.learn.belief_run import BeliefRun
-from vauban.learn.checkpoint import Checkpoint, load_checkpoint, save_checkpoint, under
+from vauban.learn.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint, under
 from vauban.learn.collect import Collector, Window
 from vauban.learn.config import RunConfig, config_text, parse_config
 from vauban.learn.metrics import Journal
@@ -75,6 +75,8 @@ class Run:
         if config.belief.minutes and not isinstance(self.game, Stratego):
             raise ConfigurationError(f"belief.minutes: a belief is trained for Stratego, not for {self.game.name!r}")
         self.iteration = self.moves = self.games = 0
+        self.numbered = 0
+        """No game of this run has had this number yet, nor a higher one: games that begin anew begin here."""
         self.seconds = 0.0
         self.stopping = False
         """Set it, at any moment, to end the run with the iteration that is under way."""
@@ -85,6 +87,11 @@ class Run:
         self._since = self._saved = self._evaluated = time.perf_counter()
         moves = config.moves
         self.journal = Journal(folder) if workers.leads else None
+        if moves.length <= 1 + self.game.moves_in_a_row:
+            raise ConfigurationError(
+                f"moves.length: a window of {moves.length} rows has none to learn from in {self.game.name!r}: its last "
+                f"{1 + self.game.moves_in_a_row} only say what came of the others"
+            )
         self.collector = Collector(
             self.game, moves.games, moves.length, device, config.seed,
             first=workers.rank * moves.games, stride=workers.count * moves.games,
@@ -186,6 +193,7 @@ class Run:
                 metrics |= {f"setups.{name}": value for name, value in learned.items()}
         played = (self.config.moves.length - first) * self.config.moves.games * self.workers.count
         self.moves += played
+        self.numbered += played  # a game can end with every move, and another begin
         speeds = {f"speed.{name}": played / max(value, 1e-9) for name, value in seconds.items()}
         whole = played / sum(seconds.values())
         with self._timed(seconds, "evaluation"):
@@ -211,9 +219,8 @@ class Run:
         if self.setup_learner is not None:
             sim.set_pools(self.setup_learner.draw_pool(self.iteration))
         if not self.collector.filled:
-            # Numbers that no game of this run has had: a place has had one in every row at most.
-            earlier = (self.iteration - 1) * self.config.moves.length
-            sim.reset(first_number=(earlier * self.workers.count + self.workers.rank) * sim.n)
+            sim.reset(first_number=self.numbered + self.workers.rank * sim.n)
+            self.numbered += self.workers.count * sim.n
 
     def _note_games(self, window: Window, first: int) -> dict[str, float]:
         """Tell the setup learner of the games that ended, and say how they did."""
@@ -301,6 +308,12 @@ class Run:
     def save(self) -> None:
         """Write a checkpoint, and the model as it is now: the averaged networks."""
         self._saved = time.perf_counter()
+        for name, trainee in self._trainees().items():
+            if not all(part.isfinite().all() for part in trainee.network.parameters()):
+                raise CheckpointError(
+                    f"the {name} network holds numbers that are not finite, so nothing was saved: resume {self.folder} "
+                    "from its last checkpoint with a smaller learning rate"
+                )
         save_checkpoint(self.folder / CHECKPOINT, self._checkpoint(), self.workers)
         if self.workers.leads:
             self.save_model(self.folder / MODEL)
@@ -310,7 +323,7 @@ class Run:
         config = self.config
         kind = "move" if isinstance(self.game, Stratego) else "plain"
         described = {"move": store.describe(kind, config.move_network, observation=self.move.network.observation)}
-        if config.setup_network:
+        if self.setup and config.setup_network:
             described["setup"] = store.describe("setup", config.setup_network, count_prior=False, flag_side=False)
         if self.belief:
             size = Size(config.belief.depth, config.belief.width, config.belief.heads)
@@ -341,6 +354,8 @@ class Run:
             "moves": self.moves,
             "games": self.games,
             "seconds": 60 * self.minutes,
+            "numbered": self.numbered,
+            "played": [self.config.game, self.config.rules],
             "large_windows": self.move_learner.filter.large,
             "workers": self.workers.count,
             "saved": time.strftime("%Y-%m-%d"),
@@ -364,7 +379,7 @@ class Run:
     def _load(self, found: Checkpoint) -> None:
         progress, parts = found.progress, found.parts
         self.iteration, self.moves, self.games = progress["iteration"], progress["moves"], progress["games"]
-        self.seconds = progress["seconds"]
+        self.seconds, self.numbered = progress["seconds"], progress["numbered"]
         self.move_learner.filter.large = progress["large_windows"]
         self._load_networks(found.networks)
         if belief := progress.get("belief"):
@@ -377,6 +392,9 @@ class Run:
         missing = {name: "it is not in the checkpoint" for name in wanted if name not in parts}
         if "games" in parts and self.workers.any(not _same_shapes(parts["games"], self.collector.state())):
             missing["games"] = "those of the checkpoint are for another configuration"
+        if progress["played"] != [self.config.game, self.config.rules]:
+            missing |= dict.fromkeys(wanted[1:], "the checkpoint is of another game or other rules")
+            parts.pop("belief", None)
         for name, why in missing.items():
             self.notes.append(f"{name}.pt: {why}, so {NEW[name]}")
             parts.pop(name, None)

@@ -52,7 +52,7 @@ class SetupConfig:
     epochs: int = 5
     """How often an iteration's setups are gone through."""
     per_game: bool = True
-    """Count a setup once for each of its games (the paper), or just once (the published program)."""
+    """Learn from each of a setup's games (the paper), or once from the mean of them (the published program)."""
     learning_rate: float = 5e-5
     gradient_norm: float = 0.5
     """Longer gradients are shortened to this."""
@@ -272,29 +272,22 @@ class SetupLearner:
         counts = self.table.counts.clone()
         self.workers.add([counts])
         unknown, counts = counts[-1], counts[:-1]
-        ready = counts.sum(1).nonzero()[:, 0]
+        ready = int((counts.sum(1) > 0).sum())
         metrics = {
             **self._drawn,
             "temperature": temperature,
-            "setups": float(len(ready)),
+            "setups": float(ready),
             "games": counts.sum().item() / 2,
             "unknown": float(unknown.sum()),
         }
-        if len(ready) == 0:
+        if ready == 0:
             return metrics
-
-        data = self.table.entries.at(ready)
-        games = counts[ready].float()
-        outcomes = games / games.sum(1, keepdim=True)
-        weights = games.sum(1) if config.per_game else torch.ones_like(games[:, 0])
-        surprise = remaining_surprise(data.log_policy.gather(-1, data.pieces[..., None])[..., 0])
-        advantages = setup_advantages(outcomes, surprise, data.outcome, data.entropy, self._utilities, temperature)
+        whole = self.targets(counts, temperature)
         self.trainee.set_learning_rate(config.learning_rate)
         self._sums.zero_()
         self._norms.zero_()
         steps = 0
-        whole = Batch(data.pieces, data.log_policy, advantages, outcomes, surprise, weights)
-        for rows, shares in self._batches(iteration, weights):
+        for rows, shares in self._batches(iteration, whole.weights):
             self._lay_out(whole, rows, shares)
             self._train()
             steps += 1
@@ -302,6 +295,22 @@ class SetupLearner:
         self.workers.add([self._sums])
         measured = dict(zip(METRICS, (self._sums / steps).tolist(), strict=True))
         return metrics | measured | {"gradient_norm": self._norms.item() / steps, "steps": float(steps)}
+
+    def targets(self, counts: Tensor, temperature: float) -> Batch:
+        """What is to be learned from setups whose games came to this; counts: setups of the table × outcomes."""
+        if self.config.per_game:
+            # Games of a setup with the same outcome teach the same.
+            places, results = counts.nonzero(as_tuple=True)
+            outcomes = torch.eye(counts.shape[1], device=self.device)[results]
+            weights = counts[places, results].float()
+        else:
+            places = counts.sum(1).nonzero()[:, 0]
+            outcomes = counts[places] / counts[places].sum(1, keepdim=True)
+            weights = torch.ones_like(outcomes[:, 0])
+        data = self.table.entries.at(places)
+        surprise = remaining_surprise(data.log_policy.gather(-1, data.pieces[..., None])[..., 0])
+        advantages = setup_advantages(outcomes, surprise, data.outcome, data.entropy, self._utilities, temperature)
+        return Batch(data.pieces, data.log_policy, advantages, outcomes, surprise, weights)
 
     def _lay_out(self, whole: Batch, rows: Tensor, shares: Tensor) -> None:
         """Make a batch of some setups and their shares in it."""

@@ -25,7 +25,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import MOVABLE_TYPES, TYPES
 from vauban.nets.policy import inverse_cdf
-from vauban.nets.transformer import Block, Cache, FeedForward, Size, learned_positions
+from vauban.nets.transformer import Block, Cache, FeedForward, Size, uniform_positions
 from vauban.observe import base as observations
 from vauban.observe.ataraxos import THEIR_CHANCES, THEIR_HIDDEN, THEIR_MOVED
 
@@ -277,11 +277,11 @@ class BeliefNetwork(nn.Module, Belief):
         token = torch.zeros(variant.squares, dtype=torch.int64)
         token[occupiable] = torch.arange(len(occupiable))
         self.embed = nn.Linear(observations.find(game, self.observation).channels(game), size.width)
-        self.positions = learned_positions(len(occupiable), size.width)
+        self.positions = uniform_positions(len(occupiable), size.width)
         self.encoder = nn.ModuleList(Block(size, dropout) for _ in range(size.depth))
         self.memory_norm = nn.LayerNorm(size.width)
         self.embed_type = nn.Linear(KINDS, size.width)
-        self.order = learned_positions(self.pieces, size.width)
+        self.order = uniform_positions(self.pieces, size.width)
         self.decoder = nn.ModuleList(Block(size, dropout) for _ in range(decoder_depth))
         self.recall = nn.ModuleList(MemoryBlock(size, dropout) for _ in range(decoder_depth))
         self.norm = nn.LayerNorm(size.width)

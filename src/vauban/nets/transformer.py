@@ -38,6 +38,11 @@ def learned_positions(length: int, width: int) -> nn.Parameter:
     return nn.Parameter(positions)
 
 
+def uniform_positions(length: int, width: int) -> nn.Parameter:
+    """The same as the belief begins with them: as the weights of a linear layer from positions in one-hot code."""
+    return nn.Parameter(torch.empty(length, width).uniform_(-(length**-0.5), length**-0.5))
+
+
 class Cache:
     """Keys and values of the positions that a decoder has been through, so that each is computed once."""
 

@@ -67,7 +67,7 @@ def make_plan(
     if time > 0 and pace is not None:
         left = time - pace.fixed
         fits = int(left / (pace.ply + pace.row * rollouts))
-        if fits < depth:
+        if fits < depth > SHALLOWEST:
             cut.append(DEPTH)
             depth = min(depth, max(SHALLOWEST, fits - fits % 2))
         fits = max(1, int((left / depth - pace.ply) / pace.row))
