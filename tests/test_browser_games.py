@@ -352,7 +352,7 @@ def test_a_game_goes_on_when_the_server_was_killed_and_started_again(visit, tmp_
         expect(visitor.page.locator(".banner")).to_have_text("Connection lost. Trying again …")
         player.press("i1")
         player.press("j1")
-        visitor.see(".toast", has_text="Your move was not sent")
+        visitor.see(".toast", has_text="nothing was sent")
         visitor.picture("lost")
         serving.start()
         expect(visitor.page.locator(".banner")).to_have_count(0)

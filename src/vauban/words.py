@@ -93,13 +93,13 @@ def warnings(look: Look) -> list[str]:
 
 
 def setup_warnings(setup: Row, variant: Variant) -> list[str]:
-    """What is odd, though allowed, about a setup."""
+    """What is odd about a setup."""
     said = []
     flag = int(np.flatnonzero(setup == 1 + FLAG)[0])
     if variant.setup_rows > 1 and flag // variant.columns == variant.setup_rows - 1:
         said.append("Your Flag stands in the front row.")
     if not can_move_first(setup, variant):
-        said.append("None of your pieces can move: such a game is lost before it begins.")
+        said.append("None of your pieces could make a first move, so no game begins with it: leave one a way out.")
     return said
 
 

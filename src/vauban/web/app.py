@@ -14,8 +14,8 @@ import logging
 import mimetypes
 import re
 import socket
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ from vauban.web.limits import BODY_BYTES, FLOOD, IMPORT_BYTES, MESSAGE_BYTES, Li
 from vauban.web.offer import offer
 from vauban.web.rooms import Client
 from vauban.web.shelf import ConflictError, ShelfError
-from vauban.web.table import TableError
+from vauban.web.table import Table, TableError
 from vauban.web.thinking import BusyError, ThinkingError
 from vauban.words import sentence
 
@@ -266,13 +266,15 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
     @app.post("/api/games/{game}/join")
     async def join(game: str, request: Request) -> Response:
         wanted = await body(request)
-        return JSONResponse(_guarded(lambda: host.join(game, wanted), request))
+        with _guarded(request):
+            return JSONResponse(host.join(game, wanted))
 
     @app.post("/api/games/{game}/play-on")
     async def play_on(game: str, request: Request) -> Response:
         _pace(request)
         wanted = await body(request)
-        table = _guarded(lambda: host.finished(game, str(wanted.get("secret", ""))), request)
+        with _guarded(request):
+            table = await host.finished(game, str(wanted.get("secret", "")))
         return JSONResponse(await host.play_on(table, wanted))
 
     @app.post("/api/import")
@@ -285,18 +287,18 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
 
     @app.get("/api/games/{game}/record")
     async def record(game: str, request: Request) -> Response:
-        return PlainTextResponse(_finished(game, request).record())
+        return PlainTextResponse((await _finished(game, request)).record())
 
     @app.get("/api/games/{game}/review")
     async def review(game: str, request: Request) -> Response:
-        found = host.review(_finished(game, request))
+        found = host.review(await _finished(game, request))
         if isinstance(found, str):
             return Response(found, media_type="application/json")
         return JSONResponse({"progress": found}, 202)
 
     @app.get("/api/games/{game}/picture.svg")
     async def picture(game: str, request: Request) -> Response:
-        table = _finished(game, request)
+        table = await _finished(game, request)
         ply = request.query_params.get("ply", str(table.plies))
         seat = request.query_params.get("seat")
         if not re.fullmatch(r"[0-9]{1,6}", ply) or int(ply) > table.plies:
@@ -307,13 +309,15 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
         look = board if seat is None else board.view(PLAYERS.index(seat))
         return Response(look.svg(), media_type="image/svg+xml")
 
-    def _finished(game: str, request: Request) -> Any:
-        return _guarded(lambda: host.finished(game, request.query_params.get("secret", "")), request)
+    async def _finished(game: str, request: Request) -> Table:
+        with _guarded(request):
+            return await host.finished(game, request.query_params.get("secret", ""))
 
-    def _guarded(ask: Callable[[], Any], request: Request) -> Any:
-        """What asks with a secret; who comes with wrong ones is paced."""
+    @contextmanager
+    def _guarded(request: Request) -> Iterator[None]:
+        """Around what asks with a secret: who comes with wrong ones is paced."""
         try:
-            return ask()
+            yield
         except NoSuchGameError:
             if not limits.take("secrets", address_of(request.scope)):
                 raise TableError("slow", "Too many wrong links. Wait a little.") from None

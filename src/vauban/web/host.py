@@ -262,9 +262,14 @@ class Host:
 
     # ── After a game ─────────────────────────────────────────────────────────────────────────────
 
-    def finished(self, game: str, secret: str) -> Table:
+    async def finished(self, game: str, secret: str) -> Table:
         """A table whose game is over, for any of its seats; refuses all others."""
-        table = self._find(game)
+        table = self._in_memory(game)
+        if table is None and (events := self._events(game)):
+            # A long game takes a while to read: not while all other games wait.
+            read = await asyncio.to_thread(_replay, game, events)
+            table = self._in_memory(game) or read
+            self._remember(table)
         if table is None or not table.knows(secret):
             raise NoSuchGameError
         if table.over is None:
@@ -369,21 +374,23 @@ class Host:
     # ── Going on ─────────────────────────────────────────────────────────────────────────────────
 
     def _find(self, game: str) -> Table | None:
+        table = self._in_memory(game)
+        if table is None and (events := self._events(game)):
+            table = _replay(game, events)
+            self._remember(table)
+        return table
+
+    def _in_memory(self, game: str) -> Table | None:
         room = self.rooms.get(game)
         if room is not None:
             return room.table
         if game in self._recent:
             self._recent.move_to_end(game)
             return self._recent[game]
-        events = self.shelf.events(game) if GAME_ID.fullmatch(game) else []
-        try:
-            table = Table.replayed(events) if events else None
-        except (VaubanError, KeyError, TypeError, ValueError) as error:
-            log.error("game %s cannot be read from the shelf", game, exc_info=error)
-            raise ShelfError("This game was kept in a way that cannot be read any more.") from error
-        if table is not None:
-            self._remember(table)
-        return table
+        return None
+
+    def _events(self, game: str) -> list[Event]:
+        return self.shelf.events(game) if GAME_ID.fullmatch(game) else []
 
     def _remember(self, table: Table) -> None:
         """Keep a finished game in memory for a while."""
@@ -598,6 +605,14 @@ class Host:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             log.error("a game could not go on", exc_info=task.exception())
+
+
+def _replay(game: str, events: Sequence[Event]) -> Table:
+    try:
+        return Table.replayed(events)
+    except (VaubanError, KeyError, TypeError, ValueError) as error:
+        log.error("game %s cannot be read from the shelf", game, exc_info=error)
+        raise ShelfError("This game was kept in a way that cannot be read any more.") from error
 
 
 def _random_setup(variant: Variant, rng: random.Random) -> str:

@@ -13,7 +13,7 @@ from vauban.notation.records import read_games, write_game
 from vauban.notation.strados import read_strados
 from vauban.notation.ucc import read_log
 
-LONGEST = 10_000
+LONGEST = 4_000
 """Plies of a game that can be looked back on."""
 
 

@@ -37,6 +37,7 @@ WATCH = "watch"
 SEATS = (*PLAYERS, WATCH)
 KINDS = ("level", "friend", "hotseat", "watch", "import")
 """Against an agent; two people by a link; two people at one device; two agents; a recorded game to look back on."""
+DECLINED = {"draw": "The draw was declined.", "take_back": "The move stays: taking it back was declined."}
 OFFER_PAUSE = 20
 """Plies that lie between two offers of a draw by one side: or an agent could be sounded out move by move."""
 
@@ -368,6 +369,8 @@ class Table:
         if self.offer is None or self.offer.kind != kind or self.offer.by == player:
             raise TableError("offer", "There is no such offer to answer.")
         by = self.offer.by
+        if text is None and not accept:
+            text = DECLINED[kind]
         self._happen({"what": "answer", "kind": kind, "by": player, "accept": accept, "text": text})
         if accept and kind == "draw":
             self._end(End(None, "agreed", text or ""))

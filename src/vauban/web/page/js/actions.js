@@ -1,15 +1,18 @@
 // What can be done beside moving: resign, offers, taking back; and after the end, playing again.
 
-import { ask, button, choice, drawing, el } from "./dom.js";
-import { SIDES } from "./pieces.js";
+import { ask, button, choice, drawing, el, refill } from "./dom.js";
+import { other, SIDES } from "./pieces.js";
 import { t } from "./strings.js";
 
-/** Fill the row of actions. @param hooks send(message), flip(), review(), lookAs(eyes) */
+/** Fill the row of actions; false if what had the focus in it is gone.
+ *  @param hooks send(message), flip(), review(), lookAs(eyes) */
 export function fillActions(place, sight, hooks) {
-  const wanted = Boolean(sight.rematch?.includes(sight.seat));
+  const asked = Boolean(sight.rematch?.includes(sight.seat));
+  // A rematch is made when all have asked: whoever was away then asks again, and is shown the way.
+  const waits = asked && sight.kind === "friend" && !sight.rematch.includes(other(sight.seat));
   const busy = Boolean(sight.offer);
-  const key = JSON.stringify([sight.phase, sight.takebacks, busy, sight.ply > 0, sight.took_back, wanted]);
-  if (place.dataset.key === key) return;
+  const key = JSON.stringify([sight.phase, sight.takebacks, busy, sight.ply > 0, sight.took_back, asked, waits]);
+  if (place.dataset.key === key) return true;
   place.dataset.key = key;
   const action = (sign, name, run, properties = {}) =>
     button([drawing(sign, "sign"), el("span", {}, t(name))], run, { class: "action", ...properties });
@@ -32,13 +35,13 @@ export function fillActions(place, sight, hooks) {
   ];
   const over = () => [
     action("sign-look", "review", hooks.review, { class: "action primary" }),
-    action("sign-again", wanted ? "rematch.wanted" : "rematch", () => hooks.send({ do: "rematch" }), {
-      disabled: wanted,
+    action("sign-again", waits ? "rematch.wanted" : asked ? "rematch.go" : "rematch", () => hooks.send({ do: "rematch" }), {
+      disabled: waits,
     }),
     flip,
     el("a", { class: "button action", href: "#/" }, drawing("sign-new", "sign"), t("new")),
   ];
-  place.replaceChildren(...(sight.phase === "over" ? over() : sight.seat === "watch" ? [eyes(), flip] : playing()).filter(Boolean));
+  return refill(place, ...(sight.phase === "over" ? over() : sight.seat === "watch" ? [eyes(), flip] : playing()).filter(Boolean));
 }
 
 async function resign(send) {

@@ -83,6 +83,21 @@ export function choice(name, legend, choices, value, onchange, kind = "segments"
   );
 }
 
+/** Replace what is in a place. What had the focus has it again; false if it had, and is gone. */
+export function refill(place, ...children) {
+  const held = place.contains(document.activeElement) ? nameOf(document.activeElement) : null;
+  place.replaceChildren(...children);
+  if (held === null) return true;
+  const again = [...place.querySelectorAll("a, button, input, select")].find(
+    (each) => !each.disabled && nameOf(each) === held,
+  );
+  again?.focus();
+  return Boolean(again);
+}
+
+const nameOf = (each) =>
+  [each.tagName, each.type, each.name, each.value, each.getAttribute("aria-label"), each.textContent].join(" ");
+
 /** A modal dialog. `build(close)` gives its content; resolves with what `close` was called with (null if dismissed). */
 export function dialog(title, build, kind = "") {
   return new Promise((resolve) => {
@@ -98,8 +113,13 @@ export function dialog(title, build, kind = "") {
       box.remove();
       resolve(answer);
     });
+    // Beside it, pressed and let go: a finger that has opened it by a long press is let go over it.
+    let beside = false;
+    box.addEventListener("pointerdown", (event) => {
+      beside = event.target === box;
+    });
     box.addEventListener("click", (event) => {
-      if (event.target === box) close();
+      if (event.target === box && beside) close();
     });
     document.body.append(box);
     box.showModal();
@@ -121,8 +141,16 @@ export async function ask(title, text, yes, no, kind = "") {
   );
 }
 
-/** A passing message at the edge of the screen, perhaps with things to press. */
-export function toast(text, actions = [], seconds = 6) {
+/** Say something through the screen reader; `urgent` interrupts. */
+export function say(text, urgent = false) {
+  const region = document.getElementById(urgent ? "alert" : "live");
+  // The same sentence twice in a row would not be a change, and so not be read.
+  region.textContent = region.textContent === text ? `${text}\u00a0` : text;
+}
+
+/** A passing message at the edge of the screen, perhaps with things to press; it is said as well. */
+export function toast(text, { actions = [], seconds = 6, urgent = false } = {}) {
+  say(text, urgent);
   const box = el("div", { class: "toast" }, el("p", {}, text));
   const remove = () => box.remove();
   for (const [word, action] of actions)

@@ -56,6 +56,7 @@ export function endDialog(sight, promises, hotseat) {
       el("p", { class: "reason" }, reason.charAt(0).toUpperCase() + reason.slice(1)),
       sight.took_back && el("p", { class: "quiet" }, t("casual")),
       ...promiseLines(promises, sight.players),
+      el("p", { class: "asked" }),
       el(
         "div",
         { class: "answers" },

@@ -4,7 +4,7 @@ import { fillActions, offerBox } from "./actions.js";
 import { Board } from "./board.js";
 import { battleCard, counter, fillCard } from "./cards.js";
 import { Clock, ThinkingTime } from "./clock.js";
-import { button, el, notice, toast, way } from "./dom.js";
+import { button, el, notice, say, toast, way } from "./dom.js";
 import { endDialog, promiseLines, rememberPromises, verdict, verified } from "./ending.js";
 import { countResult } from "./games.js";
 import { Hand } from "./hand.js";
@@ -15,7 +15,7 @@ import { other, SIDES } from "./pieces.js";
 import { Seat } from "./protocol.js";
 import { change, game as kept, keep, keepGame, onChange, recall, settings } from "./settings.js";
 import { moveSound, play as sound } from "./sounds.js";
-import { commandWords, moveWords, say, squareWords } from "./speech.js";
+import { commandWords, moveWords, squareWords } from "./speech.js";
 import { rowOf } from "./squares.js";
 import { fallen, remembered, Table } from "./state.js";
 import { t } from "./strings.js";
@@ -126,8 +126,13 @@ class GameScreen {
       return;
     }
     this.hand.pending = null;
-    toast(text);
-    say(text, true);
+    toast(text, { urgent: true });
+    if (this.sight.phase === "setup") {
+      // The setup that was sent along is none to begin with: show the editor instead.
+      this.entry.setup = null;
+      keepGame(this.id, { setup: null });
+      this.#update();
+    }
     this.#render();
   }
 
@@ -202,6 +207,7 @@ class GameScreen {
     this.unbuild?.();
     this.unbuild = null;
     document.getElementById("toasts").replaceChildren();
+    say("", true);
     say(t("handover.title", { side: t(`Side.${side}`) }));
     this.main.replaceChildren(
       handOver(side, () => {
@@ -279,7 +285,7 @@ class GameScreen {
     this.board.focus(firstMover(sight) ?? this.board.cursor);
     if (matchMedia("(pointer: coarse)").matches && settings.confirm === null && sight.seat !== "watch") {
       change("confirm", false);
-      toast(t("confirm.offer"), [[t("confirm.yes"), () => change("confirm", true)]], 12);
+      toast(t("confirm.offer"), { actions: [[t("confirm.yes"), () => change("confirm", true)]], seconds: 12 });
     }
   }
 
@@ -297,7 +303,7 @@ class GameScreen {
     this.#marks();
     this.#cards();
     this.#status();
-    fillActions(this.actions, sight, {
+    const focused = fillActions(this.actions, sight, {
       send: (message) => this.#send(message),
       flip: () => {
         this.board.flip();
@@ -309,6 +315,7 @@ class GameScreen {
         this.seats.watch.lookAs(eyes);
       },
     });
+    if (!focused) this.board.focus();
     this.clock.set(sight.clock);
     this.thinking.set(sight.thinking);
     this.moves.set(this.table.moves.slice(0, this.table.known()), this.looking ?? sight.ply);
@@ -449,6 +456,7 @@ class GameScreen {
     if (sight.offer) lines.push(offerBox(sight, (message) => this.#send(message)));
     for (const warning of sight.warnings) lines.push(el("p", { class: "warning" }, warning));
     if (sight.phase === "play") lines.push(counter(sight.battleless));
+    if (this.#asked(sight)) lines.push(el("p", { class: "offer" }, this.#asked(sight)));
     if (sight.phase === "over") lines.push(...promiseLines(this.promises ?? {}, sight.players));
     if (sight.played_on) lines.push(el("p", { class: "quiet" }, t("played_on", sight.played_on)));
     if (sight.took_back) lines.push(el("p", { class: "quiet" }, t("casual")));
@@ -456,6 +464,12 @@ class GameScreen {
     const held = this.status.contains(document.activeElement);
     this.status.replaceChildren(...lines);
     if (held) this.board.focus();
+  }
+
+  /** That the other side wants a rematch, if it does and this one has not said so. */
+  #asked({ kind, seat, rematch, players }) {
+    const asked = kind === "friend" && rematch.includes(other(seat)) && !rematch.includes(seat);
+    return asked ? t("rematch.asked", { name: players[other(seat)] }) : null;
   }
 
   #headline() {
@@ -491,9 +505,10 @@ class GameScreen {
     } else if (shown && sight.ply < shown.ply) {
       say(t("took_back"));
     }
-    if (sight.note && sight.note !== shown?.note) {
-      toast(sight.note);
-      say(sight.note);
+    if (sight.note && sight.note !== shown?.note) toast(sight.note);
+    if (shown && this.#asked(sight) && !this.#asked(shown)) {
+      toast(this.#asked(sight));
+      document.querySelector("dialog.end .asked")?.replaceChildren(this.#asked(sight));
     }
     if (sight.offer && !shown?.offer && sight.offer.by !== sight.seat) {
       say(t(`offer.${sight.offer.kind}`, { name: sight.players[sight.offer.by] }), true);
@@ -547,7 +562,7 @@ class GameScreen {
   }
 
   #type(from, to) {
-    this.looking = null;
+    if (this.looking !== null) this.#look(null);
     this.board.setCursor(this.board.cells.has(to) ? to : this.board.cursor);
     if (!this.hand.type(from, to)) say(t("turn.wait"), true);
   }
@@ -661,7 +676,6 @@ class GameScreen {
         ? this.clock.words()
         : commandWords(letter, { sight, pieces, row: rowOf(this.board.cursor), shape: this.variant });
     if (words === null) return false;
-    say(words);
     toast(words);
     return true;
   }

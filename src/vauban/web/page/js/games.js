@@ -25,7 +25,9 @@ export function gameList(heading, found) {
       el("span", { class: "quiet" }, game.over ? t(`list.${game.over}`) : new Date(game.at).toLocaleString()),
       button(
         "×",
-        () => {
+        async () => {
+          const sure = [t("list.forget"), t("list.forget.sure"), t("list.forget"), t("cancel"), "danger"];
+          if (!game.over && !(await ask(...sure))) return;
           forgetGame(game.id);
           row.remove();
         },

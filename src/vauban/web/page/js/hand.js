@@ -1,7 +1,8 @@
 // A player's hand: the piece that is picked up, where it is to go, and a move that waits.
 
+import { say } from "./dom.js";
 import { settings } from "./settings.js";
-import { pieceWords, say } from "./speech.js";
+import { pieceWords } from "./speech.js";
 import { reach } from "./squares.js";
 import { t } from "./strings.js";
 
@@ -99,9 +100,8 @@ export class Hand {
   type(from, to) {
     const mine = this.mine(from);
     if (!this.table.myTurn && !mine) return false;
-    this.pending = this.prepared = null;
-    this.selected = from;
-    if (mine) this.#aim(to);
+    this.clear();
+    if (mine) this.drop(from, to);
     else this.hooks.why(from, to);
     return true;
   }

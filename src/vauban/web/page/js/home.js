@@ -178,8 +178,11 @@ export function show(main, _, offered) {
         min: name === "minutes" ? 1 : 0,
         max: most,
         value: wish[name],
-        onchange: (event) =>
-          set(name)(Math.min(most, Math.max(Number(event.target.min), Number(event.target.value) || 0))),
+        onchange: (event) => {
+          const { target } = event;
+          target.value = Math.min(most, Math.max(Number(target.min), Math.round(Number(target.value)) || 0));
+          set(name)(Number(target.value));
+        },
       }),
     );
   const bronstein = offered.clocks?.find((clock) => clock.key === "bronstein");

@@ -1,10 +1,9 @@
 // Which screen is shown: the fragment of the address says it, and is never sent to the server.
 
-import { button, drawing, el, loadDrawings, notice } from "./dom.js";
+import { button, drawing, el, loadDrawings, notice, say } from "./dom.js";
 import { openHelp, openSettings } from "./menu.js";
 import { offer } from "./protocol.js";
 import { apply, change, onChange } from "./settings.js";
-import { say } from "./speech.js";
 import { t } from "./strings.js";
 
 const SCREENS = {
@@ -23,7 +22,7 @@ let latest = 0;
 
 async function route() {
   const turn = ++latest;
-  const parts = location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+  const parts = location.hash.replace(/^#\/?/, "").split("/").map(decoded);
   const main = document.getElementById("main");
   const load = SCREENS[parts[0]] ?? SCREENS[""];
   let screen, offered;
@@ -50,6 +49,15 @@ async function route() {
   if (turn > 1) {
     main.focus({ preventScroll: true });
     say(document.title);
+  }
+}
+
+/** A part of the address; one that is badly written stays as it is, and leads nowhere. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
   }
 }
 

@@ -132,28 +132,36 @@ export class Seat {
       if (told.say !== "pong") this.hooks.message(told);
     });
     socket.addEventListener("close", () => {
-      clearInterval(this.pings);
-      clearTimeout(this.doubt);
-      if (this.closed || socket !== this.socket) return;
-      this.hooks.state("lost");
-      // Spread out, so that a restarted server is not met by everyone at the same moment.
-      this.timer = setTimeout(() => this.#connect(), this.wait * (0.75 + 0.5 * Math.random()));
-      this.wait = Math.min(2 * this.wait, LONGEST_WAIT);
+      this.#lose(socket);
     });
+  }
+
+  /** A socket is closed, or as good as. */
+  #lose(socket) {
+    if (this.closed || socket !== this.socket) return;
+    this.socket = null;
+    clearInterval(this.pings);
+    clearTimeout(this.doubt);
+    socket.close();
+    this.hooks.state("lost");
+    // Spread out, so that a restarted server is not met by everyone at the same moment.
+    this.timer = setTimeout(() => this.#connect(), this.wait * (0.75 + 0.5 * Math.random()));
+    this.wait = Math.min(2 * this.wait, LONGEST_WAIT);
   }
 
   #ping() {
     this.send({ do: "ping" });
-    // A phone that changed networks keeps a dead socket open for minutes.
-    this.doubt = setTimeout(() => this.socket.close(), PONG_WITHIN);
+    // A phone that changed networks keeps a dead socket open for minutes, and takes another one to close it.
+    const { socket } = this;
+    clearTimeout(this.doubt);
+    this.doubt = setTimeout(() => this.#lose(socket), PONG_WITHIN);
   }
 
   #hurry() {
     if (this.closed) return;
-    if (this.socket.readyState === WebSocket.OPEN) {
-      clearTimeout(this.doubt);
+    if (this.socket?.readyState === WebSocket.OPEN) {
       this.#ping();
-    } else if (this.socket.readyState === WebSocket.CLOSED) {
+    } else if (this.socket === null) {
       clearTimeout(this.timer);
       this.wait = FIRST_WAIT;
       this.#connect();

@@ -2,14 +2,14 @@
 
 import { beliefBars, chances, considered, moveTable } from "./analysis.js";
 import { Board } from "./board.js";
-import { button, choice, copyText, download, drawing, el, notice, toast, way } from "./dom.js";
+import { button, choice, copyText, download, drawing, el, notice, refill, say, toast, way } from "./dom.js";
 import { Graph } from "./graph.js";
 import { MoveList } from "./movelist.js";
 import { other, SIDES, token, TYPES } from "./pieces.js";
 import { playOnFrom } from "./playon.js";
 import { picture, record, review, Seat } from "./protocol.js";
 import { game as kept, keepGame, onChange } from "./settings.js";
-import { moveWords, say, squareWords } from "./speech.js";
+import { moveWords, squareWords } from "./speech.js";
 import { boards, fallen, Table } from "./state.js";
 import { t } from "./strings.js";
 
@@ -88,7 +88,7 @@ class ReviewScreen {
         kind: "import",
         title: `${sight.players.red} – ${sight.players.blue}`,
         variant: sight.variant,
-        over: sight.over.winner ?? "draw",
+        over: sight.over.end === "unfinished" ? "unfinished" : (sight.over.winner ?? "draw"),
       });
     this.#build();
     this.#load();
@@ -100,10 +100,11 @@ class ReviewScreen {
     const { sight } = this.table;
     // From here on a secret that opens the finished game alone: whoever gets it has no seat in the next.
     this.look = sight.over.look;
+    history.replaceState(null, "", `#/review/${this.id}/${this.look}${this.ply === null ? "" : `/${this.ply}`}`);
     this.moves = this.table.moves.slice(0, sight.ply);
     this.boards = boards(sight.pieces, this.moves);
     this.shape = this.offered.variants.find((each) => each.name === sight.variant);
-    this.ply = Math.min(this.ply ?? 0, this.moves.length);
+    this.ply = Math.max(0, Math.min(this.ply ?? 0, this.moves.length));
     this.board = new Board(this.shape, {
       flipped: this.believer === "red" && Boolean(kept(this.id)?.seats.blue),
       label: t("review"),
@@ -117,7 +118,7 @@ class ReviewScreen {
       "aria-label": t("review.ply"),
       oninput: (event) => this.go(Number(event.target.value)),
     });
-    this.caption = el("p", { class: "caption", role: "status" });
+    this.caption = el("p", { class: "caption" });
     this.wdl = el("div", { class: "wdl" });
     this.graph = el("div", { class: "graph-place" });
     this.policy = el("section", { class: "box" });
@@ -414,7 +415,8 @@ class ReviewScreen {
   #showPolicy(now) {
     const moves = considered(now);
     this.policy.hidden = !moves.length;
-    this.policy.replaceChildren(
+    const focused = refill(
+      this.policy,
       el(
         "div",
         { class: "line spread" },
@@ -435,6 +437,7 @@ class ReviewScreen {
       ),
       moveTable(moves, this.moves[this.ply]),
     );
+    if (!focused) this.board.focus();
   }
 
   #showBeliefs(now) {
@@ -458,8 +461,8 @@ class ReviewScreen {
           title: t(`type.${type}`),
         },
       );
-    const focused = document.activeElement?.closest(".chip")?.getAttribute("aria-label");
-    this.beliefs.replaceChildren(
+    const focused = refill(
+      this.beliefs,
       el("h2", {}, t("belief")),
       choice(
         "believer",
@@ -479,6 +482,6 @@ class ReviewScreen {
         now.belief[this.believer],
       ),
     );
-    if (focused) this.beliefs.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
+    if (!focused) this.board.focus();
   }
 }

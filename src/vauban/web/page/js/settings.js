@@ -82,8 +82,13 @@ export function keepGame(id, changes) {
   const old = all.find((entry) => entry.id === id);
   const entry = { id, seats: {}, at: Date.now(), over: null, ...old, ...changes };
   const sorted = [entry, ...all.filter((other) => other.id !== id)];
-  keep("games", sorted.slice(0, MOST_GAMES));
-  for (const dropped of sorted.slice(MOST_GAMES)) forgetRest(dropped.id);
+  // This is the only place where the keys of games that go on are kept: only finished ones are dropped.
+  const dropped = sorted.filter((each) => each.over).slice(MOST_GAMES);
+  keep(
+    "games",
+    sorted.filter((each) => !dropped.includes(each)),
+  );
+  for (const each of dropped) forgetRest(each.id);
 }
 
 export function forgetGame(id) {

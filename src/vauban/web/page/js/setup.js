@@ -1,11 +1,10 @@
 // The setup editor: an army in its setup rows, changed by dragging, by two clicks, or by keyboard.
 
 import { Board } from "./board.js";
-import { ask, button, copyText, dialog, el, toast } from "./dom.js";
+import { ask, button, copyText, dialog, el, say, toast } from "./dom.js";
 import { army, named, readSetup, writeSetup } from "./pieces.js";
 import { checkSetup, drawSetup } from "./protocol.js";
 import { keep, recall } from "./settings.js";
-import { say } from "./speech.js";
 import { columnOf, rowOf, square } from "./squares.js";
 import { t } from "./strings.js";
 

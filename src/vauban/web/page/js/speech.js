@@ -1,15 +1,8 @@
-// Words for the ear: what a square holds, what a move did, and the live region that says it.
+// Words for the ear: what a square holds, and what a move did.
 
 import { named, other, SIDES, TYPES } from "./pieces.js";
 import { square } from "./squares.js";
 import { t } from "./strings.js";
-
-/** Say something through the screen reader; `urgent` interrupts. */
-export function say(text, urgent = false) {
-  const region = document.getElementById(urgent ? "alert" : "live");
-  // The same sentence twice in a row would not be a change, and so not be read.
-  region.textContent = region.textContent === text ? `${text}\u00a0` : text;
-}
 
 const owner = (side, seat) => (seat === "watch" ? t(`side.${side}`) : side === seat ? t("own") : t("enemy"));
 
@@ -78,16 +71,16 @@ function leftWords(left) {
 
 /** What a single letter asks for; null if it asks for nothing. `pieces` are as the person may remember them. */
 export function commandWords(letter, { sight, pieces, row, shape }) {
-  const { seat, last, left, battleless, warnings } = sight;
+  const { seat, eyes, last, left, battleless, warnings } = sight;
   switch (letter) {
     case "l":
       return last ? moveWords(last, seat) : t("say.no_move");
     case "o":
       return rowWords(row, shape, pieces, seat);
     case "s":
-      return armyWords(pieces, seat === "watch" ? "red" : seat);
+      return armyWords(pieces, seat === "watch" ? (eyes ?? "red") : seat);
     case "p":
-      return armyWords(pieces, seat === "watch" ? "blue" : other(seat)) || t("say.none_known");
+      return armyWords(pieces, other(seat === "watch" ? (eyes ?? "red") : seat)) || t("say.none_known");
     case "b":
       return [t("counter.plain", { count: battleless.count }), ...warnings].join(" ");
     case "w":

@@ -76,8 +76,11 @@ function rewind(now, moves) {
   return [...standing].map(([at, piece]) => ({ ...piece, id: at, at, moved: false, revealed: false }));
 }
 
+/** A scout alone goes further than one square, and so is known by it. */
+const isFar = (from, to) => Math.abs(columnOf(from) - columnOf(to)) + Math.abs(rowOf(from) - rowOf(to)) > 1;
+
 function after(board, { from, to, battle }) {
-  const far = Math.abs(columnOf(from) - columnOf(to)) + Math.abs(rowOf(from) - rowOf(to)) > 1;
+  const far = isFar(from, to);
   const next = [];
   for (const piece of board) {
     if (piece.at === from) {
@@ -108,5 +111,7 @@ export function fallen(board, move) {
 export function remembered(piece, sight, memory) {
   if (piece.side === sight.seat || sight.phase === "over" || sight.seat === "watch") return piece.type;
   // Tournament style: what a fight (or a long run) has shown is hidden again with the next move.
-  return memory === "tournament" && sight.last?.to !== piece.at ? null : piece.type;
+  const { last } = sight;
+  const shown = last?.to === piece.at && (last.battle || isFar(last.from, last.to));
+  return memory === "tournament" && !shown ? null : piece.type;
 }

@@ -35,11 +35,25 @@ export function waitingRoom(sight, variant, entry, give) {
     { class: "page" },
     heading(t("wait.setup", { side: t(`side.${sight.seat}`) })),
     el("p", { class: "lead" }, t("wait.setup.text", { variant: variant.title })),
-    !sight.aids && el("p", {}, t("aids.off")),
+    el(
+      "ul",
+      { class: "terms" },
+      el("li", {}, variant.rules),
+      el("li", {}, clockWords(sight.clock)),
+      el("li", {}, t(sight.takebacks ? "takebacks.on" : "takebacks.off")),
+      !sight.aids && el("li", {}, t("aids.off")),
+    ),
     invite,
     editor.element,
     el("div", { class: "play-bar" }, ready),
   );
+}
+
+/** The clock of a game, before it begins. */
+function clockWords(clock) {
+  if (!clock) return t("clock.no");
+  if (clock.kind !== "bronstein") return `${t("clock")}: ${t(`clock.${clock.kind}`)}. ${t(`clock.${clock.kind}.more`)}`;
+  return t("clock.bronstein.set", { minutes: clock.red.bank / 60, seconds: clock.free });
 }
 
 function invitation(game, { seat, invitation: token }) {
