@@ -6,11 +6,15 @@ import importlib.resources
 import json
 import math
 import re
+import signal
 from typing import Any
 
 import pytest
 from browser import PHONE, QUIET, Player, Visitor
 from playwright.sync_api import Locator, Page, Route, WebSocketRoute, expect
+
+from vauban.games.stratego.pieces import BOMB, LETTERS
+from vauban.games.stratego.variants import VARIANTS
 
 pytest_plugins = ["browser_fixtures"]
 pytestmark = pytest.mark.xdist_group("browser-page")
@@ -227,10 +231,67 @@ def test_two_friends_play_by_a_link_and_agree_on_a_draw(visit):
     guest.button("Accept").click()
     for visitor in (host, guest):
         expect(visitor.see("dialog.end h2")).to_have_text("A draw")
-        visitor.page.locator("dialog.end").get_by_role("button", name="Rematch").click()
-    # Colours are swapped; both set up anew.
+    host.page.locator("dialog.end").get_by_role("button", name="Rematch").click()
+    # The other is told, in the dialog and beside the board, and for the ear.
+    expect(guest.page.locator("dialog.end .asked")).to_have_text("Friend would like a rematch.")
+    expect(guest.page.locator("#live")).to_have_text("Friend would like a rematch.")
+    expect(host.button("Rematch asked")).to_be_disabled()
+    # Whoever is away when it is made finds the way when he comes back.
+    old = host.page.url
+    host.page.goto("about:blank")
+    guest.page.locator("dialog.end").get_by_role("button", name="Rematch").click()
+    guest.see(".setup .piece.red")  # colours are swapped; both set up anew
+    host.page.goto(old)
+    host.button("To the rematch").click()
     host.see(".setup .piece.blue")
-    guest.see(".setup .piece.red")
+
+
+def test_a_friend_reads_the_terms_and_hears_what_was_declined(visit):
+    host, guest = visit(), visit()
+    host.open()
+    host.choose(mode="friend", clock="bronstein")
+    minutes = host.page.get_by_role("spinbutton", name="Minutes")
+    minutes.fill("500")
+    minutes.press("Tab")
+    expect(minutes).to_have_value("180")
+    minutes.fill("7")
+    host.page.locator("input[name=takebacks]").uncheck()
+    host.see(".setup .piece")
+    host.give(QUIET)
+    host.button("Make the link").click()
+    guest.open(host.see(".invitation input").input_value().removeprefix(guest.address))
+    guest.picture("terms-light")
+    expect(guest.page.locator(".terms li").nth(0)).to_contain_text("plies without a battle")
+    expect(guest.page.locator(".terms li").nth(1)).to_contain_text("7 minutes")
+    expect(guest.page.locator(".terms li").nth(2)).to_have_text("Moves cannot be taken back.")
+    guest.give(QUIET)
+    guest.button("Ready").click()
+    host.see(".bottom-card.turn")
+    host.button("Offer a draw").focus()
+    host.page.keyboard.press("Enter")
+    host.page.locator("dialog").get_by_role("button", name="Offer a draw").click()
+    guest.button("Decline").click()
+    host.see(".toast", has_text="The draw was declined.")
+    expect(host.page.locator("#live")).to_have_text("The draw was declined.")
+    # What had the focus has it still, or the board does: never nothing.
+    assert host.page.evaluate("document.activeElement.closest('.actions, .board') !== null")
+
+
+def test_a_setup_that_cannot_begin_is_asked_for_again(visit):
+    visitor = visit()
+    visitor.open()
+    visitor.choose(mode="friend", variant="classic")
+    visitor.see(".setup .piece")
+    others = "".join(letter * count for letter, count in zip(LETTERS, VARIANTS["classic"].army, strict=True))
+    others = others.replace(LETTERS[BOMB], "")
+    rows = [others[:10], others[10:20], others[20:30], f"BB{others[30:32]}BB{others[32:]}BB"]
+    visitor.give("/".join(rows))
+    visitor.button("Make the link").click()
+    visitor.see(".toast", has_text="None of these pieces could make a first move")
+    visitor.see(".setup .piece")
+    visitor.page.reload()
+    visitor.see(".setup .piece")
+    visitor.see(".invitation input")
 
 
 def test_two_machines_are_watched(visit):
@@ -357,6 +418,25 @@ def test_a_game_without_aids_has_no_notes_and_remembers_nothing_for_either_side(
         player.press(target)
         expect(other.cell(target)).to_have_attribute("aria-label", f"{target}, enemy scout (2)")
     expect(blue.cell("a6")).to_have_attribute("aria-label", "a6, enemy piece")
+
+
+def test_a_connection_that_has_died_in_silence_is_given_up_and_made_anew(visit, serving):
+    visitor = visit()
+    page = visitor.page
+    visitor.start(QUIET)
+    page.clock.install()
+    page.reload()
+    visitor.see(".bottom-card.turn")
+    serving.process.send_signal(signal.SIGSTOP)
+    try:
+        page.clock.run_for(20_000)  # it asks whether anybody is there
+        expect(page.locator(".banner")).to_have_count(0)
+        page.clock.run_for(8_000)
+        visitor.see(".banner", has_text="connection")
+    finally:
+        serving.process.send_signal(signal.SIGCONT)
+    page.clock.run_for(2_000)
+    expect(page.locator(".banner")).to_have_count(0)
 
 
 def test_a_machine_that_takes_longer_than_usual_is_seen_to_think(visit):
@@ -517,6 +597,43 @@ def test_notes_letters_numbers_and_taking_back(visit):
     expect(page.locator(".toast, dialog.end").first).to_be_visible()
 
 
+def test_a_known_piece_that_only_moves_is_not_shown_again_in_tournament_style(visit):
+    page = visit().open().page
+    shown = page.evaluate(
+        """async () => {
+            const {remembered} = await import("/static/js/state.js");
+            const sight = (last) => ({seat: "red", phase: "play", last});
+            const piece = {side: "blue", type: "marshal", at: "e5"};
+            const battle = {attacker: "marshal", defender: "miner", result: ">"};
+            return [
+                {from: "e6", to: "e5", battle},
+                {from: "e6", to: "e5", battle: null},
+                {from: "e9", to: "e5", battle: null},
+                {from: "a1", to: "a2", battle: null},
+            ].map((last) => remembered(piece, sight(last), "tournament"));
+        }"""
+    )
+    assert shown == ["marshal", None, "marshal", None]
+
+
+def test_a_move_typed_while_looking_at_an_earlier_position_leads_back(visit):
+    visitor = visit()
+    player = visitor.start(QUIET)
+    player.step("d1", "c1")
+    page = visitor.page
+    visitor.see(".bottom-card.turn")
+    page.locator(".moves button").first.click()
+    visitor.see(".look")
+    page.keyboard.type("e5e6")  # nothing stands there
+    visitor.see(".reason-box", has_text="there is no piece on e5")
+    expect(page.locator(".look")).to_have_count(0)
+    expect(page.locator(".board.past")).to_have_count(0)
+    # And nothing is in the hand: an enemy piece is pressed to note something.
+    enemy = next(at for at, (words, _) in player.cells().items() if words[0] == "enemy piece")
+    player.press(enemy)
+    visitor.see("dialog.sheet")
+
+
 def test_what_was_shown_is_hidden_again_in_tournament_style(visit):
     visitor = visit()
     visitor.open()
@@ -569,6 +686,26 @@ def test_a_recorded_game_is_imported_and_one_that_is_none_is_refused(visit):
     page.keyboard.press("ArrowRight")
     expect(page.locator(".caption")).to_have_text("1. Red moves b1 to b2.")
     visitor.see(".graph-place", has_text="There is no network for this variant")
+
+
+@pytest.mark.parametrize("address", ["#/review/nothing/%/1", "#/game/%E0%A4%A/red/x", "#/%"])
+def test_an_address_that_is_badly_written_leads_nowhere_in_words(visit, address):
+    visitor = visit()
+    page = visitor.open(address).page
+    expect(page.locator("h1").first).to_be_visible()
+
+
+def test_the_address_of_a_look_back_opens_no_seat(visit):
+    visitor = visit()
+    visitor.start()
+    seat = visitor.page.url.rpartition("/")[2]
+    visitor.resign()
+    visitor.page.locator("dialog.end").get_by_role("button", name="Look back").click()
+    visitor.see(".review .board")
+    assert seat not in visitor.page.url and "#/review/" in visitor.page.url
+    game, secret = visitor.page.url.split("/")[-2:]
+    visitor.page.goto(visitor.address + f"#/review/{game}/{secret}/-5")
+    visitor.see(".caption", has_text="The start.")
 
 
 def test_a_game_is_played_on_from_where_one_looks_back(visit):
