@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from html import escape
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -29,213 +30,6 @@ ROW = 15
 MOST_MOVES = 5
 
 KINDS = {"loss": "lost ground", "belief": "found the Flag", "surprise": "was surprised", "flag": "captured the Flag"}
-
-STYLE = """
-:root { color-scheme: light dark;
-  --page: #f4f1e8; --card: #fffdf7; --ink: #26231b; --soft: #6d6656; --line: #ddd5c0; --faint: #ece6d6;
-  --red: #b3392f; --blue: #27598f; --draw: #a79f8c; --heat: #d98c00; --accent: #8a6d1b; }
-@media (prefers-color-scheme: dark) { :root {
-  --page: #171510; --card: #211e17; --ink: #ece6d6; --soft: #a89f8a; --line: #3d382b; --faint: #2e2a20;
-  --red: #e0695e; --blue: #6fa3e0; --draw: #7b7464; --heat: #f0ad33; --accent: #e0c068; } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--ink);
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
-main { max-width: 1080px; margin: 0 auto; padding: 32px 18px 56px; }
-h1 { font-size: 28px; line-height: 1.2; margin: 0 0 4px; letter-spacing: -0.01em; overflow-wrap: anywhere; }
-h1 .red, b.red { color: var(--red); } h1 .blue, b.blue { color: var(--blue); }
-.under { color: var(--soft); margin: 0 0 18px; overflow-wrap: anywhere; }
-section { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 18px 20px;
-  margin: 16px 0; }
-h2 { font-size: 18px; margin: 0 0 4px; }
-section > p { color: var(--soft); margin: 0 0 12px; max-width: 78ch; }
-svg { display: block; max-width: 100%; height: auto; }
-.graph text, .known text { fill: var(--soft); font-size: 12px; }
-.graph .zero { stroke: var(--line); stroke-dasharray: 3 4; } .graph .frame { fill: var(--faint); }
-.graph path { fill: none; stroke-width: 2; stroke-linejoin: round; }
-.graph .red { stroke: var(--red); } .graph .blue { stroke: var(--blue); stroke-dasharray: 6 3; }
-.graph .now { stroke: var(--ink); stroke-width: 1.5; }
-.graph .mark circle { fill: var(--accent); } .graph .mark text { fill: var(--card); font-weight: 700; font-size: 11px; }
-.graph .mark { cursor: pointer; }
-.graph { min-width: 620px; }
-.game { margin-top: 14px; display: grid;
-  grid-template-columns: minmax(280px, 1fr) minmax(280px, 1fr); gap: 20px; align-items: start; }
-.game svg { border-radius: 8px; width: 100%; }
-.board .heat { fill: #f0a000; } .board .last { fill: none; stroke: #8a6d1b; stroke-width: 3; }
-.board .arrows line { stroke-linecap: round; stroke: #26231b; } .board .arrows polygon { fill: #26231b; }
-.board .belief text { font-size: 11px; font-weight: 700; fill: #26231b; stroke: #fffdf7; stroke-width: 3;
-  paint-order: stroke; pointer-events: none; }
-.board g[data-piece] { cursor: pointer; } .board g.chosen path { stroke: #ffd23f; stroke-width: 3.5; }
-.controls { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; margin: 10px 0; }
-.controls input[type=range] { flex: 1 1 180px; min-width: 120px; accent-color: var(--accent); }
-button, select { font: inherit; color: inherit; background: var(--faint); border: 1px solid var(--line);
-  border-radius: 8px; padding: 5px 11px; min-height: 36px; cursor: pointer; }
-button:focus-visible, select:focus-visible, input:focus-visible, a:focus-visible, g:focus-visible {
-  outline: 3px solid var(--accent); }
-.says { font-weight: 600; min-height: 1.5em; margin: 0 0 8px; }
-.bar { display: flex; height: 20px; border-radius: 6px; overflow: hidden; background: var(--faint); margin: 2px 0 8px; }
-.bar span { display: block; font-size: 12px; line-height: 20px; text-align: center; color: #fff; overflow: hidden; }
-.bar .win.red, .bar .loss.blue { background: #b3392f; } .bar .win.blue, .bar .loss.red { background: #27598f; }
-.bar .drawn { background: #837b69; }
-.fallen { margin: 0; font-size: 14px; }
-h3 { font-size: 14px; margin: 12px 0 2px; color: var(--soft); font-weight: 600; }
-table { border-collapse: collapse; width: 100%; font-size: 14px; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: 3px 8px 3px 0; border-bottom: 1px solid var(--faint); }
-td.n, th.n { text-align: right; } th { color: var(--soft); font-weight: 500; }
-.share { display: inline-block; height: 9px; background: var(--heat); border-radius: 2px; vertical-align: baseline; }
-tr.true td { font-weight: 700; }
-.moments { display: grid; grid-template-columns: repeat(auto-fill, minmax(235px, 1fr)); gap: 16px; list-style: none;
-  margin: 12px 0 0; padding: 0; }
-.moments li { border: 1px solid var(--line); border-radius: 10px; overflow: hidden; display: flex;
-  flex-direction: column; break-inside: avoid; background: var(--card); }
-.moments svg { width: 100%; } .moments div { padding: 12px 14px; }
-.moments p { margin: 4px 0 0; } .moments .kind { color: var(--soft); font-size: 13px; margin: 0; }
-.badge { display: inline-block; min-width: 22px; height: 22px; line-height: 22px; border-radius: 11px;
-  text-align: center; background: var(--accent); color: var(--card); font-weight: 700; font-size: 12px;
-  margin-right: 8px; }
-.moments a { color: inherit; }
-.moves { columns: 6 120px; font-size: 13px; font-variant-numeric: tabular-nums; margin: 8px 0 0; padding: 0;
-  list-style: none; }
-.moves a { color: inherit; text-decoration: none; } .moves a:hover { text-decoration: underline; }
-.moves .now { background: var(--faint); border-radius: 4px; font-weight: 700; }
-.moves span { color: var(--soft); display: inline-block; min-width: 2.6em; }
-.scroll { overflow-x: auto; } .known { min-width: 640px; } .known .cell { fill: var(--heat); }
-.known .shown { fill: var(--draw); } .known .row { fill: var(--faint); }
-footer { color: var(--soft); font-size: 13px; }
-@media (max-width: 700px) { .game { grid-template-columns: 1fr; } section { padding: 14px; } }
-@media print { body, section { background: none; } .live, .now { display: none; } section { border: 0; padding: 0; }
-  .moments { grid-template-columns: 1fr 1fr; } }
-"""
-
-SCRIPT = r"""
-const data = JSON.parse(document.getElementById("data").textContent);
-const board = document.querySelector(".board svg");
-const cells = [...board.querySelectorAll(":scope > rect")].slice(1);
-const groups = [...board.querySelectorAll(":scope > g")];
-const layers = ["under", "pieces", "arrows", "belief"].map(name => add(board, "g", { class: name }));
-layers[1].append(...groups);
-const at = id => document.getElementById(id);
-let ply = 0, chosen = data.chosen;
-function latest(list, n) {
-  let found = null;
-  for (const each of list) { if (each[0] > n) break; found = each[1]; }
-  return found;
-}
-const corner = square => [+cells[square].getAttribute("x"), +cells[square].getAttribute("y")];
-const hidden = (piece, n) => piece.shown === null || n < piece.shown;
-const shares = (piece, n) => { const text = hidden(piece, n) ? latest(piece.belief, n) : null;
-  return text === null ? null : text.match(/../g).map(part => parseInt(part, 16)); };
-const percent = share => share + "%";
-function add(parent, tag, attributes, text) {
-  const made = document.createElementNS(parent.namespaceURI, tag);
-  for (const key in attributes) made.setAttribute(key, attributes[key]);
-  if (text !== undefined) made.textContent = text;
-  return parent.appendChild(made);
-}
-function rows(table, lines) {
-  table.textContent = "";
-  for (const line of lines) {
-    const row = add(table, "tr", line.true ? { class: "true" } : {});
-    line.cells.forEach(text => add(row, "td", {}, text));
-    if (line.bar === undefined) continue;
-    add(add(row, "td", {}), "span", { class: "share", style: `width:${line.bar * 1.2}px` });
-  }
-}
-function bar(side, n) {
-  const wdl = data.wdl[n][side], box = at("bar-" + side);
-  if (!box) return;
-  box.textContent = "";
-  box.hidden = !wdl;
-  if (!wdl) return;
-  const [loss, draw, win] = wdl.map(share => Math.round(share * 100));
-  for (const [name, share] of [["win", win], ["drawn", draw], ["loss", loss]]) {
-    const look = { class: `${name} ${data.sides[side]}`, style: `flex:${share} 0 0` };
-    if (share) add(box, "span", look, share > 8 ? percent(share) : "");
-  }
-  box.setAttribute("aria-label", `${data.sides[side]}: win ${win}%, draw ${draw}%, loss ${loss}%`);
-}
-function show(n) {
-  ply = Math.max(0, Math.min(n, data.says.length - 1));
-  at("ply").value = ply;
-  at("says").textContent = data.says[ply];
-  const viewer = +at("viewer").value, kind = +at("kind").value;
-  layers[0].textContent = layers[2].textContent = layers[3].textContent = "";
-  data.pieces.forEach((piece, number) => {
-    const square = latest(piece.at, ply), group = groups[number];
-    group.style.display = square < 0 ? "none" : "";
-    group.classList.toggle("chosen", chosen === number);
-    if (square < 0) return;
-    const [x, y] = corner(square);
-    group.setAttribute("transform", `translate(${x} ${y})`);
-    const path = group.querySelector("path");
-    path.setAttribute("stroke-dasharray", hidden(piece, ply) ? "3 2" : "none");
-    const found = viewer < 0 || piece.side === viewer ? null : shares(piece, ply);
-    if (found) {
-      add(layers[0], "rect", { x, y, ...data.cell, class: "heat", "fill-opacity": found[kind] / 100 });
-      add(layers[3], "text", { x: x + data.cell.width / 2, y: y + data.cell.height - 2 }, percent(found[kind]));
-    }
-  });
-  for (const square of data.moves[ply]) {
-    const [x, y] = corner(square);
-    add(layers[0], "rect", { x, y, ...data.cell, class: "last" });
-  }
-  [0, 1].forEach(side => {
-    bar(side, ply);
-    const lost = data.pieces.filter(each => each.side === side && latest(each.at, ply) < 0);
-    at("lost-" + side).textContent = lost.map(each => data.types[each.kind]).join(", ") || "nothing";
-  });
-  rows(at("policy"), data.policy[ply].map(([move, share]) => ({ cells: [move, percent(share)], bar: share })));
-  if (at("arrows").checked) data.policy[ply].forEach(([, share, from, to]) => arrow(from, to, share / 100));
-  for (const link of document.querySelectorAll(".moves a")) link.classList.toggle("now", +link.dataset.ply === ply);
-  at("searched").textContent = data.search[ply] ? "What a search found them worth, from −1 to 1" : "";
-  rows(at("search"), (data.search[ply] || []).map(cells => ({ cells })));
-  choice();
-  const x = data.left + data.width * ply / Math.max(1, data.says.length - 1);
-  for (const line of document.querySelectorAll("line.now")) { line.setAttribute("x1", x); line.setAttribute("x2", x); }
-}
-function arrow(from, to, share) {
-  const middle = square => corner(square).map(n => n + data.cell.width / 2);
-  const [x0, y0] = middle(from), [x1, y1] = middle(to);
-  const far = Math.hypot(x1 - x0, y1 - y0), dx = (x1 - x0) / far, dy = (y1 - y0) / far, w = 2 + 6 * share;
-  const group = add(layers[2], "g", { opacity: 0.35 + 0.5 * share }), bx = x1 - 12 * dx, by = y1 - 12 * dy;
-  add(group, "line", { x1: x0 + 12 * dx, y1: y0 + 12 * dy, x2: bx, y2: by, "stroke-width": w });
-  const s = w / 2 + 4, tip = [x1 - 3 * dx, y1 - 3 * dy];
-  add(group, "polygon", { points: [tip, [bx - s * dy, by + s * dx], [bx + s * dy, by - s * dx]].join(" ") });
-}
-function choice() {
-  const piece = chosen === null ? null : data.pieces[chosen], found = piece && shares(piece, ply);
-  const name = piece && `${data.sides[piece.side]}'s ${data.types[piece.kind]}`;
-  at("piece").textContent = !piece ? "Choose a piece on the board to see what it was taken for"
-    : latest(piece.at, ply) < 0 ? `The chosen piece, ${name}, has fallen`
-    : !found ? `The chosen piece, ${name}, has been seen`
-    : `What ${data.sides[1 - piece.side]} took the chosen piece, ${name}, for`;
-  const kinds = (found || []).map((share, kind) => ({ share, kind, true: kind === piece.kind }));
-  rows(at("shares"), kinds.filter(each => each.share || each.true).sort((a, b) => b.share - a.share).map(each => ({
-    cells: [data.types[each.kind] + (each.true ? " (true)" : ""), percent(each.share)],
-    bar: each.share, true: each.true })));
-}
-const steps = { first: () => 0, back: () => ply - 1, next: () => ply + 1, last: () => data.says.length - 1 };
-for (const key in steps) at(key).onclick = () => show(steps[key]());
-at("ply").oninput = () => show(+at("ply").value);
-at("viewer").onchange = at("kind").onchange = at("arrows").onchange = () => show(ply);
-groups.forEach((group, number) => {
-  const choose = () => { chosen = chosen === number ? null : number; show(ply); };
-  group.dataset.piece = number;
-  group.setAttribute("tabindex", 0);
-  group.setAttribute("role", "button");
-  group.onclick = choose;
-  group.onkeydown = event => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); } };
-});
-document.querySelectorAll("[data-ply]").forEach(each => each.addEventListener("click", event => {
-  event.preventDefault();
-  if (each.tagName === "A") board.scrollIntoView({ block: "center" });
-  show(+each.dataset.ply); }));
-addEventListener("keydown", event => {
-  const key = { ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last" }[event.key];
-  if (key && !["INPUT", "SELECT"].includes(event.target.tagName)) { event.preventDefault(); show(steps[key]()); }
-});
-board.setAttribute("role", "group"); // its pieces can be chosen
-show(data.begin);
-"""
 
 
 def report_html(found: Review, headers: Mapping[str, str] | None = None, result: str | None = None) -> str:
@@ -263,13 +57,19 @@ def report_html(found: Review, headers: Mapping[str, str] | None = None, result:
         "<footer>Made by Vauban. Nobody saw any of this during the game: each side is judged by what it could know."
         "</footer>",
     ]
+    style, script = (_beside(name) for name in ("report.css", "report.js"))
     data = json.dumps(_data(found), separators=(",", ":")).replace("<", "\\u003c")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body><main>{''.join(parts)}</main>"
-        f'<script type="application/json" id="data">{data}</script><script>{SCRIPT}</script></body></html>\n'
+        f"<title>{escape(title)}</title><style>{style}</style></head><body><main>{''.join(parts)}</main>"
+        f'<script type="application/json" id="data">{data}</script><script>{script}</script></body></html>\n'
     )
+
+
+def _beside(name: str) -> str:
+    """A file that lies beside this one."""
+    return resources.files("vauban.web").joinpath(name).read_text(encoding="utf-8")
 
 
 def _boards(found: Review) -> list[Board]:
