@@ -31,7 +31,10 @@ INTERRUPTED = 130
 
 def train(
     preset: Annotated[
-        str | None, typer.Argument(help="A preset (laptop-tiny, kuhn, h200-barrage, paper, …) or a .toml file.")
+        str | None,
+        typer.Argument(
+            help="A preset (laptop-tiny, kuhn, leduc, micro, h200-barrage, h200-classic, paper) or a .toml file."
+        ),
     ] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the configuration: moves.games=512.")
