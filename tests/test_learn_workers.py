@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import socket
@@ -16,7 +17,7 @@ from vauban.errors import ConfigurationError
 from vauban.learn.config import load_config
 from vauban.learn.metrics import read_metrics
 from vauban.learn.run import Run
-from vauban.learn.workers import local_device
+from vauban.learn.workers import join_workers, local_device
 from vauban.nets.store import load_model
 from vauban.sim.simulator import Simulator
 
@@ -120,6 +121,26 @@ def test_when_a_worker_dies_the_other_ends_with_a_sentence(tmp_path: Path) -> No
         other.kill()
         leader.communicate()
         other.communicate()
+
+
+def part(rank: int, port: int, folder: str) -> None:
+    """What each of two workers does: meet, load what takes the group for a default, part, tell the threads left."""
+    os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    workers = join_workers(torch.device("cpu"))
+    importlib.import_module("torch.distributed.nn")  # as torch's own optimisers do, some time or other
+    assert workers.any(workers.leads)
+    workers.leave()
+    names = [(path / "comm").read_text().strip() for path in Path("/proc/self/task").iterdir()]
+    Path(folder, str(rank)).write_text(" ".join(names))
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted as Linux lists them")
+def test_workers_that_part_leave_no_thread_behind_that_could_end_them_with_an_abort(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+    torch.multiprocessing.spawn(part, (port, str(tmp_path)), nprocs=2)  # type: ignore[no-untyped-call]
+    for rank in "01":
+        assert "gloo" not in (tmp_path / rank).read_text()
 
 
 def test_a_device_that_is_not_here_is_refused() -> None:

@@ -8,6 +8,7 @@ gradient of a batch is the sum of the workers' shares.
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -135,6 +136,9 @@ def join_workers(device: torch.device, patience: float = PATIENCE) -> Workers:
     # Without it, a GPU that waits for a dead one is ended from outside, without a word of ours.
     os.environ.setdefault("TORCH_NCCL_BLOCKING_WAIT", "1")
     backend = "nccl" if device.type == "cuda" else "gloo"
+    # Its functions take the group of that moment for their default, and would keep it alive behind `leave`: a thread of
+    # the group that still runs when the program ends can end it with an abort.
+    importlib.import_module("torch.distributed.nn")
     workers = Workers(int(os.environ["RANK"]), count, device)
     with workers._together():
         distributed.init_process_group(backend, timeout=timedelta(minutes=patience))
