@@ -13,7 +13,7 @@ from vauban.learn.config import load_config
 from vauban.learn.run import Run
 from vauban.solve import Tree, build_tree, evaluate, tabulate, uniform
 
-UNDAMPED = ["moves.magnet_weight=0.0", "moves.update_weight=0.0", "moves.clip=1e9"]
+UNDAMPED = ["moves.magnet_weight=0.0", "moves.update_weight=0.0"]
 
 
 def exploitability(tree: Tree, run: Run) -> float:
