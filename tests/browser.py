@@ -292,7 +292,9 @@ class Player:
 
     def answered(self, before: int) -> None:
         """Wait for the answer to a move that was made after so many plies, or for the end."""
-        self.page.locator(f".moves li:nth-child({before + 2}), dialog.end").first.wait_for()
+        # The answer may end the game: then nobody is on turn any more, and the end is told a moment later.
+        mine = f".table:has(.moves li:nth-child({before + 2})):has(.bottom-card.turn)"
+        self.page.locator(f"{mine}, dialog.end").first.wait_for()
 
     def turns(self, number: int) -> None:
         for _ in range(number):
