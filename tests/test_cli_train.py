@@ -319,8 +319,11 @@ def test_a_folder_without_a_run_has_no_card(config: Path) -> None:
 
 
 def test_a_card_says_what_was_changed_by_hand_between_two_commands() -> None:
-    had = {"minutes": 3.0, "moves": {"games": 8, "clip": 0.2, "magnet_weight": {"coefficient": 0.1, "decay": 0.3}}}
-    has = {"minutes": 5.0, "moves": {"games": 8, "clip": 0.1, "magnet_weight": {"coefficient": 0.2, "decay": 0.4}}}
+    had = {"minutes": 3, "moves": {"clip": 0.2, "magnet_weight": {"coefficient": 0.1, "decay": 0.3, "ceiling": 1.0}}}
+    has = {
+        "minutes": 5.0,
+        "moves": {"clip": 0.1, "magnet_weight": {"coefficient": 0.2, "decay": 0.4, "ceiling": "inf"}},
+    }
     resumed = "vauban train --resume runs/small --minutes 5 --set moves.magnet_weight.decay=0.4"
     starts = [
         {"command": "vauban train small.toml", "configuration": had},
@@ -328,5 +331,6 @@ def test_a_card_says_what_was_changed_by_hand_between_two_commands() -> None:
         {"command": "vauban train --resume runs/small", "configuration": has},
     ]
     assert _commands(starts) == (
-        f"vauban train small.toml && {resumed} --set moves.clip=0.1 --set moves.magnet_weight.coefficient=0.2"
+        f"vauban train small.toml && {resumed} --set moves.clip=0.1 --set moves.magnet_weight.coefficient=0.2 "
+        "--set moves.magnet_weight.ceiling=inf"
     )

@@ -100,7 +100,8 @@ def _commands(starts: Sequence[Mapping[str, Any]]) -> str:
         command, had = start["command"], _leaves(before.get("configuration", {}))
         for key, value in _leaves(start.get("configuration", {})).items():
             if key in had and had[key] != value and not _says(command, key):
-                command += f" --set {shlex.quote(f'{key}={toml_text(value)}')}"
+                text = value if value == "inf" else toml_text(value)  # which JSON has in quotes
+                command += f" --set {shlex.quote(f'{key}={text}')}"
         if "--set" in command:
             commands.append(command)
     return " && ".join(commands)

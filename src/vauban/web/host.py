@@ -219,10 +219,10 @@ class Host:
         sitters = [PERSON, PERSON]
         sitters[1 - side] = self._machine(wanted.get("level"), table.variant)
         board = table.board_at(ply)
-        hidden = {}
+        setups = setups_with(board, {})
         if pieces == "drawn":
             hidden = await self.quick.ask(DrawHidden(board.view(side), secrets.randbits(62)), SETUP_SECONDS)
-        setups = setups_with(board, hidden)
+            setups = setups_with(board, hidden)
         origin = {"ply": ply, "pieces": pieces}
         made = new_table(
             table.variant.name, "level", (sitters[0], sitters[1]), rules=board.rules.text, played_on=origin

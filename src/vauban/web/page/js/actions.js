@@ -10,8 +10,9 @@ export function fillActions(place, sight, hooks) {
   const asked = Boolean(sight.rematch?.includes(sight.seat));
   // A rematch is made when all have asked: whoever was away then asks again, and is shown the way.
   const waits = asked && sight.kind === "friend" && !sight.rematch.includes(other(sight.seat));
+  const again = waits ? "rematch.wanted" : asked ? "rematch.go" : "rematch";
   const busy = Boolean(sight.offer);
-  const key = JSON.stringify([sight.phase, sight.takebacks, busy, sight.ply > 0, sight.took_back, asked, waits]);
+  const key = JSON.stringify([sight.phase, sight.takebacks, busy, sight.ply > 0, sight.took_back, again]);
   if (place.dataset.key === key) return true;
   place.dataset.key = key;
   const action = (sign, name, run, properties = {}) =>
@@ -35,13 +36,12 @@ export function fillActions(place, sight, hooks) {
   ];
   const over = () => [
     action("sign-look", "review", hooks.review, { class: "action primary" }),
-    action("sign-again", waits ? "rematch.wanted" : asked ? "rematch.go" : "rematch", () => hooks.send({ do: "rematch" }), {
-      disabled: waits,
-    }),
+    action("sign-again", again, () => hooks.send({ do: "rematch" }), { disabled: waits }),
     flip,
     el("a", { class: "button action", href: "#/" }, drawing("sign-new", "sign"), t("new")),
   ];
-  return refill(place, ...(sight.phase === "over" ? over() : sight.seat === "watch" ? [eyes(), flip] : playing()).filter(Boolean));
+  const shown = sight.phase === "over" ? over() : sight.seat === "watch" ? [eyes(), flip] : playing();
+  return refill(place, ...shown.filter(Boolean));
 }
 
 async function resign(send) {
