@@ -18,14 +18,17 @@ import json
 import signal
 import sys
 import time
+from collections.abc import Iterator
 
 from vauban.arena.executors import Here, Job, Processes
 from vauban.arena.match import OWN, FinishedGame, Match
 from vauban.arena.schedule import Schedule
 from vauban.arena.statistics import summary
 
-SCRIPTED = ("charger", "fox", "hunter", "hunter:finish=1", "thermal", "thermal:refuse=1", "prober")
+SCRIPTED = ("charger", "cadet", "fox", "hunter", "hunter:finish=1", "thermal", "thermal:refuse=1", "prober")
 LEARNED = ("net", "search", "search-mcts")
+SIDE_BY_SIDE = 100
+"""Games that a GPU plays at once. All at once would be quicker by a little, but if stopped early none would count."""
 SIMPLER = ("charger", "hunter", "hunter:finish=1", "thermal", "fox", "prober")
 
 
@@ -95,19 +98,31 @@ def main() -> None:
 
 def play(wanted: list[Match], done: list[list[FinishedGame]], asked: argparse.Namespace) -> None:
     """Play the matches, and put each game down where it belongs."""
-    executor = Here() if asked.device == "cuda" else Processes(asked.workers)
-    schedule = Schedule([(match, range(match.games)) for match in wanted], executor.workers)
-    # A GPU answers for all games of a match at once.
-    jobs = [Job(match, tuple(range(match.games))) for match in wanted] if asked.device == "cuda" else schedule
     begun = time.perf_counter()
-    for index, games in executor.run(jobs):
-        place = index
-        if jobs is schedule:
-            schedule.learn(index, games)
-            place = schedule.taken[index][0]
+    for place, games in side_by_side(wanted) if asked.device == "cuda" else spread(wanted, asked.workers):
         done[place] += games
         played = sum(map(len, done))
         print(f"{played} games, {time.perf_counter() - begun:.0f} s", end="\r", file=sys.stderr, flush=True)
+
+
+def side_by_side(wanted: list[Match]) -> Iterator[tuple[int, list[FinishedGame]]]:
+    """The games of each match, many at a time: a GPU answers for all of them at once."""
+    for place, match in enumerate(wanted):
+        jobs = [
+            Job(match, tuple(range(first, min(first + SIDE_BY_SIDE, match.games))))
+            for first in range(0, match.games, SIDE_BY_SIDE)
+        ]
+        for _, games in Here().run(jobs):
+            yield place, games
+
+
+def spread(wanted: list[Match], workers: int | None) -> Iterator[tuple[int, list[FinishedGame]]]:
+    """The games of all matches, over the cores of this machine."""
+    executor = Processes(workers)
+    schedule = Schedule([(match, range(match.games)) for match in wanted], executor.workers)
+    for index, games in executor.run(schedule):
+        schedule.learn(index, games)
+        yield schedule.taken[index][0], games
 
 
 if __name__ == "__main__":

@@ -24,6 +24,11 @@ class Replay:
         self._done = 0
         self._graph: torch.cuda.CUDAGraph | None = None
 
+    def prepare(self) -> None:
+        """Capture it now, by doing it a few times, so that the next one is fast already."""
+        while self._captured and self._graph is None:
+            self()
+
     def __call__(self) -> None:
         """Do it once."""
         if self._graph is None and self._captured and self._done >= WARM_UP:

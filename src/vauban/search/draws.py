@@ -10,22 +10,27 @@ from vauban.nets.replay import Replay
 
 
 class Draws:
-    """So many configurations of a position at a time."""
+    """Draws configurations of a position, a fixed number at a time; what is not wanted of them is left away."""
 
     def __init__(self, belief: Belief, seen: Tensor, samples: int) -> None:
-        """seen: an observation of one position, for its shape, kind of numbers and device."""
+        """seen: an observation of one position, on the device that draws. Takes seconds on a GPU, and spares the draws.
+
+        samples: at most so many are drawn at a time, and it takes as long to draw fewer.
+        """
         self._belief = belief
-        self._seen = torch.empty_like(seen)
-        self._uniforms = torch.empty(1, samples, belief.pieces, device=seen.device)
+        self._seen = seen.clone()
+        self._uniforms = torch.zeros(1, samples, belief.pieces, device=seen.device)
         self._values = torch.empty(1, samples, belief.pieces, dtype=torch.int8, device=seen.device)
         self._replay = Replay(self._draw, seen.device)
+        self._replay.prepare()
 
     def draw(self, seen: Tensor, uniforms: Tensor) -> Tensor:
         """As `Belief.sample`."""
+        samples = uniforms.shape[1]
         self._seen.copy_(seen)
-        self._uniforms.copy_(uniforms)
+        self._uniforms[:, :samples].copy_(uniforms)
         self._replay()
-        return self._values.clone()
+        return self._values[:, :samples].clone()
 
     def _draw(self) -> None:
         self._values.copy_(self._belief.sample(self._seen, self._uniforms, wait=False))

@@ -46,6 +46,8 @@ MOST_ROWS = {"cpu": 256, "cuda": 8192}
 """Rollouts side by side: more only take more memory."""
 STEP_OF_ROWS = {"cpu": 1, "cuda": 128}
 """On a GPU the number of rollouts is filled up to a multiple of this, so that few graphs have to be captured."""
+LEAST_SAMPLES = 128
+"""On a GPU so many configurations of a position are drawn at least: fewer take as long, and would be captured anew."""
 MOST_SAMPLES = 4096
 """Configurations that are drawn in one go: more only take more memory."""
 KEPT = 8
@@ -210,9 +212,10 @@ class Search:
         if self.device.type == "cpu" or len(seen) > 1:
             return belief.sample(seen, uniforms)
         # One position alone is too little work for a GPU to hide how long launching every step takes.
-        key = (*seen.shape, *uniforms.shape)
+        samples = max(uniforms.shape[1], LEAST_SAMPLES)
+        key = (*seen.shape, samples)
         if key not in self._draws:
-            self._draws[key] = Draws(belief, seen, uniforms.shape[1])
+            self._draws[key] = Draws(belief, seen, samples)
         return self._draws[key].draw(seen, uniforms)
 
     def _roll_out(
