@@ -718,6 +718,13 @@ def test_the_offer_has_variants_levels_and_clocks(server):
     assert "nobody" not in json.dumps(offer), "what plays for a level is nobody's business"
 
 
+@pytest.mark.parametrize("variant", ["barrage"])
+def test_all_opponents_of_the_usual_games_were_measured_and_the_strongest_comes_last(variant):
+    measured = [level.elo[variant] for level in levels() if level.plays(variant)]
+    assert measured[0] == min(measured) == 0
+    assert measured[-1] == max(measured)
+
+
 def test_many_sockets_are_let_in_up_to_a_number_and_the_others_live_on(server, game):
     red, _ = game
     found: list[Any] = []

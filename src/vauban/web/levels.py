@@ -1,7 +1,8 @@
-"""The opponents by name: who they are, what plays for them, how strong they were measured to be (levels.toml)."""
+"""The opponents by name: who they are and what plays for them (levels.toml), how strong they are (ratings.json)."""
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
 
 FILE = Path(__file__).with_name("levels.toml")
+RATINGS = Path(__file__).with_name("ratings.json")
+"""By variant and level's key: written by scripts/rate_levels.py, never by hand."""
 DEFAULT = "default"
 """In a level's table of agents: the one for all variants that are not named."""
 
@@ -32,7 +35,7 @@ class Level:
     seconds: float
     """What a move usually takes it."""
     elo: Mapping[str, int] = field(default_factory=dict)
-    """By variant, where it was measured."""
+    """By variant, where it was measured. Who moves at random has 0."""
 
     def agent(self, variant: str) -> str:
         """What plays for it in a variant."""
@@ -48,7 +51,8 @@ def levels(file: Path = FILE) -> tuple[Level, ...]:
     """All opponents, the weakest first."""
     try:
         entries = tomllib.loads(file.read_text(encoding="utf-8")).get("level", [])
-        found = tuple(_level(entry) for entry in entries)
+        ratings = json.loads(RATINGS.read_text(encoding="utf-8"))
+        found = tuple(_level(entry, ratings) for entry in entries)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise ConfigurationError(f"{file}: cannot be read as a list of levels: {error}") from error
     keys = [level.key for level in found]
@@ -67,14 +71,14 @@ def find_level(key: Any, variant: str, among: Sequence[Level]) -> Level:
     raise ConfigurationError(f"there is no level {key!r}: {nearest(str(key), [level.key for level in among])}")
 
 
-def _level(entry: dict[str, Any]) -> Level:
-    agent = entry["agent"]
+def _level(entry: dict[str, Any], ratings: Mapping[str, Mapping[str, int]]) -> Level:
+    agent, key = entry["agent"], str(entry["key"])
     return Level(
-        key=str(entry["key"]),
+        key=key,
         name=str(entry["name"]),
         sentence=str(entry["sentence"]),
         temper=str(entry["temper"]),
         agents={DEFAULT: agent} if isinstance(agent, str) else {str(k): str(v) for k, v in agent.items()},
         seconds=float(entry["seconds"]),
-        elo={str(variant): int(figure) for variant, figure in entry.get("elo", {}).items()},
+        elo={variant: figures[key] for variant, figures in ratings.items() if key in figures},
     )

@@ -103,13 +103,16 @@ export function show(main, _, offered) {
     seconds >= 1 ? t("level.seconds", { sentence: text, seconds: Math.round(seconds) }) : text;
 
   function elo(level) {
-    const figure = level.elo?.[wish.variant];
-    return figure === null || figure === undefined ? t("elo.none") : t("elo", { elo: figure });
+    const figure = level.elo[wish.variant];
+    return figure === undefined ? t("elo.none") : t("elo", { elo: figure });
   }
 
   function opponents() {
-    if (wish.mode === "level") return [levelChoice("level", t("level"))];
-    if (wish.mode === "watch") return [levelChoice("red", t("watch.red")), levelChoice("blue", t("watch.blue"))];
+    const scale = levels().some((level) => wish.variant in level.elo) ? [el("p", { class: "quiet" }, t("elo.scale"))] : [];
+    if (wish.mode === "level") return [levelChoice("level", t("level")), ...scale];
+    if (wish.mode === "watch") {
+      return [levelChoice("red", t("watch.red")), levelChoice("blue", t("watch.blue")), ...scale];
+    }
     return [el("p", { class: "lead" }, t(`mode.${wish.mode}.text`))];
   }
 

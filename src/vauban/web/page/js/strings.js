@@ -99,6 +99,8 @@ const STRINGS = {
   "watch.blue": "Blue",
   elo: "Elo {elo}",
   "elo.none": "not measured",
+  "elo.scale":
+    "Elo was measured in tournaments of the opponents: 100 points more win 64 % of the points. Who moves at random has 0.",
   "level.seconds": "{sentence} About {seconds} s a move.",
   options: "Side, clock, memory",
   side: "You play",
