@@ -21,8 +21,8 @@ from vauban.cli.main import app
 from vauban.cli.train import command_text, make_evaluator, stopped_by_signals
 from vauban.cli.train_display import Display, duration, estimate_lines, line
 from vauban.errors import ConfigurationError
-from vauban.learn.card import ROWS, _commands, curve_of
-from vauban.learn.config import parse_config, presets
+from vauban.learn.card import ROWS, _commands, belief_of, curve_of, steps_of
+from vauban.learn.config import config_table, load_config, parse_config, presets
 from vauban.learn.estimate import Estimate
 from vauban.learn.metrics import read_metrics
 from vauban.learn.run import Run
@@ -270,6 +270,7 @@ def test_a_terminal_shows_a_display_and_a_file_gets_lines(tmp_path: Path) -> Non
 
 def test_the_command_of_a_run_is_kept_as_it_can_be_typed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert command_text("paper", None, ["seed=2"], 1) == "vauban train paper --set seed=2"
+    assert command_text("paper", None, [], 1, Path("runs/mine")) == "vauban train paper --out runs/mine"
     assert command_text(None, Path("runs/a b"), [], 1) == "vauban train --resume 'runs/a b'"
     assert command_text("paper", None, [], 8) == "torchrun --nproc-per-node=8 -m vauban train paper"
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "8")
@@ -279,7 +280,7 @@ def test_the_command_of_a_run_is_kept_as_it_can_be_typed(monkeypatch: pytest.Mon
 # ── Cards ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_curve_has_the_lines_that_were_measured_or_some_of_all() -> None:
+def test_a_curve_has_the_lines_that_were_measured_and_some_of_all() -> None:
     lines = [
         {"iteration": float(n), "minutes": n / 10, "moves": 9.0 * n, "moves.entropy": 1.0, "moves.outcome_loss": 0.5}
         for n in range(1, 1001)
@@ -290,9 +291,28 @@ def test_a_curve_has_the_lines_that_were_measured_or_some_of_all() -> None:
     assert list(rows[0]) == ["iteration", "minutes", "moves", "entropy", "outcome_loss"]
     for each in lines[9::100]:
         each["score.random"] = 0.75
-    assert [row["iteration"] for row in curve_of(lines)] == list(range(10, 1001, 100))
-    assert curve_of(lines)[0]["score.random"] == 0.75
+    rows = curve_of(lines)
+    assert 2 * len(range(10, 1001, 100)) < len(rows) <= ROWS
+    assert (rows[0]["iteration"], rows[-1]["iteration"]) == (1, 1000)
+    scored = [row["iteration"] for row in rows if row.get("score.random") == 0.75]
+    assert scored == list(range(10, 1001, 100))
+    for each in lines:
+        each["score.random"] = 0.75
+    assert len(curve_of(lines)) == ROWS
     assert curve_of([]) == []
+
+
+def test_a_card_counts_the_steps_of_each_network_and_says_what_the_belief_is_worth() -> None:
+    lines = [
+        {"moves.batches": 100.0, "setups.steps": 5.0},
+        {"moves.batches": 50.0},
+        {"belief.steps": 100.0, "belief.validation": 1.5, "belief.marginal": 2.0, "belief.uniform": 1.9},
+        {"belief.steps": 200.0, "belief.validation": 1.2, "belief.marginal": 2.0, "belief.uniform": 1.9},
+    ]
+    assert steps_of(lines) == {"move": 150, "setup": 5, "belief": 200}
+    assert belief_of(lines) == {"validation": 1.2, "marginal": 2.0, "uniform": 1.9}
+    assert steps_of(lines[:1]) == {"move": 100, "setup": 5}
+    assert belief_of(lines[:2]) == {}
 
 
 @pytest.mark.parametrize(
@@ -334,3 +354,11 @@ def test_a_card_says_what_was_changed_by_hand_between_two_commands() -> None:
         f"vauban train small.toml && {resumed} --set moves.clip=0.1 --set moves.magnet_weight.coefficient=0.2 "
         "--set moves.magnet_weight.ceiling=inf"
     )
+
+
+def test_a_card_says_what_its_preset_says_no_more() -> None:
+    then = json.loads(json.dumps(config_table(load_config("laptop-tiny", ["seed=2"]))))
+    command = "vauban train laptop-tiny --out runs/mine --set seed=2"
+    assert _commands([{"command": command, "configuration": then}]) == command
+    then["moves"]["clip"] = 0.5
+    assert _commands([{"command": command, "configuration": then}]) == f"{command} --set moves.clip=0.5"

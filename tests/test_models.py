@@ -59,6 +59,7 @@ def training() -> Training:
     return Training(
         configuration={"collect": {"games": 64}}, iterations=1200, moves=5_000_000, games=40_000, minutes=61.5,
         machine="one H200", commit="0123abc", command="vauban train tiny --seed 3", date="2026-01-31",
+        steps={"move": 30_000}, belief={"validation": 0.3417, "marginal": 0.994, "uniform": 0.931},
         curve=[{"iteration": 100.0 * step, "score": step / 20} for step in range(1, 13)],
     )  # fmt: skip
 
@@ -251,7 +252,7 @@ def test_weights_that_are_missing_or_cut_off_or_something_else_are_refused(folde
         (lambda c: c["networks"]["move"]["size"].update(heads=3), "a network's width must be a multiple of its heads"),
         (lambda c: c["networks"]["setup"].pop("flag_side"), "'flag_side' must be true or false, not None"),
         (lambda c: c["networks"]["belief"].update(dropout=True), "'dropout' must be a number, not True"),
-        (lambda c: c["strength"].append({"opponent": "cadet"}), "a row of 'strength' without 'variant'"),
+        (lambda c: c["strength"].append({"opponent": "cadet"}), "a row of 'strength' without 'agent'"),
     ],
 )
 def test_a_card_that_cannot_be_right_is_refused(folder: Path, change: Any, sentence: str) -> None:
@@ -316,7 +317,8 @@ def test_a_card_says_how_the_model_came_about_and_how_well_it_plays(shipped: Pat
     shown = told("mine")
     for words in (
         "A small model for tests.", "1,200", "5,000,000, 40,000", "62 minutes on one H200", "2026-01-31, 0123abc",
-        "vauban train tiny --seed 3", "bfloat16", "77.5 (72.0–83.0)", "+164.1 … +275.5",
+        "vauban train tiny --seed 3", "move 30,000", "0.342 nats", "uniform 0.931", "bfloat16",
+        "77.5 (72.0–83.0)", "+164.1 … +275.5",
         "$ vauban match net:mine cadet --games 200 --seed 7",
     ):  # fmt: skip
         assert words in shown, words
@@ -335,7 +337,7 @@ def test_long_curves_are_shown_in_eight_rows_from_the_first_to_the_last(shipped:
 
 def test_shipped_models_are_listed_with_a_line_each(shipped: Path) -> None:
     [line] = [line for line in told().splitlines() if "mine" in line]
-    assert "tiny" in line and "77.5% (72.0% to 83.0%) against cadet, 200 games" in line
+    assert "tiny" in line and "77.5% (72.0% to 83.0%) as net:runs/mine against cadet, 200 games" in line
     assert told("list") == told()
     [row] = json.loads(told("--json"))["models"]
     assert (row["name"], row["variants"], row["strength"][0]["games"]) == ("mine", ["tiny"], 200)

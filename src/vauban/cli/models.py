@@ -163,6 +163,8 @@ def print_card(card: Mapping[str, Any]) -> None:
     console.print(Text(card["name"], "bold"))
     console.print(Text(card["about"]), soft_wrap=True)
     facts = Table.grid(padding=(0, 2))
+    facts.add_column()
+    facts.add_column(overflow="fold")
     for key, value in _facts(card):
         facts.add_row(Text(f"  {key}", "dim"), Text(value))
     console.print(facts)
@@ -186,10 +188,16 @@ def _facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
         facts += [
             ("iterations", f"{training['iterations']:,}"),
             ("moves, games", f"{training['moves']:,}, {training['games']:,}"),
+            ("gradient steps", ", ".join(f"{part} {steps:,}" for part, steps in training["steps"].items()) or "none"),
             ("time", f"{training['minutes']:,.0f} minutes on {training['machine']}"),
             ("date, commit", f"{training['date']}, {training['commit']}"),
             ("made again by", training["command"]),
         ]
+        if belief := training["belief"]:
+            facts.append(
+                ("belief", f"{belief['validation']:.3f} nats a hidden piece, marginals {belief['marginal']:.3f}, "
+                 f"uniform {belief['uniform']:.3f}")
+            )  # fmt: skip
     if source := card.get("source"):
         facts += [("from", source["program"]), ("imported", source["imported"])]
         facts += [(each["file"], f"{each['holds']}, sha256 {each['sha256'][:16]}…") for each in source["files"]]
@@ -214,16 +222,19 @@ def _networks_table(networks: Mapping[str, Mapping[str, Any]]) -> Table:
 
 def _curve_table(curve: Sequence[Mapping[str, float]]) -> Table:
     table = Table(box=SIMPLE_HEAD, title="How the training went", title_justify="left")
-    for key in curve[0]:
-        table.add_column(Text(key.replace("_", " ")), justify="right")
+    keys = list(dict.fromkeys(key for row in curve for key in row))
+    for key in keys:
+        table.add_column(Text(key.replace("_", " ").replace("score.", "against ")), justify="right")
     last = len(curve) - 1
     shown = {round(step * last / (CURVE_ROWS - 1)) for step in range(CURVE_ROWS)} if last else {0}
     for number in sorted(shown):
-        table.add_row(*(_number(curve[number].get(key, float("nan"))) for key in curve[0]))
+        table.add_row(*(_number(curve[number][key]) if key in curve[number] else "" for key in keys))
     return table
 
 
 def _number(value: float) -> str:
+    if value >= 1e6:
+        return f"{value / 1e6:,.1f} M"
     return f"{int(value):,}" if float(value).is_integer() else f"{value:.4g}"
 
 
@@ -231,14 +242,15 @@ def _strength_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     from vauban.arena.report import elo_text
 
     table = Table(box=SIMPLE_HEAD, title="Strength, with 95 % intervals", title_justify="left")
-    several = len({row["variant"] for row in rows}) > 1
-    for heading in ("against", *(["variant"] if several else []), "games", "score, %", "Elo", "from … to"):
-        words = heading in ("against", "variant")
+    # What is the same in all rows is in the commands below.
+    differs = [key for key in ("agent", "variant") if len({row[key] for row in rows}) > 1]
+    for heading in (*differs, "against", "games", "score, %", "Elo", "from … to"):
+        words = heading in ("agent", "against", "variant")
         table.add_column(heading, justify="left" if words else "right", no_wrap=True)
     for row in rows:
-        variant = [row["variant"]] if several else []
         score = _score(row).replace("%", "").replace(" to ", "–")
-        table.add_row(Text(row["opponent"]), *variant, f"{row['games']:,}", score, *elo_text(dict(row)))
+        who = [Text(row[key]) for key in (*differs, "opponent")]
+        table.add_row(*who, f"{row['games']:,}", score, *elo_text(dict(row)))
     return table
 
 
@@ -249,7 +261,7 @@ def _score(row: Mapping[str, Any]) -> str:
 
 
 def _strength_line(row: Mapping[str, Any]) -> str:
-    return f"{_score(row)} against {row['opponent']}, {row['games']:,} games"
+    return f"{_score(row)} as {row['agent']} against {row['opponent']}, {row['games']:,} games"
 
 
 def _parameters(card: Mapping[str, Any]) -> int:

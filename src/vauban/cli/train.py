@@ -83,7 +83,7 @@ def train(
     evaluator = make_evaluator(config, place)
     workers = join_workers(place, config.patience)
     folder = resume or out or Path("runs") / Path(preset or "").stem
-    command = command_text(preset, resume, changes, workers.count)
+    command = command_text(preset, resume, changes, workers.count, out)
     if preset is not None:
         run = Run.begin(config, folder, place, workers, evaluator)
     else:
@@ -179,14 +179,17 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
     return evaluate
 
 
-def command_text(preset: str | None, resume: Path | None, changes: list[str], workers: int) -> str:
+def command_text(
+    preset: str | None, resume: Path | None, changes: list[str], workers: int, out: Path | None = None
+) -> str:
     """The command that was given, for the card of the model."""
     start = ["vauban"] if workers == 1 else ["torchrun", f"--nproc-per-node={workers}", "-m", "vauban"]
     if workers > 1 and os.environ.get("LOCAL_WORLD_SIZE", str(workers)) != str(workers):
         local = os.environ["LOCAL_WORLD_SIZE"]
         start = ["torchrun", f"--nnodes={workers // int(local)}", f"--nproc-per-node={local}", "-m", "vauban"]
     what = [preset] if preset else ["--resume", str(resume)]
-    return shlex.join([*start, "train", *what, *(part for change in changes for part in ("--set", change))])
+    where = ["--out", str(out)] if out else []
+    return shlex.join([*start, "train", *what, *where, *(part for change in changes for part in ("--set", change))])
 
 
 def _match_command(run: Run) -> str:

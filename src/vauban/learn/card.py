@@ -12,9 +12,10 @@ from typing import Any
 
 import torch
 
+from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
 from vauban.learn.checkpoint import read_progress
-from vauban.learn.config import config_table, toml_text
+from vauban.learn.config import config_table, load_config, toml_text
 from vauban.learn.metrics import read_metrics
 from vauban.learn.origin import read_starts
 from vauban.learn.run import CHECKPOINT, MODEL, run_config
@@ -60,7 +61,7 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
 
 def training_of(run: Path) -> Training:
     """How the networks of a run came about."""
-    progress, starts = read_progress(run / CHECKPOINT), read_starts(run)
+    progress, starts, lines = read_progress(run / CHECKPOINT), read_starts(run), read_metrics(run)
     seconds = progress["seconds"] + progress.get("belief", {}).get("seconds", 0.0)
     return Training(
         configuration=config_table(run_config(run)),
@@ -72,39 +73,80 @@ def training_of(run: Path) -> Training:
         commit=_distinct([start["commit"] for start in starts]) or "not known",
         command=_commands(starts) or f"vauban train {run / 'config.toml'}",
         date=progress["saved"],
-        curve=curve_of(read_metrics(run)),
+        steps=steps_of(lines),
+        belief=belief_of(lines),
+        curve=curve_of(lines),
     )
 
 
+def steps_of(lines: Sequence[Mapping[str, float]]) -> dict[str, int]:
+    """Gradient steps of each network that a run has trained."""
+    counted = {
+        "move": sum(line.get("moves.batches", 0) for line in lines),
+        "setup": sum(line.get("setups.steps", 0) for line in lines),
+        "belief": max((line.get("belief.steps", 0) for line in lines), default=0),
+    }
+    return {part: int(steps) for part, steps in counted.items() if steps}
+
+
+def belief_of(lines: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The last validation of a run's belief: its own nats a hidden piece, and those of the two that learn nothing."""
+    last: Mapping[str, float] = next((line for line in reversed(lines) if "belief.validation" in line), {})
+    return {name: round(last[f"belief.{name}"], 4) for name in ("validation", "marginal", "uniform") if last}
+
+
 def curve_of(lines: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
-    """The course of a run in a few rows: those in which it was measured, or some of all, evenly chosen."""
+    """The course of a run in a few rows: some evenly chosen, and among them those in which it was measured."""
     lines = [line for line in lines if "moves.entropy" in line]
-    scored = [line for line in lines if any(name.startswith("score.") for name in line)]
-    shown = scored or lines
-    if len(shown) > ROWS:
-        shown = [shown[round(step * (len(shown) - 1) / (ROWS - 1))] for step in range(ROWS)]
+    scored = [place for place, line in enumerate(lines) if any(name.startswith("score.") for name in line)]
+    scored = [scored[place] for place in _spread(len(scored), ROWS)]
     rows = []
-    for line in shown:
+    for place in sorted({*scored, *_spread(len(lines), ROWS - len(scored))}):
+        line = lines[place]
         names = [*CURVE, *(name for name in line if name.startswith("score."))]
         rows.append({name.removeprefix("moves."): round(line[name], 5) for name in names})
     return rows
 
 
+def _spread(count: int, most: int) -> list[int]:
+    """So many of the numbers below `count`, at most, evenly spread from the first to the last."""
+    if count <= most:
+        return list(range(count))
+    return [round(step * (count - 1) / max(1, most - 1)) for step in range(most)]
+
+
 def _commands(starts: Sequence[Mapping[str, Any]]) -> str:
     """What was typed, one after the other; resuming alone changes nothing, and is left out.
 
-    A run's config.toml can also be changed by hand: what no command says is added to it, so that it does say it.
+    A preset can have changed since, and a run's config.toml can be changed by hand: what no command says is added to
+    it, so that it does say it.
     """
-    commands = [start["command"] for start in starts[:1]]
-    for before, start in pairwise(starts):
-        command, had = start["command"], _leaves(before.get("configuration", {}))
+    if not starts:
+        return ""
+    before = [{"configuration": _configuration(starts[0]["command"])}, *starts]
+    commands: list[str] = []
+    for had, start in zip(before, starts, strict=False):
+        command, known = start["command"], _leaves(had.get("configuration", {}))
         for key, value in _leaves(start.get("configuration", {})).items():
-            if key in had and had[key] != value and not _says(command, key):
+            if key in known and known[key] != value and not _says(command, key):
                 text = value if value == "inf" else toml_text(value)  # which JSON has in quotes
                 command += f" --set {shlex.quote(f'{key}={text}')}"
-        if "--set" in command:
+        if not commands or "--set" in command:
             commands.append(command)
     return " && ".join(commands)
+
+
+def _configuration(command: str) -> dict[str, Any]:
+    """What a command that begins a run would train with today; nothing where that cannot be told."""
+    words = shlex.split(command)
+    preset = words[words.index("train") + 1] if "train" in words[:-1] else ""
+    changes = [word for option, word in pairwise(words) if option == "--set"]
+    try:
+        # Through JSON, as the configurations of a run's starts have gone.
+        found: dict[str, Any] = json.loads(json.dumps(config_table(load_config(preset, changes))))
+    except ConfigurationError:
+        return {}
+    return found
 
 
 def _leaves(table: Mapping[str, Any], path: str = "") -> dict[str, Any]:
@@ -148,11 +190,11 @@ def _row(told: Any, name: str, date: str) -> dict[str, Any]:
     if not colon or kind not in ("net", "search"):
         raise ModelError(f"the first agent has to be the model, as net:RUN or search:RUN, not {kind!r}")
     _, comma, rest = options.partition(",")
-    row = strength_row(told, "", date)
+    row = strength_row(told, "", date) | {"agent": f"{kind}:{name}{comma}{rest}"}
     usual = row["rules"] == Stratego(row["variant"]).rules.text
     row["command"] = shlex.join(
         [
-            "vauban", "match", f"{kind}:{name}{comma}{rest}", row["opponent"], "--games", str(row["games"]),
+            "vauban", "match", row["agent"], row["opponent"], "--games", str(row["games"]),
             "--variant", row["variant"], *([] if usual else ["--rules", row["rules"]]), "--setups", row["setups"],
             "--seed", str(row["seed"]),
         ]

@@ -14,7 +14,7 @@ import importlib.resources
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -102,8 +102,12 @@ class Training:
     """What makes the model again."""
     date: str
     """When the run ended, as YYYY-MM-DD."""
+    steps: Mapping[str, int] = field(default_factory=dict)
+    """Gradient steps, by network."""
+    belief: Mapping[str, float] = field(default_factory=dict)
+    """How well its belief names hidden pieces of games that it has not seen, beside those that learn nothing: nats."""
     curve: Sequence[Mapping[str, float]] = ()
-    """How it went: the same numbers in each row, e.g. iteration, minutes, score."""
+    """How it went: iteration, minutes and so on in each row, scores where they were measured."""
 
 
 # ── Cards ────────────────────────────────────────────────────────────────────────────────────────
@@ -161,7 +165,9 @@ def strength_row(told: Mapping[str, Any], command: str, date: str) -> dict[str, 
     missing = [key for key in ("agents", *STRENGTH) if key not in told]
     if missing:
         raise ModelError(f"a match without {', '.join(missing)}: give what `vauban match … --json` prints")
-    return {"opponent": told["agents"][1], **{key: told[key] for key in STRENGTH}, "command": command, "date": date}
+    agent, opponent = told["agents"]
+    kept = {key: told[key] for key in STRENGTH}
+    return {"agent": agent, "opponent": opponent, **kept, "command": command, "date": date}
 
 
 def write_card(folder: Path, card: Card) -> None:
@@ -203,7 +209,7 @@ def check_card(card: Card, where: str) -> None:
     for part, description in card["networks"].items():
         _check_description(part, description, where)
     for row in card["strength"]:
-        for key in ("opponent", *STRENGTH, "command", "date"):
+        for key in ("agent", "opponent", *STRENGTH, "command", "date"):
             if not isinstance(row, dict) or key not in row:
                 raise ModelError(f"{where}: a row of 'strength' without {key!r}: {row!r}")
 
