@@ -63,7 +63,7 @@ def matches(group: str, asked: argparse.Namespace) -> list[Match]:
             ("hunter", "mcts-vanilla", "classic", 100),
         ],
         "net": [(f"net:{model},{device}", other, variant, asked.games) for other in ("random", *SCRIPTED)],
-        "search": [(f"search:{model},rollouts=200,depth=10,{device}", f"net:{model},{device}", variant, asked.games)],
+        "search": [(f"search:{model},rollouts=200,depth=10,time=0,{device}", f"net:{model},{device}", variant, asked.games)],
         "search-mcts": [(f"search:{model},time={seconds}", mcts, variant, asked.games)],
     }
     setups = OWN if group in LEARNED else "human"

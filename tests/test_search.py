@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import replace
+from time import perf_counter
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
 from scipy.optimize import minimize
+from torch import Tensor
 
 from vauban.board import Board
 from vauban.errors import ConfigurationError
@@ -20,12 +22,13 @@ from vauban.learn.targets import action_sources, magnet_log_policy
 from vauban.nets.belief import BeliefNetwork, UniformBelief
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
+from vauban.nets.store import load_model
 from vauban.nets.transformer import Size
-from vauban.search.allocation import CONFIGURATIONS, DEPTH, MOVES, Pace, Plan, make_plan, noise, rollout_counts
+from vauban.search.allocation import BELIEF, CONFIGURATIONS, DEPTH, MOVES, Pace, Plan, make_plan, noise, rollout_counts
 from vauban.search.draws import Draws
 from vauban.search.opinion import ask, look, pick
 from vauban.search.rollouts import Rollouts
-from vauban.search.search import Search, SearchConfig
+from vauban.search.search import Search, SearchConfig, _adjusted
 from vauban.search.update import mirror_descent
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
@@ -161,8 +164,8 @@ def test_configurations_can_be_capped_and_fewer_rollouts_than_moves_go_to_the_li
         (1.5, Plan(490, 2, 16, 30, (DEPTH, CONFIGURATIONS))),
         (1.001, Plan(240, 2, 8, 30, (DEPTH, CONFIGURATIONS))),
         (0.5835, Plan(31, 2, 10, 3, (DEPTH, CONFIGURATIONS, MOVES))),
-        (0.55, Plan(15, 2, 15, 1, (DEPTH, CONFIGURATIONS, MOVES))),
-        (0.01, Plan(1, 2, 1, 1, (DEPTH, CONFIGURATIONS, MOVES))),
+        (0.55, Plan(15, 2, 7, 2, (DEPTH, CONFIGURATIONS, MOVES))),
+        (0.01, Plan(2, 2, 1, 2, (DEPTH, CONFIGURATIONS, MOVES))),
     ],
 )
 def test_what_does_not_fit_the_time_is_cut_in_the_stated_order(time: float, expected: Plan) -> None:
@@ -170,7 +173,42 @@ def test_what_does_not_fit_the_time_is_cut_in_the_stated_order(time: float, expe
     pace = Pace(fixed=0.5, ply=0.01, row=0.001)
     plan = make_plan(30, 1000, 40, 0, pace, time)
     assert plan == expected
-    assert pace.seconds(plan.rollouts, plan.depth) <= max(time, pace.seconds(1, 2))
+    assert pace.seconds(plan.rollouts, plan.depth) <= max(time, pace.seconds(2, 2))
+
+
+def test_a_belief_that_would_take_half_of_the_time_is_not_asked() -> None:
+    pace = Pace(fixed=0.1, ply=0.0, row=0.001, draw=0.4)
+    assert make_plan(30, 1000, 40, 0, pace, 1.0) == Plan(250, 2, 8, 30, (DEPTH, CONFIGURATIONS))
+    assert make_plan(30, 1000, 40, 0, pace, 0.8) == Plan(350, 2, 11, 30, (BELIEF, DEPTH, CONFIGURATIONS))
+    assert make_plan(30, 20, 2, 0, pace, 0.8) == Plan(20, 2, 1, 20, (BELIEF,))
+
+    game = find_game("barrage")
+    torch.manual_seed(1)
+    asked = []
+
+    class Watched(BeliefNetwork):
+        def sample(self, seen: Tensor, uniforms: Tensor, *, wait: bool = True) -> Tensor:
+            asked.append(len(seen))
+            return super().sample(seen, uniforms, wait=wait)
+
+    search = Search(opinionated(game), Watched(game, SMALL, decoder_depth=1), SearchConfig(rollouts=8, depth=2))
+    view = position(game, 20)
+    for draw, often in ((0.1, 1), (60.0, 0)):
+        search.paces[game.name] = Pace(0.0, 0.0, 0.01, draw)
+        asked.clear()
+        [found] = search.analyse(view, [1], time=1.0)
+        assert (BELIEF in found.plan.cut, len(asked)) == (not often, often)
+    assert search.paces[game.name].draw == 60.0, "what was not done says nothing about what it takes"
+
+
+def test_a_machine_that_was_busy_for_a_moment_is_not_taken_for_slow() -> None:
+    pace, plan = Pace(fixed=0.1, ply=0.01, row=0.001, draw=0.2), Plan(100, 10, 4, 25)
+    usual = _adjusted(pace, [plan], 0.1, 0.2, pace.rolling(100, 10))
+    assert (usual.fixed, usual.ply, usual.row, usual.draw) == pytest.approx((0.1, 0.01, 0.001, 0.2))
+    busy = _adjusted(pace, [plan], 30.0, 30.0, 300.0)
+    assert busy.seconds(100, 10) < 1.6 * pace.seconds(100, 10)
+    many = _adjusted(pace, [plan] * 4, 0.2, 0.4, 2 * pace.rolling(100, 10))
+    assert many.seconds(100, 10) == pytest.approx(0.75 * pace.seconds(100, 10)), "four took twice as long as one"
 
 
 def test_values_are_noisier_by_the_root_of_the_rollouts_that_a_move_lacks() -> None:
@@ -422,6 +460,25 @@ def test_a_search_keeps_to_its_time(time: float) -> None:
     pytest.fail(f"parts of the time that searches took: {tries}")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", ["barrage", "classic"])
+def test_what_is_shipped_answers_in_time_on_a_cpu(variant: str) -> None:
+    """A second for a search that compares moves, a fraction of it for the network alone, in the median of ten."""
+    model = load_model(variant)
+    search = Search(model.move, model.belief, SearchConfig(time=1.0))
+    searched, asked = [], []
+    for seed in range(10):
+        view = position(model.game, 20 + 2 * seed, seed=seed)
+        [found] = search.analyse(view, [seed])
+        assert found.plan.moves >= 2 and found.plan.rollouts >= 8
+        searched.append(found.seconds)
+        begun = perf_counter()
+        ask(model.move, view)
+        asked.append(perf_counter() - begun)
+    assert np.median(searched) < 1.2
+    assert np.median(asked) < 0.2
+
+
 def test_without_a_limit_nothing_is_cut_whatever_the_pace() -> None:
     game = find_game("tiny")
     search = Search(opinionated(game), None, SearchConfig(rollouts=20, depth=4))
@@ -429,7 +486,7 @@ def test_without_a_limit_nothing_is_cut_whatever_the_pace() -> None:
     view = position(game, 4)
     assert search.analyse(view, [1])[0].plan.cut == ()
     [hurried] = search.analyse(view, [1], time=0.01)
-    assert hurried.plan == Plan(1, 2, 1, 1, (DEPTH, CONFIGURATIONS, MOVES))
+    assert hurried.plan == Plan(2, 2, 1, 2, (DEPTH, CONFIGURATIONS, MOVES)), "of one move alone nothing can be learnt"
     assert search.paces["tiny"].seconds(1, 2) < 400, "what a search took is remembered"
 
 

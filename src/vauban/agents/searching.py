@@ -34,7 +34,7 @@ class SearchOptions:
     model: str = option("", "a model: the name of a shipped one, or a folder such as runs/mine", leading=True)
     rollouts: int = option(1000, "games played on for a move")
     depth: int = option(40, "plies in each of them, an even number")
-    time: float = option(0.0, "seconds a move; 0: no limit")
+    time: float = option(1.0, "seconds a move; 0: no limit, which is for a GPU")
     alpha: float = option(0.002, "pull towards any move of any piece")
     beta: float = option(0.02, "pull towards the network's policy; the larger, the more it plays like net")
     configurations: int = option(0, "positions drawn from the belief at most; 0: as many as fit the rollouts")

@@ -2,7 +2,8 @@
 
 Time is cut in this order, each as far as it goes before the next: depth (down to 2 plies), configurations (down to
 eight: what is found in one guess of the hidden pieces is mostly about that guess), moves (the least likely ones get no
-rollout).
+rollout; two always do, since the value of one alone says nothing). Where drawing configurations by the belief would
+take more than half of the time, they are drawn as if all were equally likely.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ SHALLOWEST = 2
 FEWEST = 8
 """Configurations that moves are looked at in before less likely moves are left out."""
 
-DEPTH, CONFIGURATIONS, MOVES = "depth", "configurations", "moves"
-"""What can be cut, in the order in which it is."""
+FEWEST_MOVES = 2
+"""Moves that are compared, however short the time."""
+
+DEPTH, CONFIGURATIONS, MOVES, BELIEF = "depth", "configurations", "moves", "belief"
+"""What can be cut."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +32,21 @@ class Pace:
     """What a search costs."""
 
     fixed: float
-    """Seconds before the rollouts: the network's policy, the configurations."""
+    """Seconds for the network's policy, and all that is done once."""
     ply: float
     """Seconds for each ply of the rollouts, however many there are."""
     row: float
     """Seconds for each ply of each rollout."""
+    draw: float = 0.0
+    """Seconds for drawing configurations by the belief."""
 
     def seconds(self, rollouts: int, depth: int) -> float:
         """How long a search takes."""
-        return self.fixed + depth * (self.ply + self.row * rollouts)
+        return self.fixed + self.draw + self.rolling(rollouts, depth)
+
+    def rolling(self, rollouts: int, depth: int) -> float:
+        """How long its rollouts take."""
+        return depth * (self.ply + self.row * rollouts)
 
 
 @dataclass(frozen=True)
@@ -51,7 +61,7 @@ class Plan:
     moves: int
     """How many moves get rollouts: the most likely ones."""
     cut: tuple[str, ...] = ()
-    """What was cut to keep to the time: `DEPTH`, `CONFIGURATIONS`, `MOVES`."""
+    """What was cut to keep to the time: `DEPTH`, `CONFIGURATIONS`, `MOVES`, `BELIEF`."""
 
 
 def make_plan(
@@ -65,15 +75,19 @@ def make_plan(
     cut = []
     moves = min(legal, rollouts)
     if time > 0 and pace is not None:
-        left = time - pace.fixed
+        left = time - pace.fixed - pace.draw
+        if pace.draw > max(left, 0.0):
+            cut.append(BELIEF)
+            left += pace.draw
         fits = int(left / (pace.ply + pace.row * rollouts))
         if fits < depth > SHALLOWEST:
             cut.append(DEPTH)
             depth = min(depth, max(SHALLOWEST, fits - fits % 2))
-        fits = max(1, int((left / depth - pace.ply) / pace.row))
-        if fits < rollouts and pace.seconds(rollouts, depth) > time:
+        fewest_moves = min(FEWEST_MOVES, moves)
+        fits = max(fewest_moves, int((left / depth - pace.ply) / pace.row))
+        if fits < rollouts and pace.rolling(rollouts, depth) > left:
             fewest = min(FEWEST, rollouts // moves)
-            rollouts, most_moves = fits, max(1, fits // fewest)
+            rollouts, most_moves = fits, max(fewest_moves, fits // fewest)
             cut += [CONFIGURATIONS] if most_moves >= moves else [CONFIGURATIONS, MOVES]
             moves = min(moves, most_moves)
     configurations = rollouts // moves

@@ -31,7 +31,7 @@ from vauban.games.stratego.game import Stratego
 from vauban.learn.targets import action_sources, magnet_log_policy
 from vauban.nets.belief import Belief, UniformBelief
 from vauban.nets.policy import Forward, PolicyNetwork
-from vauban.search.allocation import SHALLOWEST, Pace, Plan, make_plan, noise, rollout_counts
+from vauban.search.allocation import BELIEF, FEWEST, SHALLOWEST, Pace, Plan, make_plan, noise, rollout_counts
 from vauban.search.analysis import Analysis, Floats, Ints
 from vauban.search.draws import Draws
 from vauban.search.opinion import Opinion, ask, bits, look
@@ -57,6 +57,10 @@ USED = 0.9
 """The part of the time that is planned with: no estimate is exact."""
 MEMORY = 0.5
 """How much of an estimate stays when a search has shown another."""
+SURPRISE = 2.0
+"""At most so many times as long as expected is believed: a machine that was busy for a moment is not slow for good."""
+USUAL_HICCUP = 0.01
+"""Seconds that may come on top, so that estimates near 0 can grow."""
 TRIAL_SECONDS = 0.05
 """A trial that takes longer than this says enough about the pace."""
 TRIAL_DEPTHS = (2, 6)
@@ -116,7 +120,7 @@ class Search:
             self._forward = torch.compile(self._player, dynamic=True)
         self._belief: Belief | None = None if belief is None else _working_copy(belief, self.device)
         self._batches: OrderedDict[tuple[bytes, int], Rollouts] = OrderedDict()
-        self._draws: dict[tuple[int, ...], Draws] = {}
+        self._draws: dict[tuple[Any, ...], Draws] = {}
         self._sources: dict[bytes, Tensor] = {}
 
     def analyse(self, views: Snapshot, seeds: Sequence[int] | Seeds, time: float | None = None) -> list[Analysis]:
@@ -148,7 +152,9 @@ class Search:
         (few, short), (many, long) = measured[-2:]
         # Timing is rough: whatever it says, more rollouts take more time.
         row = max((long - short) / (many - few), 0.1 * long / many)
-        self.paces[game.name] = Pace(max(shallow - TRIAL_DEPTHS[0] * long, 0.0), max(long - row * many, 0.0), row)
+        draw = min(self._try_draw(view) for _ in range(2))
+        fixed = max(shallow - TRIAL_DEPTHS[0] * long - draw, 0.0)
+        self.paces[game.name] = Pace(fixed, max(long - row * many, 0.0), row, draw)
         if kind == "cuda":
             self._try(view, min(self.config.rollouts, MOST_ROWS[kind]), TRIAL_DEPTHS[0])
 
@@ -156,6 +162,11 @@ class Search:
         config = replace(self.config, rollouts=rollouts, depth=depth, time=0.0)
         begun = perf_counter()
         self._analyse(view, np.zeros(1, np.uint64), config)
+        return perf_counter() - begun
+
+    def _try_draw(self, view: Snapshot) -> float:
+        begun = perf_counter()
+        self._draw_configurations(view.to(self.device), np.zeros(1, np.uint64), [Plan(FEWEST, SHALLOWEST, FEWEST, 1)])
         return perf_counter() - begun
 
     # ── One search ───────────────────────────────────────────────────────────────────────────────
@@ -172,6 +183,7 @@ class Search:
             for count in counts
         ]
         searched = [_likeliest(before[row], plan.moves) for row, plan in enumerate(plans)]
+        asked = perf_counter()
         drawn = self._draw_configurations(views, seeds, plans)
         prepared = perf_counter()
         reached = self._roll_out(views, seeds, opinion.legal, plans, searched, drawn)
@@ -179,8 +191,8 @@ class Search:
         values = outcomes @ np.array(views.game.utilities)
         policy = self._update(views.game, opinion, values, config, plans)
         done = perf_counter()
-        if config.time and pace is not None and len(plans) == 1:
-            self.paces[views.game.name] = _adjusted(pace, plans[0], prepared - begun, done - prepared)
+        if config.time and pace is not None:
+            self.paces[views.game.name] = _adjusted(pace, plans, asked - begun, prepared - asked, done - prepared)
         legal, foreseen = opinion.legal.cpu().numpy(), opinion.outcome.double().cpu().numpy()
         views = views.to("cpu")
         return [
@@ -194,7 +206,7 @@ class Search:
 
     def _draw_configurations(self, views: Snapshot, seeds: Seeds, plans: list[Plan]) -> list[Tensor]:
         """For each position the ways in which what is hidden may be: int8, configurations × things, −1 behind."""
-        belief = self._belief_for(views.game)
+        belief = self._belief_for(views.game, hurried=BELIEF in plans[0].cut)
         seen = look(views, belief.observation, torch.float32)
         plies = views.store.words[:, PLIES].tolist()
         viewer = int(views.viewer or 0)
@@ -213,7 +225,7 @@ class Search:
             return belief.sample(seen, uniforms)
         # One position alone is too little work for a GPU to hide how long launching every step takes.
         samples = max(uniforms.shape[1], LEAST_SAMPLES)
-        key = (*seen.shape, samples)
+        key = (type(belief), *seen.shape, samples, belief.pieces)
         if key not in self._draws:
             self._draws[key] = Draws(belief, seen, samples)
         return self._draws[key].draw(seen, uniforms)
@@ -261,8 +273,8 @@ class Search:
 
     # ── What is kept ─────────────────────────────────────────────────────────────────────────────
 
-    def _belief_for(self, game: Game) -> Belief:
-        if self._belief is not None:
+    def _belief_for(self, game: Game, *, hurried: bool = False) -> Belief:
+        if self._belief is not None and not (hurried and isinstance(game, Stratego)):
             return self._belief
         if not isinstance(game, Stratego):
             raise ConfigurationError(f"a search needs a belief about what is hidden, and there is none for {game!r}")
@@ -337,8 +349,12 @@ def _average(before: Floats, plans: list[Plan], searched: list[Ints], reached: l
     return outcomes, visits
 
 
-def _adjusted(pace: Pace, plan: Plan, before: float, rolling: float) -> Pace:
-    """The pace, after a search has shown what it took before the rollouts and in them."""
-    ratio = rolling / (pace.seconds(plan.rollouts, plan.depth) - pace.fixed)
-    factor = MEMORY + (1 - MEMORY) * ratio
-    return Pace(MEMORY * pace.fixed + (1 - MEMORY) * before, factor * pace.ply, factor * pace.row)
+def _adjusted(pace: Pace, plans: list[Plan], asking: float, drawing: float, rolling: float) -> Pace:
+    """The pace, after searches have shown what they took for the policy, the configurations and the rollouts."""
+    expected = sum(pace.rolling(plan.rollouts, plan.depth) for plan in plans)
+    factor = MEMORY + (1 - MEMORY) * min(rolling / expected, SURPRISE)
+    fixed = MEMORY * pace.fixed + (1 - MEMORY) * min(asking / len(plans), SURPRISE * pace.fixed + USUAL_HICCUP)
+    draw = pace.draw
+    if BELIEF not in plans[0].cut:
+        draw = MEMORY * draw + (1 - MEMORY) * min(drawing / len(plans), SURPRISE * draw + USUAL_HICCUP)
+    return Pace(fixed, factor * pace.ply, factor * pace.row, draw)
