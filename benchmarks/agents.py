@@ -27,6 +27,8 @@ from vauban.arena.statistics import summary
 
 SCRIPTED = ("charger", "cadet", "fox", "hunter", "hunter:finish=1", "thermal", "thermal:refuse=1", "prober")
 LEARNED = ("net", "search", "search-mcts")
+LITTLE = "rollouts=200,depth=10,time=0"
+"""A smaller search than the paper's, for many games."""
 SIDE_BY_SIDE = 100
 """Games that a GPU plays at once. All at once would be quicker by a little, but if stopped early none would count."""
 SIMPLER = ("charger", "hunter", "hunter:finish=1", "thermal", "fox", "prober")
@@ -63,7 +65,7 @@ def matches(group: str, asked: argparse.Namespace) -> list[Match]:
             ("hunter", "mcts-vanilla", "classic", 100),
         ],
         "net": [(f"net:{model},{device}", other, variant, asked.games) for other in ("random", *SCRIPTED)],
-        "search": [(f"search:{model},rollouts=200,depth=10,time=0,{device}", f"net:{model},{device}", variant, asked.games)],
+        "search": [(f"search:{model},{LITTLE},{device}", f"net:{model},{device}", variant, asked.games)],
         "search-mcts": [(f"search:{model},time={seconds}", mcts, variant, asked.games)],
     }
     setups = OWN if group in LEARNED else "human"

@@ -12,10 +12,10 @@ import safetensors.torch
 import torch
 
 from vauban.errors import ConfigurationError, VaubanError
+from vauban.games.stratego.game import Stratego
 from vauban.learn.checkpoint import CheckpointError
 from vauban.learn.config import config_text, load_config, parse_config, presets
 from vauban.learn.estimate import estimate
-from vauban.learn.filter import SETTLED
 from vauban.learn.metrics import meaning, read_metrics
 from vauban.learn.run import Run
 from vauban.learn.targets import (
@@ -26,6 +26,8 @@ from vauban.learn.targets import (
     outcome_loss,
     policy_loss,
 )
+from vauban.nets.move import MoveNetwork
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import load_model
 
 SMALL = """
@@ -40,6 +42,7 @@ depth = 1
 width = 16
 heads = 2
 [moves]
+settled = 5
 games = 24
 length = 14
 batch = 16
@@ -261,8 +264,7 @@ def test_numbers_that_are_not_finite_leave_the_checkpoint_before(tmp_path: Path)
 def test_a_window_in_which_nothing_matters_teaches_nothing(tmp_path: Path) -> None:
     run = begun(tmp_path / "run", changes=("setup_network=false",))
     before = [each.clone() for each in (*run.move.network.parameters(), *run.move.average.parameters())]
-    again = Run.resume(tmp_path / "run", changes=["moves.magnitude=9"])
-    again.move_learner.filter.large = SETTLED
+    again = Run.resume(tmp_path / "run", changes=["moves.magnitude=9", "moves.settled=0"])
     told = again.iterate()
     assert (told["moves.kept"], told["moves.batches"], told["moves.threshold"]) == (0, 0, 9)
     after = (*again.move.network.parameters(), *again.move.average.parameters())
@@ -408,6 +410,34 @@ def test_presets_are_read_and_written_back(preset: str) -> None:
     config = load_config(preset)
     assert parse_config(config_text(config)) == config
     assert config.about
+
+
+def test_the_preset_paper_has_the_numbers_of_the_tables_17_to_25() -> None:
+    config = load_config("paper")
+    assert (config.game, config.rules) == ("classic", "battleless_limit=100,total_limit=4000")
+    moves, setups, belief = config.moves, config.setups, config.belief
+    assert (moves.games, setups.per_player, moves.length) == (1536, 1000, 202)
+    assert (setups.learning_rate, setups.batch, setups.epochs, setups.clip) == (5e-5, 1024, 5, 0.2)
+    assert (setups.entropy_weight, setups.kl_weight, setups.outcome_weight) == (1, 0.1, 0.5)
+    assert (setups.gradient_norm, setups.average, setups.per_game) == (0.5, 0.999, True)
+    assert [setups.temperature.at(n) for n in (1, 1000)] == pytest.approx([0.1, 0.1 / 1000**0.3])
+    assert (moves.clip, moves.quantile, moves.magnitude, moves.settled, moves.average) == (0.2, 0.75, 0.01, 0, 0.999)
+    assert (moves.advantage_decay, moves.outcome_decay, moves.update_weight) == (0.5, 0.8, 0.1)
+    assert (moves.gradient_norm, moves.outcome_weight) == (0.267, 1)
+    assert moves.batch == 1536 // 4, "what is left of 1,536 by the filter"
+    rates = [moves.learning_rate.at(n) for n in (1, 5000, 42400)]
+    assert rates == pytest.approx([1e-4, 0.5 / 5000**1.1, 5e-6])
+    assert [moves.magnet_weight.at(n) for n in (1, 1000)] == pytest.approx([0.05, 0.05 / 1000**0.3])
+    played = Stratego("classic")
+    with torch.device("meta"):
+        networks = (
+            MoveNetwork(played, config.move_network),
+            SetupNetwork(played, config.setup_network or pytest.fail("it sets up")),
+            belief.network(played),
+        )
+    counted = [sum(each.numel() for each in network.parameters()) for network in networks]
+    assert counted == [14_716_419, 12_647_954, 57_075_212]
+    assert (belief.dropout, belief.minutes > 0) == (0.2, True)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from vauban.games.base import game
-from vauban.learn.filter import SETTLED, AdvantageFilter
+from vauban.learn.filter import AdvantageFilter
 from vauban.learn.moves import MoveConfig
 from vauban.learn.setups import SetupConfig
 from vauban.learn.targets import (
@@ -107,15 +107,17 @@ def test_the_filter_is_the_quantile_of_the_rows_trained_in_this_window_17_1() ->
 
 
 def test_the_filter_asks_for_a_size_only_when_values_have_begun_to_move() -> None:
-    tell = AdvantageFilter(0.75, 0.01)
+    settled = 5
+    tell = AdvantageFilter(0.75, 0.01, settled)
     small, large, later = (size * torch.arange(1, 101) / 100 for size in (0.005, 0.02, 0.008))
     quarter = 0.7525
     # An untrained network's values may differ by chance; then they even out, and only later do they mean anything.
-    assert [tell.threshold(large) for _ in range(SETTLED - 1)] == pytest.approx([0.02 * quarter] * (SETTLED - 1))
+    assert [tell.threshold(large) for _ in range(settled - 1)] == pytest.approx([0.02 * quarter] * (settled - 1))
     assert [tell.threshold(small) for _ in range(20)] == pytest.approx([0.005 * quarter] * 20)
-    for _ in range(SETTLED):
+    for _ in range(settled):
         assert tell.threshold(large) == pytest.approx(0.02 * quarter)
     assert [tell.threshold(later) for _ in range(3)] == [0.01] * 3
+    assert AdvantageFilter(0.75, 0.01).threshold(small) == 0.01, "as published it is asked for from the start"
 
 
 def test_policy_loss_is_that_of_17_2() -> None:

@@ -65,8 +65,8 @@ class BeliefConfig:
     """Every so many plies the positions of all games are taken. Odd, so that both players' are."""
     pool: int = 32
     """How many such takings wait, mixed, for their turn to be learned from."""
-    warmup: int = 200
-    """Plies before the first taking, after which games are no longer all at the same stage."""
+    warmup: int = 1000
+    """Plies before the first taking: some games long, so that games are met at all their stages."""
     refresh: int = 200
     """Every so many plies the games to come get new pools of setups."""
 

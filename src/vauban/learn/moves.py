@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
@@ -50,7 +51,9 @@ class MoveConfig:
     quantile: float = 0.75
     """How many of the advantages are too small to learn from."""
     magnitude: float = 0.01
-    """And how small they may not be anyway, once values have begun to tell positions apart."""
+    """And how small they may not be anyway."""
+    settled: int = 0
+    """In how many windows on end advantages have to be that large before `magnitude` counts: for a cold start."""
     advantage_decay: float = 0.5
     outcome_decay: float = 0.8
     """λ of the two returns."""
@@ -74,7 +77,7 @@ class MoveConfig:
         for name in ("quantile", "advantage_decay", "outcome_decay"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigurationError(f"{name} of the moves must be in [0, 1], not {getattr(self, name)}")
-        for name in ("magnitude", "clip", "update_weight", "outcome_weight"):
+        for name in ("magnitude", "settled", "clip", "update_weight", "outcome_weight"):
             if getattr(self, name) < 0:
                 raise ConfigurationError(f"{name} of the moves must not be negative, and is {getattr(self, name)}")
         if not 0 <= self.average < 1:
@@ -106,7 +109,7 @@ class MoveLearner:
         self.trainee, self.collector, self.config, self.seed, self.workers = trainee, collector, config, seed, workers
         sim = collector.sim
         self.device = sim.device
-        self.filter = AdvantageFilter(config.quantile, config.magnitude)
+        self.filter = AdvantageFilter(config.quantile, config.magnitude, config.settled)
         # In units of the most that can be won, so that the same weights and thresholds fit poker as well.
         utilities = utility_values(sim.game, sim.device)
         self._utilities = utilities / utilities.abs().max()
@@ -257,17 +260,19 @@ METRICS = ("policy_loss", "outcome_loss", "update_kl", "magnet_kl", "entropy", "
 
 
 def _cut(keys: Tensor, together: Tensor, size: int) -> list[tuple[int, int, int]]:
-    """Batches of so many: the bounds in one worker's sorted keys, and how large they are with those of all."""
+    """Batches of so many at most: the bounds in one worker's sorted keys, and how large they are with those of all."""
     if len(together) == 0:
         return []
-    starts = list(range(0, len(together), size))
+    # As equal as can be: a last batch of a few positions would be a whole step for them.
+    count = -(-len(together) // size)
+    starts = [number * len(together) // count for number in range(count)]
     places = torch.searchsorted(keys, together[starts]).tolist()
-    sizes = [min(size, len(together) - start) for start in starts]
+    sizes = [last - first for first, last in pairwise([*starts, len(together)])]
     return list(zip(places, [*places[1:], len(keys)], sizes, strict=True))
 
 
 def shuffle_keys(positions: Tensor, seed: int, iteration: int) -> Tensor:
-    """Random 64-bit keys, a function of position, seed and iteration (the finaliser of SplitMix64)."""
+    """Random 64-bit keys, a function of position, seed and iteration (mixed much as SplitMix64 does it)."""
     mixed = positions + ((seed * 0x9E3779B97F4A7C15 + iteration * 0xD1B54A32D192ED03) % 2**63)
     for shift, factor in ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15)):
         mixed = (mixed ^ (mixed >> shift)) * factor
