@@ -330,7 +330,7 @@ def test_a_newcomer_with_a_phone_is_refused_a_move_reloads_resigns_and_sees_both
     expect(page.locator(".table .piece.hidden")).to_have_count(0)
     page.get_by_role("button", name="Look back").tap()
     visitor.see(".review .board")
-    page.get_by_role("button", name="One ply on").tap()
+    page.get_by_role("button", name="One move on").tap()
     expect(page.locator(".caption")).to_contain_text("Red moves d1 to c1")
     visitor.fits()
 

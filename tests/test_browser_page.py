@@ -261,7 +261,7 @@ def test_a_friend_reads_the_terms_and_hears_what_was_declined(visit):
     host.button("Make the link").click()
     guest.open(host.see(".invitation input").input_value().removeprefix(guest.address))
     guest.picture("terms-light")
-    expect(guest.page.locator(".terms li").nth(0)).to_contain_text("plies without a battle")
+    expect(guest.page.locator(".terms li").nth(0)).to_contain_text("moves without a battle")
     expect(guest.page.locator(".terms li").nth(1)).to_contain_text("7 minutes")
     expect(guest.page.locator(".terms li").nth(2)).to_have_text("Moves cannot be taken back.")
     guest.give(QUIET)
@@ -686,6 +686,17 @@ def test_a_recorded_game_is_imported_and_one_that_is_none_is_refused(visit):
     page.keyboard.press("ArrowRight")
     expect(page.locator(".caption")).to_have_text("1. Red moves b1 to b2.")
     visitor.see(".graph-place", has_text="There is no network for this variant")
+    # Whoever has pressed a square steps on with the arrows; whoever went there by keyboard goes over the board.
+    page.locator(".review .cell[data-at=b2]").click()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".caption")).to_have_text("The start.")
+    page.keyboard.press("End")
+    expect(page.locator(".caption")).not_to_have_text("The start.")
+    # Of several games the first is shown, and that is said.
+    visitor.open("#/import")
+    page.get_by_label("Or paste it here").fill(f"{GAME}\n\n{GAME}")
+    visitor.button("Open").click()
+    visitor.see(".toast", has_text="There are 2 games in it. This is the first.")
 
 
 @pytest.mark.parametrize("address", ["#/review/nothing/%/1", "#/game/%E0%A4%A/red/x", "#/%"])
@@ -716,7 +727,7 @@ def test_a_game_is_played_on_from_where_one_looks_back(visit):
     visitor.see(".review .board")
     page.keyboard.press("ArrowRight")
     visitor.button("Play on from here").click()
-    visitor.see("dialog.play-on", has_text="played up to ply 1")
+    visitor.see("dialog.play-on", has_text="played up to move 1")
     visitor.picture("play-on-light")
     page.locator("dialog input[value=blue]").check(force=True)
     page.locator("dialog select").select_option("recruit")
@@ -724,7 +735,7 @@ def test_a_game_is_played_on_from_where_one_looks_back(visit):
     page.locator("dialog").get_by_role("button", name="Play").click()
     visitor.see(".bottom-card.turn")
     expect(page.locator(".moves li")).to_have_count(1)
-    visitor.see(".status", has_text="Played on from ply 1 of another game")
+    visitor.see(".status", has_text="Played on from move 1 of another game")
     visitor.button("Take back").click()
     page.locator("dialog").get_by_role("button", name="Take back").click()
     visitor.see(".toast", has_text="There is no move of yours to take back.")
@@ -935,7 +946,7 @@ def test_pictures_are_taken_of_a_game_and_of_looking_back_on_it(visit):
     visitor.see(".graph path.value.red")
     visitor.button("Switch to dark").click()
     for _ in range(9):
-        visitor.button("One ply on").click()
+        visitor.button("One move on").click()
     page.locator(".chip").first.click()
     page.evaluate("scrollTo(0, 0)")
     visitor.picture("readme-review")

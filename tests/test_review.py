@@ -263,6 +263,24 @@ def test_a_piece_that_was_hardly_believed_to_be_what_it_is_surprises() -> None:
     assert not any("had given" in each.text for each in find_moments(found))
 
 
+def test_who_guesses_the_flag_from_the_start_or_is_sure_and_wrong_is_told() -> None:
+    found = review(game(), make_model(game()))
+    for beliefs in found.beliefs:
+        for side in (0, 1):
+            for shares in beliefs[side].values():
+                shares[:] = np.eye(len(TYPES))[TYPES.index("Scout")]
+    h1, a10, a9 = (found.board.variant.square(name) for name in ("h1", "a10", "a9"))
+    found.beliefs[0][1][h1] = np.eye(len(TYPES))[FLAG] * 0.99
+    found.beliefs[3][0][a9] = np.eye(len(TYPES))[FLAG] * 0.95
+    found.beliefs[7][0][a10] = np.eye(len(TYPES))[FLAG] * 0.8
+    told = {(each.ply, PLAYERS[each.side]): each.text for each in find_moments(found) if each.kind == "belief"}
+    assert told[0, "blue"] == "Blue guessed red's Flag from the start: it gave h1 99%."
+    assert told[3, "red"] == "Red was wrong about blue's Flag: it gave a9 95%, where the Spy stood."
+    assert told[7, "red"] == "Red had found blue's Flag: it gave a10 80%."
+    page = report_html(replace(found, moments=find_moments(found)))
+    assert "The start</a>" in page and "guessed red" in page
+
+
 def test_there_are_few_moments_and_they_come_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     board = Board.random("classic", 3)
     rng = random.Random(3)

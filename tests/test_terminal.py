@@ -387,12 +387,12 @@ def test_the_limits_are_told_in_grammar() -> None:
     def begun(rules: str) -> str:
         return sit_down(typing(["ready"]), side=1, variant="tiny", rules=rules)[1]
 
-    assert "Take the Flag. 100 plies in all are a draw.\n" in begun("total_limit=100")
-    assert "Take the Flag. 9 plies without a battle, or 100 in all, are a draw.\n" in begun(
+    assert "Take the Flag. 100 moves in all are a draw.\n" in begun("total_limit=100")
+    assert "Take the Flag. 9 moves without a battle, or 100 in all, are a draw.\n" in begun(
         "total_limit=100 battleless_limit=9"
     )
-    assert "Move 1 · 1 ply without a battle · 1 of 100 in all\n" in begun("total_limit=100")
-    assert "Move 1 · 1 of 9 plies without a battle · 1 of 100 in all\n" in begun("total_limit=100 battleless_limit=9")
+    assert "Move 1 · 1 move without a battle · 1 of 100 in all\n" in begun("total_limit=100")
+    assert "Move 1 · 1 of 9 moves without a battle · 1 of 100 in all\n" in begun("total_limit=100 battleless_limit=9")
     assert "Take the Flag.\n" in begun("total_limit=none battleless_limit=none")
 
 
@@ -410,8 +410,8 @@ def test_undo_takes_back_the_move_and_the_reply_and_the_record_says_so(tmp_path:
 def test_a_draw_by_quiet_play_is_announced_before_it_comes() -> None:
     person = at_random(1, [SETUP, "ready"])
     _, screen = sit_down(person, make_agent("random", 1), variant="barrage", rules="battleless_limit=8")
-    assert "6 more plies without a battle, and the game is a draw." in screen
-    assert "A draw: too many plies without a battle." in screen
+    assert "6 more moves without a battle, and the game is a draw." in screen
+    assert "A draw: too many moves without a battle." in screen
 
 
 def test_an_opponent_is_introduced_by_its_own_line() -> None:

@@ -406,6 +406,14 @@ def test_setups_are_drawn_and_checked(server):
     assert "front row" in server.post("/api/setups/check", variant="barrage", setup=odd)["warnings"][0]
     status, found, _ = server.ask("POST", "/api/setups/check", {"variant": "barrage", "setup": RED.replace("M", "S")})
     assert (status, found["error"]["code"]) == (400, "setup") and "1 Marshal is missing" in found["error"]["text"]
+    # The Flag in a corner with a Bomb before it, and with nothing.
+    for setup, warnings in (
+        ("F........./B........./..S......./.OOMGN....", 0),
+        ("F........./.B......../..S......./.OOMGN....", 1),
+        ("..F......./.B......../...S....../.O.OMGN...", 0),  # a lake is before it
+    ):
+        found = server.post("/api/setups/check", variant="barrage", setup=setup)["warnings"]
+        assert len(found) == warnings and all("a Scout could run" in each for each in found)
     learned = server.post("/api/setups", variant="barrage", kind="model")["setup"]
     assert server.post("/api/setups/check", variant="barrage", setup=learned)["setup"] == learned
     status, found, _ = server.ask("POST", "/api/setups", {"variant": "fives", "kind": "model"})
@@ -715,7 +723,15 @@ def test_the_offer_has_variants_levels_and_clocks(server):
     barrage = offer["variants"][0]
     assert barrage["army"]["scout"] == 2 and barrage["lakes"][0] == "c5" and barrage["battleless_limit"] == 200
     assert {"key", "name", "sentence", "temper", "seconds", "elo"} <= set(offer["levels"][0])
+    assert [variant["name"] for variant in offer["variants"] if variant["network"]] == ["barrage", "classic"]
     assert "nobody" not in json.dumps(offer), "what plays for a level is nobody's business"
+
+
+def test_nobody_is_proposed_a_setup_that_loses_at_once(server):
+    """Of what people play in barrage, about a quarter leaves the Flag in the front row or in the open."""
+    for _ in range(12):
+        setup = server.post("/api/setups", variant="barrage", kind="human")["setup"]
+        assert not server.post("/api/setups/check", variant="barrage", setup=setup)["warnings"]
 
 
 @pytest.mark.parametrize("variant", ["barrage"])

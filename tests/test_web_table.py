@@ -185,7 +185,7 @@ def test_an_offer_lapses_with_the_move_of_whoever_was_asked():
     at.offer_draw("red")
     play(at, "d8d7")
     assert at.offer is None
-    with pytest.raises(TableError, match="wait 19 more plies"):
+    with pytest.raises(TableError, match="wait 19 more moves"):
         at.offer_draw("red")
     at.offer_draw("blue")
     play(at, "e4e3")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from vauban.board import Look
-from vauban.games.stratego.pieces import FLAG, PLAYERS
+from vauban.games.stratego.pieces import FLAG, PLAYERS, SCOUT
 from vauban.games.stratego.setups import Row, can_move_first
 from vauban.games.stratego.switches import Rules
 from vauban.games.stratego.variants import Variant
@@ -21,7 +21,7 @@ ENDS = {
     "no_moves": ("your opponent cannot move", "you cannot move", ""),
     "both_immobile": ("", "", "neither side can move"),
     "total_limit": ("", "", "the game has reached its longest length"),
-    "battleless_limit": ("", "", "too many plies without a battle"),
+    "battleless_limit": ("", "", "too many moves without a battle"),
     "resigned": ("your opponent resigned", "you resigned", ""),
     "agreed": ("", "", "agreed"),
     "time": ("your opponent's time is up", "your time is up", ""),
@@ -33,7 +33,7 @@ ENDS_SEEN = {
     "no_moves": "the other side cannot move",
     "both_immobile": "neither side can move",
     "total_limit": "the game has reached its longest length",
-    "battleless_limit": "too many plies without a battle",
+    "battleless_limit": "too many moves without a battle",
     "resigned": "the other side resigned",
     "agreed": "agreed",
     "time": "the other side's time is up",
@@ -60,8 +60,8 @@ def limit_words(rules: Rules) -> str:
     if battleless is None or total is None:
         most = battleless or total or 0
         what = "in all" if battleless is None else "without a battle"
-        return f"{most} {plies_word(most)} {what} {'is' if most == 1 else 'are'} a draw."
-    return f"{battleless} {plies_word(battleless)} without a battle, or {total} in all, are a draw."
+        return f"{most} {moves_word(most)} {what} {'is' if most == 1 else 'are'} a draw."
+    return f"{battleless} {moves_word(battleless)} without a battle, or {total} in all, are a draw."
 
 
 def counter_words(look: Look) -> str:
@@ -69,9 +69,9 @@ def counter_words(look: Look) -> str:
     battleless = plies_left(0, look.rules.battleless_limit, look.rules)
     total = plies_left(0, look.rules.total_limit, look.rules)
     if battleless is None:
-        said = f"{look.battleless} {plies_word(look.battleless)} without a battle"
+        said = f"{look.battleless} {moves_word(look.battleless)} without a battle"
     else:
-        said = f"{look.battleless} of {battleless} {plies_word(battleless)} without a battle"
+        said = f"{look.battleless} of {battleless} {moves_word(battleless)} without a battle"
     return said if total is None else f"{said} · {look.plies} of {total} in all"
 
 
@@ -86,9 +86,9 @@ def warnings(look: Look) -> list[str]:
     battleless = plies_left(look.battleless, look.rules.battleless_limit, look.rules)
     total = plies_left(look.plies, look.rules.total_limit, look.rules)
     if battleless is not None and battleless <= NEAR_A_DRAW:
-        said.append(f"{battleless} more {plies_word(battleless)} without a battle, and the game is a draw.")
+        said.append(f"{battleless} more {moves_word(battleless)} without a battle, and the game is a draw.")
     if total is not None and total <= NEAR_A_DRAW:
-        said.append(f"{total} more {plies_word(total)}, and the game is a draw.")
+        said.append(f"{total} more {moves_word(total)}, and the game is a draw.")
     return said
 
 
@@ -96,11 +96,21 @@ def setup_warnings(setup: Row, variant: Variant) -> list[str]:
     """What is odd about a setup."""
     said = []
     flag = int(np.flatnonzero(setup == 1 + FLAG)[0])
-    if variant.setup_rows > 1 and flag // variant.columns == variant.setup_rows - 1:
-        said.append("Your Flag stands in the front row.")
+    if variant.setup_rows > 1:
+        if flag // variant.columns == variant.setup_rows - 1:
+            said.append("Your Flag stands in the front row.")
+        elif _open_to_scouts(setup, variant, flag):
+            said.append("Nothing stands before your Flag: a Scout could run straight at it.")
     if not can_move_first(setup, variant):
         said.append("None of your pieces could make a first move, so no game begins with it: leave one a way out.")
     return said
+
+
+def _open_to_scouts(setup: Row, variant: Variant, flag: int) -> bool:
+    """Whether the Flag's file is empty as far as the enemy's army."""
+    before = setup[flag + variant.columns :: variant.columns]
+    lake = any(square % variant.columns == flag % variant.columns for square in variant.lakes)
+    return variant.army[SCOUT] > 0 and not before.any() and not lake
 
 
 def sentence(error: Exception) -> str:
@@ -109,9 +119,9 @@ def sentence(error: Exception) -> str:
     return capital(text) if text[:2].isalpha() else text
 
 
-def plies_word(count: int) -> str:
-    """The word for so many plies."""
-    return "ply" if count == 1 else "plies"
+def moves_word(count: int) -> str:
+    """The word for so many moves, each of one player: to people a ply is a move."""
+    return "move" if count == 1 else "moves"
 
 
 def capital(text: str) -> str:

@@ -107,7 +107,7 @@ def _looking_back(text: str | None, variant: str, seed: int) -> ModelAgent | Non
 
     if text == NOBODY:
         return None
-    text = f"net:{_shipped(variant)}" if text is None else text
+    text = f"search:{_shipped(variant)}" if text is None else text
     found = make_agent(text, seed)
     if not isinstance(found, ModelAgent):
         raise ConfigurationError(

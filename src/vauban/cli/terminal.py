@@ -46,7 +46,7 @@ from vauban.words import (
     counter_words,
     end_words,
     limit_words,
-    plies_word,
+    moves_word,
     sentence,
     setup_warnings,
     warnings,
@@ -645,7 +645,7 @@ class TerminalGame:
             winner, end = int(self.resigner == 0), "resigned"
         self.say()
         self.say(end_words(winner, end, self.person), "bold")
-        self.say(f"{board.plies} {plies_word(board.plies)}. Both sides, open:", QUIET)
+        self.say(f"{board.plies} {moves_word(board.plies)}. Both sides, open:", QUIET)
         self._draw(board, board.history)
         setups = setups_of(board.start_position(), board.variant)
         for player, setup in enumerate(setups or ()):

@@ -61,8 +61,9 @@ LEAST_HARM = 0.05
 """What a surprise must cost the surprised."""
 LEAST_FAULT = 0.02
 """A move that a search finds worse than the best by less than this is no loss of the mover's."""
-LOCATED, SURPRISING = 0.5, 0.1
-"""A belief above which the flag is found, and one below which a type comes as a surprise."""
+LOCATED, MISLED, SURPRISING = 0.5, 0.9, 0.1
+"""A belief above which the flag is found, one above which to be wrong about it is worth telling, and one below which a
+type comes as a surprise."""
 WORTH = (3.0, 1.5, 3.0, 2.0, 3.0, 4.0, 5.0, 7.0, 9.0, 11.0, 25.0, 2.5)
 """What a piece of each type is worth, roughly: for games that no network has looked at."""
 
@@ -81,12 +82,12 @@ class Moment:
     """Something that decided the game."""
 
     ply: int
-    """The move after which it shows, counted from 1: also the position after that move."""
+    """The move after which it shows, counted from 1: also the position after that move. 0: it shows at the start."""
     kind: str
-    """"loss" (a move or battle by which a side's outlook fell), "belief" (a side had found the flag), "surprise" (a
-    piece was what it was hardly believed to be) or "flag" (the flag was captured)."""
+    """"loss" (a move or battle by which a side's outlook fell), "belief" (a side had found the flag, or was sure of
+    it and wrong), "surprise" (a piece was what it was hardly believed to be) or "flag" (the flag was captured)."""
     side: int
-    """Whose it is: who lost ground, found the flag, was surprised, or captured the flag."""
+    """Whose it is: who lost ground, believed, was surprised, or captured the flag."""
     text: str
     """A sentence or two for a person."""
 
@@ -492,7 +493,7 @@ def find_moments(found: Review) -> list[Moment]:
     """The few moments that decided the game, in the order in which they came; one for each ply at most."""
     capture = _capture(found)
     turning = _turning(found)
-    flags = [each for side in (0, 1) if (each := _locating(found, side)) is not None]
+    flags = [each for find in (_locating, _misled) for side in (0, 1) if (each := find(found, side)) is not None]
     surprises = _surprises(found)[:MOST_SURPRISES]
     losses = _losses(found, turning)[:MOST_LOSSES]
     if turning is not None and any((each.ply, each.side) == (turning.ply - 1, turning.side) for each in losses):
@@ -619,7 +620,7 @@ def _search_words(found: Review, place: int, move: Move) -> list[str]:
 
 def _locating(found: Review, side: int) -> Moment | None:
     first = located(found, side)
-    if first is None or first[0] == 0:
+    if first is None:
         return None
     place, square = first
     share = found.beliefs[place][side][square][FLAG]
@@ -627,9 +628,26 @@ def _locating(found: Review, side: int) -> Moment | None:
     who, whose = _capital(PLAYERS[side]), PLAYERS[1 - side]
     if found.counted:
         text = f"By counting alone {who.lower()} could tell where {whose}'s Flag was: {_percent(share)} on {where}."
+    elif place == 0:
+        text = f"{who} guessed {whose}'s Flag from the start: it gave {where} {_percent(share)}."
     else:
         text = f"{who} had found {whose}'s Flag: it gave {where} {_percent(share)}."
     return Moment(place, "belief", side, text)
+
+
+def _misled(found: Review, side: int) -> Moment | None:
+    """The first position at which a side was all but sure of the flag, and wrong."""
+    for place, pieces in enumerate(found.pieces):
+        for square, shares in found.beliefs[place][side].items():
+            kind = pieces[square].kind
+            if kind is not None and kind != FLAG and shares[FLAG] > MISLED:
+                where = found.board.variant.square_name(square)
+                text = (
+                    f"{_capital(PLAYERS[side])} was wrong about {PLAYERS[1 - side]}'s Flag: it gave {where} "
+                    f"{_percent(shares[FLAG])}, where the {TYPES[kind]} stood."
+                )
+                return Moment(place, "belief", side, text)
+    return None
 
 
 def _surprises(found: Review) -> list[Moment]:

@@ -302,7 +302,7 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
         ply = request.query_params.get("ply", str(table.plies))
         seat = request.query_params.get("seat")
         if not re.fullmatch(r"[0-9]{1,6}", ply) or int(ply) > table.plies:
-            raise TableError("ply", f"The game has {table.plies} plies, and no ply {ply[:20]!r}.")
+            raise TableError("ply", f"The game has {table.plies} moves, and no move {ply[:20]!r}.")
         if seat is not None and seat not in PLAYERS:
             raise TableError("seat", f"There is no seat {seat[:20]!r}: red or blue.")
         board = table.board_at(int(ply))

@@ -26,7 +26,7 @@ from vauban.notation.moves import Move
 from vauban.web import sight as wall
 from vauban.web.commitment import new_salt
 from vauban.web.imports import imported
-from vauban.web.levels import Level, find_level
+from vauban.web.levels import Level, find_level, learned_agents
 from vauban.web.offer import OFFERED, find_offered
 from vauban.web.playing_on import replay, setups_with
 from vauban.web.rooms import Client, Room, numbered
@@ -135,8 +135,7 @@ class Host:
             return {"setup": await self.quick.ask(DrawSetup("human", seed, variant.name), SETUP_SECONDS)}
         if kind != "model":
             raise TableError("kind", f"There is no setup of the kind {kind!r}: random, human or model.")
-        agents = [level.agent(variant.name) for level in self.levels if level.plays(variant.name)]
-        learned = [agent for agent in agents if agent.partition(":")[0] in ("net", "search")]
+        learned = learned_agents(variant.name, self.levels)
         if not learned:
             raise TableError("model", f"No network here has learned to set up {variant.name}.")
         return {"setup": await self.quick.ask(ChooseSetup(learned[-1], seed, variant.name, 0), SETUP_SECONDS)}
@@ -203,16 +202,16 @@ class Host:
 
     async def import_game(self, text: str) -> Json:
         """A recorded game, as a table to look back on."""
-        variant, record, names = await asyncio.to_thread(imported, text, tuple(OFFERED))
-        sitters = (Sitter("person", names[0]), Sitter("person", names[1]))
-        table = await self._new_table(new_table(variant, "import", sitters, record=record), {})
-        return {"game": table.game, "seats": dict(table.secrets)}
+        found = await asyncio.to_thread(imported, text, tuple(OFFERED))
+        sitters = (Sitter("person", found.names[0]), Sitter("person", found.names[1]))
+        table = await self._new_table(new_table(found.variant, "import", sitters, record=found.record), {})
+        return {"game": table.game, "seats": dict(table.secrets), "games": found.games}
 
     async def play_on(self, table: Table, wanted: Json) -> Json:
         """A game against a level that goes on from a position of a finished one; answers as `make_game` does."""
         ply, pieces = wanted.get("ply"), wanted.get("pieces")
         if type(ply) is not int or not 0 <= ply <= table.plies:
-            raise TableError("ply", f"The game has {table.plies} plies, and no ply {str(ply)[:20]!r}.")
+            raise TableError("ply", f"The game has {table.plies} moves, and no move {str(ply)[:20]!r}.")
         if pieces not in ("true", "drawn"):
             raise TableError("pieces", f"Pieces are as they were, or drawn anew: true or drawn, not {pieces!r}.")
         side = read_side(wanted.get("side", "red"))

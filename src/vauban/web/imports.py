@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from vauban.board import Board
 from vauban.errors import NotationError, VaubanError
@@ -17,29 +18,40 @@ LONGEST = 4_000
 """Plies of a game that can be looked back on."""
 
 
-def imported(text: str, variants: Sequence[str]) -> tuple[str, str, tuple[str, str]]:
-    """The variant of a recorded game, the game in our notation, and the names of red and blue.
+class Imported(NamedTuple):
+    """A recorded game."""
 
-    Of several games the first is taken; only these variants are.
-    """
-    board, headers = _read(text.lstrip("\ufeff").strip())
+    variant: str
+    record: str
+    """The game in our notation."""
+    names: tuple[str, str]
+    """Of red and blue."""
+    games: int
+    """How many there are in the text; this is the first."""
+
+
+def imported(text: str, variants: Sequence[str]) -> Imported:
+    """The game of a text; of several, the first. Only these variants are taken."""
+    board, headers, games = _read(text.lstrip("\ufeff").strip())
     if board.variant.name not in variants:
         raise NotationError(f"the game is {board.variant.name!r}, and only these can be shown: {', '.join(variants)}")
     if len(board.history) > LONGEST:
-        raise NotationError(f"the game has {len(board.history)} plies: more than {LONGEST} cannot be shown")
+        raise NotationError(f"the game has {len(board.history)} moves: more than {LONGEST} cannot be shown")
     names = (headers.get("Red", "Red")[:60], headers.get("Blue", "Blue")[:60])
     kept = {key: value for key, value in headers.items() if key in ("Red", "Blue", "Date", "Result", "End")}
-    return board.variant.name, write_game(board, kept), names
+    return Imported(board.variant.name, write_game(board, kept), names, games)
 
 
-def _read(text: str) -> tuple[Board, dict[str, str]]:
+def _read(text: str) -> tuple[Board, dict[str, str], int]:
+    """The first game, its headers, and how many there are."""
+    count = 1
     if not text:
         raise NotationError("there is no game in it: the text is empty")
     first = text.splitlines()[0]
     if text.startswith("<"):
-        return _read_gravon(text)
+        return *_read_gravon(text), 1
     if len(first.strip()) in (100, 200) and " " not in first.strip():
-        return read_strados(text), {}
+        return read_strados(text), {}, 1
     if not text.startswith(("[", "{", "1")):
         try:
             game = read_log(text)
@@ -52,13 +64,13 @@ def _read(text: str) -> tuple[Board, dict[str, str]]:
         games = read_games(text)
         if not games:
             raise NotationError("there is no game in it")
-        game = games[0]
+        game, count = games[0], len(games)
     if game.board is None:
         raise NotationError("some pieces of this game are not known (U), so it cannot be shown on a board")
     found = dict(game.headers)
     if game.board.outcome() is None:
         found |= {"Result": game.result, "End": game.end or "unfinished"}
-    return game.board, found
+    return game.board, found, count
 
 
 def _read_gravon(text: str) -> tuple[Board, dict[str, str]]:

@@ -71,6 +71,12 @@ def find_level(key: Any, variant: str, among: Sequence[Level]) -> Level:
     raise ConfigurationError(f"there is no level {key!r}: {nearest(str(key), [level.key for level in among])}")
 
 
+def learned_agents(variant: str, among: Sequence[Level]) -> list[str]:
+    """The agents with a network that has learned a variant, the weakest first."""
+    agents = [level.agent(variant) for level in among if level.plays(variant)]
+    return [agent for agent in agents if agent.partition(":")[0] in ("net", "search")]
+
+
 def _level(entry: dict[str, Any], ratings: Mapping[str, Mapping[str, int]]) -> Level:
     agent, key = entry["agent"], str(entry["key"])
     return Level(

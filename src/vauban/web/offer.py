@@ -11,7 +11,7 @@ from vauban.games.stratego.pieces import TYPES
 from vauban.games.stratego.switches import default_rules
 from vauban.games.stratego.variants import VARIANTS, Variant
 from vauban.web.clocks import CLOCKS
-from vauban.web.levels import Level
+from vauban.web.levels import Level, learned_agents
 from vauban.web.table import TableError
 from vauban.words import limit_words, plies_left
 
@@ -32,7 +32,10 @@ def offer(levels: Sequence[Level]) -> Json:
     """All of it."""
     return {
         "version": __version__,
-        "variants": [_variant(VARIANTS[name], title) for name, title in OFFERED.items()],
+        "variants": [
+            _variant(VARIANTS[name], title) | {"network": bool(learned_agents(name, levels))}
+            for name, title in OFFERED.items()
+        ],
         "levels": [
             {
                 "key": level.key, "name": level.name, "sentence": level.sentence, "temper": level.temper,

@@ -29,7 +29,7 @@ MOST_COLUMNS = 250
 ROW = 15
 MOST_MOVES = 5
 
-KINDS = {"loss": "lost ground", "belief": "found the Flag", "surprise": "was surprised", "flag": "captured the Flag"}
+KINDS = {"loss": "lost ground", "belief": "believed", "surprise": "was surprised", "flag": "captured the Flag"}
 
 
 def report_html(found: Review, headers: Mapping[str, str] | None = None, result: str | None = None) -> str:
@@ -43,7 +43,7 @@ def report_html(found: Review, headers: Mapping[str, str] | None = None, result:
     names = [f"{told[key]} ({key.lower()})" if key in told else key for key in map(str.capitalize, PLAYERS)]
     title = f"{names[0]} – {names[1]}"
     under = [
-        found.board.variant.name, result or _result_words(found.board), f"{len(found.board.history)} plies",
+        found.board.variant.name, result or _result_words(found.board), f"{len(found.board.history)} moves",
         *(told[key] for key in ("Event", "Date") if key in told),
         "read without a network" if found.model is None else f"read by the network “{found.model}”",
     ]  # fmt: skip
@@ -287,13 +287,14 @@ def _moments_section(found: Review, boards: list[Board]) -> str:
 
 
 def _moment(found: Review, boards: list[Board], number: int, moment: Moment) -> str:
-    played = found.board.history[moment.ply - 1]
-    drawn = picture.svg(boards[moment.ply - 1], 330)
-    arrow = _arrow(boards[0], played.move.source, played.move.target)
+    drawn, arrow, when = picture.svg(boards[max(0, moment.ply - 1)], 330), "", "The start"
+    if moment.ply:
+        move = found.board.history[moment.ply - 1].move
+        arrow, when = _arrow(boards[0], move.source, move.target), f"Move {moment.ply}"
     return (
         f"<li>{drawn.removesuffix('</svg>')}{arrow}</svg><div>"
         f'<p class="kind"><span class="badge">{number}</span>'
-        f'<a href="#ply" data-ply="{moment.ply}">Ply {moment.ply}</a> · '
+        f'<a href="#ply" data-ply="{moment.ply}">{when}</a> · '
         f'<b class="{PLAYERS[moment.side]}">{PLAYERS[moment.side]}</b> {KINDS[moment.kind]}</p>'
         f"<p>{escape(moment.text)}</p></div></li>"
     )

@@ -29,7 +29,7 @@ from vauban.notation.moves import Move
 from vauban.notation.records import read_games, setups_of, write_game
 from vauban.web.clocks import Banks, make_clock
 from vauban.web.commitment import commit
-from vauban.words import sentence
+from vauban.words import moves_word, sentence
 
 Event = dict[str, Any]
 
@@ -342,9 +342,7 @@ class Table:
         last = self.offered[player]
         if last is not None and self.plies - last < OFFER_PAUSE:
             wait = OFFER_PAUSE - (self.plies - last)
-            raise TableError(
-                "offer", f"You have offered a draw not long ago: wait {wait} more {'ply' if wait == 1 else 'plies'}."
-            )
+            raise TableError("offer", f"You have offered a draw not long ago: wait {wait} more {moves_word(wait)}.")
         self._happen({"what": "offer", "kind": "draw", "by": player})
 
     def take_back(self, seat: str) -> None:

@@ -26,11 +26,13 @@ from vauban.errors import VaubanError
 from vauban.games.stratego.pieces import FLAG
 from vauban.games.stratego.setups import setup_text
 from vauban.games.stratego.variants import VARIANTS
-from vauban.words import sentence
+from vauban.words import sentence, setup_warnings
 
 MODULES = ("vauban.arena.play", "vauban.web.thinking")
 """What workers have imported before they start."""
 
+TRIES = 50
+"""A setup is drawn so often at most until there is nothing odd about it."""
 ATTEMPTS = 3
 """So often a task is begun whose process is ended from outside; then something about it ends processes."""
 GRACE = 1.0
@@ -90,8 +92,13 @@ class DrawSetup:
     def run(self, tell: Tell) -> str:
         from vauban.agents.setups import make_sampler
 
-        variant = VARIANTS[self.variant]
-        return setup_text(make_sampler(self.sampler, variant)(random.Random(self.seed)), variant)
+        variant, rng = VARIANTS[self.variant], random.Random(self.seed)
+        sample = make_sampler(self.sampler, variant)
+        # People sometimes leave their Flag in the open. Whoever is shown a setup should not lose by it at once.
+        drawn = [sample(rng)]
+        while setup_warnings(drawn[-1], variant) and len(drawn) < TRIES:
+            drawn.append(sample(rng))
+        return setup_text(drawn[-1], variant)
 
 
 @dataclass(frozen=True)

@@ -266,6 +266,7 @@ export class Board {
     const at = (event) => event.target.closest?.("[data-at]")?.dataset.at ?? null;
     let held = null,
       swallow = false,
+      pressed = false,
       timer = null;
     this.grid.addEventListener("click", (event) => {
       const name = at(event);
@@ -288,12 +289,18 @@ export class Board {
     this.grid.addEventListener("keydown", (event) => {
       const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
       if (!(event.key in steps) || event.altKey || event.ctrlKey || event.metaKey) return;
+      // Where arrows step through a game, they go over the board only for whoever came to it by keyboard.
+      if (this.hooks.stepping && pressed) return;
       event.preventDefault();
       event.stopPropagation();
       this.step(...steps[event.key]);
     });
+    this.grid.addEventListener("focusout", (event) => {
+      if (!this.grid.contains(event.relatedTarget)) pressed = false;
+    });
     this.grid.addEventListener("pointerdown", (event) => {
       const name = at(event);
+      pressed = true;
       swallow = false;
       if (event.button !== 0 || !name) return;
       if (event.pointerType === "touch" && this.hooks.menu && !this.hooks.canDrag?.(name)) {

@@ -89,8 +89,11 @@ class GameScreen {
     );
   }
 
+  /** Whether it could be sent. */
   #send(message) {
-    if (!this.seats[this.seat].send(message)) toast(t("lost.now"));
+    const sent = this.seats[this.seat].send(message);
+    if (!sent) toast(t("lost.now"));
+    return sent;
   }
 
   #connection(state) {
@@ -552,8 +555,7 @@ class GameScreen {
   }
 
   #play(from, to) {
-    this.#send({ do: "move", from, to });
-    this.board.lead(from, to);
+    if (this.#send({ do: "move", from, to })) this.board.lead(from, to);
   }
 
   #cancel() {

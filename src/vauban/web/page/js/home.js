@@ -16,12 +16,12 @@ const setups = {};
 export function show(main, _, offered) {
   // Not everybody plays every variant: a network plays what it has learned.
   const levels = () => offered.levels.filter((level) => level.variants.includes(wish.variant));
-  const middle = offered.levels[Math.floor((offered.levels.length - 1) / 2)].key;
+  const easy = offered.levels[Math.floor((offered.levels.length - 1) / 3)].key;
   const wish = {
     mode: "level",
     variant: "barrage",
-    level: middle,
-    red: middle,
+    level: easy,
+    red: easy,
     blue: offered.levels.at(-1).key,
     side: "red",
     clock: "none",
@@ -77,7 +77,7 @@ export function show(main, _, offered) {
 
   function levelChoice(name, legend) {
     const known = levels();
-    if (!known.some((level) => level.key === wish[name])) wish[name] = known[Math.floor((known.length - 1) / 2)].key;
+    if (!known.some((level) => level.key === wish[name])) wish[name] = known[Math.floor((known.length - 1) / 3)].key;
     return choice(
       name,
       legend,

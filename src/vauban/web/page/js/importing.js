@@ -1,6 +1,6 @@
 // Looking back on a recorded game from elsewhere, and on one's own.
 
-import { button, el } from "./dom.js";
+import { button, el, toast } from "./dom.js";
 import { gameList } from "./games.js";
 import { importGame } from "./protocol.js";
 import { games } from "./settings.js";
@@ -14,8 +14,9 @@ export function show(main) {
   const open = async () => {
     error.textContent = "";
     try {
-      const { game, seats } = await importGame(area.value);
+      const { game, seats, games: found } = await importGame(area.value);
       location.hash = `#/review/${game}/${seats.watch}`;
+      if (found > 1) toast(t("import.first", { games: found }));
     } catch (refused) {
       error.textContent = refused.message || t("offline.text");
     }

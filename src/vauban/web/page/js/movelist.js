@@ -2,6 +2,7 @@
 
 import { button, el } from "./dom.js";
 import { named, short } from "./pieces.js";
+import { settings } from "./settings.js";
 import { t } from "./strings.js";
 
 export class MoveList {
@@ -14,6 +15,9 @@ export class MoveList {
 
   /** Show these moves; marks the one after which the board stands. */
   set(moves, at = moves.length) {
+    // Fights are told by rank: another numbering tells all of them anew.
+    if (this.numbering !== settings.numbering) this.shown = [];
+    this.numbering = settings.numbering;
     let same = 0;
     while (same < this.shown.length && this.shown[same] === moves[same]) same++;
     while (this.element.children.length > same) this.element.lastChild.remove();

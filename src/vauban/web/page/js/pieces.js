@@ -47,8 +47,8 @@ export function rank(type, numbering = settings.numbering) {
   return String(10 - place);
 }
 
-/** A type in one or two letters, whatever is printed on the pieces: "10", "B". */
-export const short = (type) => rank(type, "ten") || t(`short.${type}`);
+/** A type in one or two letters, by the numbering that is printed on the pieces; beside pictures by ten: "10", "B". */
+export const short = (type) => rank(type) || rank(type, "ten") || t(`short.${type}`);
 
 /** "miner (3)": a type for sentences. */
 export function named(type) {

@@ -108,7 +108,7 @@ class ReviewScreen {
     this.board = new Board(this.shape, {
       flipped: this.believer === "red" && Boolean(kept(this.id)?.seats.blue),
       label: t("review"),
-      hooks: { press: (at) => this.#choose(at), label: (at) => this.#label(at) },
+      hooks: { press: (at) => this.#choose(at), label: (at) => this.#label(at), stepping: true },
     });
     this.scrubber = el("input", {
       type: "range",
@@ -202,7 +202,7 @@ class ReviewScreen {
         event.altKey ||
         event.ctrlKey ||
         event.metaKey ||
-        event.target.closest("input, textarea, select, dialog, .grid")
+        event.target.closest("input, textarea, select, dialog")
       )
         return;
       const target = { ArrowLeft: this.ply - 1, ArrowRight: this.ply + 1, Home: 0, End: this.moves.length }[event.key];
@@ -356,6 +356,8 @@ class ReviewScreen {
       this.heat = null;
     }
     this.#render();
+    // What is believed of the piece may be far below the board.
+    if (this.chosen) this.beliefs.scrollIntoView({ block: "nearest" });
   }
 
   // ── Showing ───────────────────────────────────────────────────────────────────────────────────

@@ -58,7 +58,7 @@ export class SetupEditor {
         { class: "toolbar" },
         button(t("setup.human"), () => this.draw("human")),
         button(t("setup.random"), () => this.draw("random")),
-        button(t("setup.model"), () => this.draw("model")),
+        variant.network && button(t("setup.model"), () => this.draw("model")),
         button(t("setup.mirror"), () => this.#mirror()),
       ),
       this.board.element,
@@ -273,7 +273,7 @@ export class SetupEditor {
   async #save() {
     if (!this.rows) return;
     const name = await askName(t("setup.save"), this.list.value);
-    if (!name) return;
+    if (!name || !(await this.#mayReplace(name))) return;
     const others = saved(this.variant.name).filter((each) => each.name !== name);
     this.#keep([...others, { name, setup: this.value }], name);
     toast(t("setup.kept", { name }));
@@ -282,12 +282,18 @@ export class SetupEditor {
   async #rename() {
     const old = this.list.value;
     const name = old && (await askName(t("setup.rename"), old));
-    if (!name || name === old) return;
+    if (!name || name === old || !(await this.#mayReplace(name))) return;
     const all = saved(this.variant.name).filter((each) => each.name !== name);
     this.#keep(
       all.map((each) => (each.name === old ? { ...each, name } : each)),
       name,
     );
+  }
+
+  /** Whether there is none of this name yet, or it may go. */
+  async #mayReplace(name) {
+    const taken = saved(this.variant.name).some((each) => each.name === name && each.setup !== this.value);
+    return !taken || ask(t("setup.replace"), t("setup.replace.sure", { name }), t("setup.replace"), t("cancel"), "danger");
   }
 
   async #delete() {

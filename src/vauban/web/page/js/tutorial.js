@@ -74,7 +74,7 @@ export function show(main) {
     let state = Object.entries(pieces).map(([at, [side, type, open = true]]) => ({ id: at, at, side, type, open }));
     let picked = false,
       done = false;
-    const text = el("p", { class: "lead", role: "status" }, t(`learn.${key}`));
+    const text = el("p", { class: "lead", role: "status" }, t(`learn.${key}`, { piece: named(pieces[from][1]) }));
     const go = button(t(number === LESSONS.length ? "learn.finish" : "learn.next"), next, {
       class: "primary",
       hidden: true,
