@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from vauban.board import Board
@@ -193,6 +193,7 @@ def test_snapshots_are_taken_apart_joined_and_packed() -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), plies=st.integers(0, 200))
+@example(seed=537, plies=60)  # what is damaged looks as if it had been erased
 def test_damaged_records_are_refused_or_harmless(seed: int, plies: int) -> None:
     """Bytes that came from somewhere never lead a kernel astray: whatever is accepted can be played."""
     rng = np.random.default_rng(seed)
@@ -347,7 +348,7 @@ def test_views_are_observed_and_never_played() -> None:
             call()
     with pytest.raises(RecordError, match="a view cannot be played"):
         Board.from_snapshot(sim.views(0))
-    with pytest.raises(RecordError, match="whose views"):
+    with pytest.raises(RecordError, match="row 0: hidden things have been erased .* say whose view"):
         Snapshot.unpack(sim.game, sim.views(0).pack())
     sim.reset()
     sim.step(sim.sample())

@@ -261,7 +261,8 @@ def _score(row: Mapping[str, Any]) -> str:
 
 
 def _strength_line(row: Mapping[str, Any]) -> str:
-    return f"{_score(row)} as {row['agent']} against {row['opponent']}, {row['games']:,} games"
+    searching = "" if row["agent"].startswith("net:") else f" as {row['agent']}"
+    return f"{_score(row)}{searching} against {row['opponent']}, {row['games']:,} games"
 
 
 def _parameters(card: Mapping[str, Any]) -> int:

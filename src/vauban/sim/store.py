@@ -115,8 +115,11 @@ class Snapshot:
         snapshot = Snapshot(game, tracks, history, Store(*parts), viewer)
         words, halves, bytes_ = (part.cpu().numpy() for part in snapshot.store)
         game.check_records(words, halves, bytes_, history)
-        if viewer is None and game.are_views(bytes_).any():
-            raise RecordError("hidden things have been erased from these records: say whose views they are (viewer=…)")
+        erased = np.flatnonzero(game.are_views(bytes_))
+        if viewer is None and len(erased):
+            raise RecordError(
+                f"row {erased[0]}: hidden things have been erased from this record: say whose view it is (viewer=…)"
+            )
         return snapshot
 
     def check_fits(self, game: Game, tracks: bool, history: int) -> None:
