@@ -372,7 +372,7 @@ def test_shipped_cards_can_be_read_and_their_weights_are_there() -> None:
         assert card["strength"], f"{name} is shipped without a measured strength"
 
 
-def test_the_command_imports_published_weights(vectors: Path, tmp_path: Path) -> None:
+def test_the_command_imports_published_weights(vectors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy as np
 
     arrays = np.load(vectors / "ataraxos_move_network.npz")
@@ -381,5 +381,8 @@ def test_the_command_imports_published_weights(vectors: Path, tmp_path: Path) ->
     shown = told("import-ataraxos", str(tmp_path / "model1.pthm"), "--out", str(out), "--heads", "4")
     assert "StrategoAI/ataraxos" in shown and "move network, names of the release" in shown and str(out) in shown
     assert json.loads(told(str(out), "--json"))["networks"]["move"]["size"]["heads"] == 4
+    monkeypatch.chdir(tmp_path)
+    assert "Written to models/model1." in told("import-ataraxos", "model1.pthm", "--heads", "4")
+    assert load_model("models/model1").card["name"]
     with pytest.raises(ModelError, match="cannot be shared by 7 heads"):
         told("import-ataraxos", str(tmp_path / "model1.pthm"), "--out", str(tmp_path / "other"), "--heads", "7")

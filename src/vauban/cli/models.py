@@ -104,7 +104,9 @@ def import_ataraxos(
             "(ema_arrangements….pkl) if wanted.",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", help="The folder of the model, which is made.")],
+    out: Annotated[
+        Path | None, typer.Option(help="The folder of the model (default: models/ and the first file's name).")
+    ] = None,
     variant: Annotated[str, typer.Option(help="What the networks were trained for: classic or barrage.")] = "classic",
     heads: Annotated[int, typer.Option(help="Heads of the networks, which the files do not say.", min=1)] = 8,
     json: Json = False,
@@ -120,13 +122,14 @@ def import_ataraxos(
     from vauban.nets import ataraxos
     from vauban.nets.store import read_card
 
-    ataraxos.import_ataraxos(files, out, date=time.strftime("%Y-%m-%d"), variant=variant, heads=heads)
-    card = read_card(out)
+    folder = out or Path("models") / files[0].stem
+    ataraxos.import_ataraxos(files, folder, date=time.strftime("%Y-%m-%d"), variant=variant, heads=heads)
+    card = read_card(folder)
     if json:
-        print_json({"folder": str(out), **card})
+        print_json({"folder": str(folder), **card})
         return
     print_card(card)
-    console.print(f"Written to {out}.", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"Written to {folder}.", highlight=False, markup=False, soft_wrap=True)
 
 
 @models.command("card", short_help="Make a model of a run, with its card.")

@@ -81,14 +81,14 @@ def train(
         return
     place = local_device(device)
     evaluator = make_evaluator(config, place)
-    workers = join_workers(place, config.patience)
     folder = resume or out or Path("runs") / Path(preset or "").stem
-    command = command_text(preset, resume, changes, workers.count, out)
-    if preset is not None:
-        run = Run.begin(config, folder, place, workers, evaluator)
-    else:
-        run = Run.resume(folder, place, workers, changes, evaluator)
     with _gone_workers_end_it():
+        workers = join_workers(place, config.patience)
+        command = command_text(preset, resume, changes, workers.count, out)
+        if preset is not None:
+            run = Run.begin(config, folder, place, workers, evaluator)
+        else:
+            run = Run.resume(folder, place, workers, changes, evaluator)
         last = go(run, command, price)
         workers.leave()
     if workers.leads and json:
