@@ -13,7 +13,7 @@ class Draws:
     """Draws configurations of a position, a fixed number at a time; what is not wanted of them is left away."""
 
     def __init__(self, belief: Belief, seen: Tensor, samples: int) -> None:
-        """seen: an observation of one position, on the device that draws. Takes seconds on a GPU, and spares the draws.
+        """seen: an observation of one position, on the device that draws. A GPU takes seconds here, to be quick later.
 
         samples: at most so many are drawn at a time, and it takes as long to draw fewer.
         """

@@ -644,7 +644,7 @@ def _misled(found: Review, side: int) -> Moment | None:
                 where = found.board.variant.square_name(square)
                 text = (
                     f"{_capital(PLAYERS[side])} was wrong about {PLAYERS[1 - side]}'s Flag: it gave {where} "
-                    f"{_percent(shares[FLAG])}, where the {TYPES[kind]} stood."
+                    f"{_percent(shares[FLAG])}, where {_article(found, kind)} {TYPES[kind]} stood."
                 )
                 return Moment(place, "belief", side, text)
     return None
@@ -668,14 +668,17 @@ def _surprises(found: Review) -> list[Moment]:
                 continue
             weight = harm * -log(max(float(believed[kind]), SMALLEST_SHARE))
             where = found.board.variant.square_name(square)
-            kin = "the" if found.board.variant.army[kind] == 1 else "a"
             text = (
                 f"{_capital(PLAYERS[side])} had given the piece on {where} {_percent(believed[kind])} "
-                f"to be {kin} {TYPES[kind]}."
+                f"to be {_article(found, kind)} {TYPES[kind]}."
             )
             weighed.append((weight, ply, side, text))
     weighed.sort(key=lambda each: (-each[0], each[1]))
     return [Moment(ply, "surprise", side, _surprise_words(found, ply, text)) for _, ply, side, text in weighed]
+
+
+def _article(found: Review, kind: int) -> str:
+    return "the" if found.board.variant.army[kind] == 1 else "a"
 
 
 def _surprise_words(found: Review, ply: int, text: str) -> str:

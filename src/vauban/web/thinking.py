@@ -95,10 +95,11 @@ class DrawSetup:
         variant, rng = VARIANTS[self.variant], random.Random(self.seed)
         sample = make_sampler(self.sampler, variant)
         # People sometimes leave their Flag in the open. Whoever is shown a setup should not lose by it at once.
-        drawn = [sample(rng)]
-        while setup_warnings(drawn[-1], variant) and len(drawn) < TRIES:
-            drawn.append(sample(rng))
-        return setup_text(drawn[-1], variant)
+        for _ in range(TRIES):
+            setup = sample(rng)
+            if not setup_warnings(setup, variant):
+                break
+        return setup_text(setup, variant)
 
 
 @dataclass(frozen=True)
