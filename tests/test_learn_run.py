@@ -420,6 +420,7 @@ def test_the_preset_paper_has_the_numbers_of_the_tables_17_to_25() -> None:
     assert (setups.learning_rate, setups.batch, setups.epochs, setups.clip) == (5e-5, 1024, 5, 0.2)
     assert (setups.entropy_weight, setups.kl_weight, setups.outcome_weight) == (1, 0.1, 0.5)
     assert (setups.gradient_norm, setups.average, setups.per_game) == (0.5, 0.999, True)
+    assert setups.reach == moves.reach == 0, "the plain moving average"
     assert [setups.temperature.at(n) for n in (1, 1000)] == pytest.approx([0.1, 0.1 / 1000**0.3])
     assert (moves.clip, moves.quantile, moves.magnitude, moves.settled, moves.average) == (0.2, 0.75, 0.01, 0, 0.999)
     assert (moves.advantage_decay, moves.outcome_decay, moves.update_weight) == (0.5, 0.8, 0.1)
@@ -452,6 +453,7 @@ def test_the_preset_paper_has_the_numbers_of_the_tables_17_to_25() -> None:
         ("moves.quantile=1.5", "quantile of the moves must be in"),
         ("moves.clip=-1.0", "clip of the moves must not be negative"),
         ("moves.average=1.0", "average of the moves must be in"),
+        ("moves.reach=-1", "reach of the moves must not be negative"),
         ("moves.gradient_norm=0", "gradient_norm of the moves must be more than 0"),
     ],
 )

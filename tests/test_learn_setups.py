@@ -229,7 +229,7 @@ def test_games_without_end_need_an_expiry() -> None:
         SetupLearner(Trainee(a_network("barrage"), torch.device("cpu")), endless, SetupConfig(), plies=200, seed=1)
 
 
-@pytest.mark.parametrize("wrong", [{"per_player": 0}, {"epochs": 0}, {"average": 1.0}, {"expiry": 1}])
+@pytest.mark.parametrize("wrong", [{"per_player": 0}, {"epochs": 0}, {"average": 1.0}, {"reach": -1}, {"expiry": 1}])
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match=next(iter(wrong))):
         SetupConfig(**wrong)
@@ -307,12 +307,13 @@ def test_the_paper_learns_from_each_game_of_a_setup_the_program_from_their_mean(
     assert torch.equal(each.pieces[0], mean.pieces[0]) and torch.equal(each.pieces[2], mean.pieces[1])
 
 
-def test_the_average_follows_the_network_by_its_rate() -> None:
-    learner = a_learner("tiny", average=0.75)
+@pytest.mark.parametrize(("reach", "kept"), [(0.0, 0.75), (0.25, 0.2), (99.0, 0.75)])
+def test_the_average_follows_the_network_by_its_rate(reach: float, kept: float) -> None:
+    learner = a_learner("tiny", average=0.75, reach=reach)
     old = learner.trainee.average.piece.weight.clone()
     play(learner, range(1, 2))
     assert torch.allclose(
-        learner.trainee.average.piece.weight, 0.75 * old + 0.25 * learner.trainee.network.piece.weight
+        learner.trainee.average.piece.weight, kept * old + (1 - kept) * learner.trainee.network.piece.weight
     )
 
 

@@ -10,6 +10,7 @@ import torch
 from vauban.games.base import game
 from vauban.learn.filter import AdvantageFilter
 from vauban.learn.moves import MoveConfig
+from vauban.learn.schedules import average_rate
 from vauban.learn.setups import SetupConfig
 from vauban.learn.targets import (
     Returns,
@@ -178,3 +179,11 @@ def test_a_player_who_is_on_turn_twice_in_a_row_follows_himself() -> None:
     assert found.outcomes[2, 0].tolist() == pytest.approx([0.0, 1.0])
     assert found.outcomes[1, 0].tolist() == pytest.approx([0.2 * 0.4, 0.2 * 0.6 + 0.8])
     assert found.outcomes[0, 0].tolist() == pytest.approx([0.2 * 0.9 + 0.8 * 1.0, 0.2 * 0.1])
+
+
+def test_a_young_average_reaches_back_over_a_share_of_the_run_only() -> None:
+    kept = [average_rate(0.985, 0.1, iteration) for iteration in range(1, 2001)]
+    assert kept[0] == pytest.approx(1 / 11) and kept[89] == pytest.approx(0.9)
+    assert kept == sorted(kept) and kept[-1] == 0.985
+    # What is left of the untrained weights after 45 iterations: next to nothing, where a steady rate keeps half.
+    assert math.prod(kept[:45]) < 1e-6 and math.prod([average_rate(0.985, 0, n) for n in range(1, 46)]) > 0.5

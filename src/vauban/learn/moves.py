@@ -20,7 +20,7 @@ from torch import Tensor
 from vauban.errors import ConfigurationError
 from vauban.learn.collect import Collector, Window
 from vauban.learn.filter import AdvantageFilter
-from vauban.learn.schedules import PowerLaw
+from vauban.learn.schedules import PowerLaw, average_rate
 from vauban.learn.targets import (
     Returns,
     action_sources,
@@ -69,6 +69,8 @@ class MoveConfig:
     gradient_norm: float = 0.267
     average: float = 0.999
     """Rate of the moving average, an iteration."""
+    reach: float = 0.0
+    """Over what share of a run so far the average may reach back, for a cold start; 0: no bound, as in the paper."""
 
     def __post_init__(self) -> None:
         for name in ("games", "length", "batch"):
@@ -77,7 +79,7 @@ class MoveConfig:
         for name in ("quantile", "advantage_decay", "outcome_decay"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigurationError(f"{name} of the moves must be in [0, 1], not {getattr(self, name)}")
-        for name in ("magnitude", "settled", "clip", "update_weight", "outcome_weight"):
+        for name in ("magnitude", "settled", "clip", "update_weight", "outcome_weight", "reach"):
             if getattr(self, name) < 0:
                 raise ConfigurationError(f"{name} of the moves must not be negative, and is {getattr(self, name)}")
         if not 0 <= self.average < 1:
@@ -159,7 +161,7 @@ class MoveLearner:
             self._weights[:count] = 1 / size
             self._train()
         if bounds:
-            self.trainee.update_average(config.average)
+            self.trainee.update_average(average_rate(config.average, config.reach, iteration))
         self.workers.add([self._sums])
         metrics = {name: value / max(total, 1) for name, value in zip(METRICS, self._sums.tolist(), strict=True)}
         trained = returns.estimated[: -self.collector.carried].sum()

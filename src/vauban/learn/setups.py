@@ -26,7 +26,7 @@ from torch import Tensor
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import TYPES
-from vauban.learn.schedules import PowerLaw
+from vauban.learn.schedules import PowerLaw, average_rate
 from vauban.learn.setup_targets import remaining_surprise, setup_advantages, setup_loss
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
@@ -66,6 +66,8 @@ class SetupConfig:
     """Weight of the entropy of setups against their outcome."""
     average: float = 0.999
     """How much of the averaged network stays in an iteration."""
+    reach: float = 0.0
+    """Over what share of a run so far the average may reach back, for a cold start; 0: no bound, as in the paper."""
     expiry: int | None = None
     """For how many iterations a setup is remembered; as long as a game can run, if not given."""
 
@@ -75,6 +77,8 @@ class SetupConfig:
                 raise ConfigurationError(f"{name} of the setups must be 1 or more, not {getattr(self, name)}")
         if not 0 <= self.average < 1:
             raise ConfigurationError(f"average of the setups must be in [0, 1), not {self.average}")
+        if self.reach < 0:
+            raise ConfigurationError(f"reach of the setups must not be negative, and is {self.reach}")
         if self.expiry is not None and self.expiry < 2:
             raise ConfigurationError(f"expiry of the setups must be 2 iterations or more, not {self.expiry}")
 
@@ -291,7 +295,7 @@ class SetupLearner:
             self._lay_out(whole, rows, shares)
             self._train()
             steps += 1
-        self.trainee.update_average(config.average)
+        self.trainee.update_average(average_rate(config.average, config.reach, iteration))
         self.workers.add([self._sums])
         measured = dict(zip(METRICS, (self._sums / steps).tolist(), strict=True))
         return metrics | measured | {"gradient_norm": self._norms.item() / steps, "steps": float(steps)}
