@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,19 +10,26 @@ import torch
 
 from tests.test_learn_run import SMALL, without_times
 from vauban.games.base import game
+from vauban.games.stratego.game import Stratego
+from vauban.learn.belief import BeliefConfig, BeliefLearner
 from vauban.learn.collect import Collector, Window
 from vauban.learn.config import parse_config
 from vauban.learn.moves import MoveConfig, MoveLearner
 from vauban.learn.run import Run
 from vauban.learn.schedules import PowerLaw
+from vauban.learn.setups import SetupConfig, SetupLearner
 from vauban.learn.trainee import Trainee
 from vauban.nets.move import MoveNetwork
 from vauban.nets.policy import PolicyNetwork
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.transformer import Size
+from vauban.sim.simulator import Simulator
+from vauban.sim.store import Store
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 
 CONFIG = MoveConfig(games=48, length=34, batch=32, learning_rate=PowerLaw(1e-3))
+TOLERANCES = [(torch.float32, 2e-3), (torch.bfloat16, 3e-2)]
 
 
 def learner_on(device: torch.device, dtype: torch.dtype) -> MoveLearner:
@@ -57,7 +65,7 @@ def flat(learner: MoveLearner) -> torch.Tensor:
     return torch.cat([parameter.detach().cpu().flatten() for parameter in learner.trainee.network.parameters()])
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 2e-3), (torch.bfloat16, 3e-2)])
+@pytest.mark.parametrize(("dtype", "tolerance"), TOLERANCES)
 def test_cuda_gives_the_losses_of_the_cpu(window: Window, dtype: torch.dtype, tolerance: float) -> None:
     expected, parameters = learned(window, "cpu", torch.float32)
     told, mine = learned(window, "cuda", dtype)
@@ -69,6 +77,46 @@ def test_cuda_gives_the_losses_of_the_cpu(window: Window, dtype: torch.dtype, to
     moved, its = parameters - start, mine - start
     likeness = torch.nn.functional.cosine_similarity(moved, its, dim=0)
     assert likeness > (0.999 if dtype == torch.float32 else 0.9)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), TOLERANCES)
+def test_cuda_gives_the_losses_of_the_cpu_for_setups(dtype: torch.dtype, tolerance: float) -> None:
+    def learner_of(device: str, working: torch.dtype) -> SetupLearner:
+        torch.manual_seed(3)
+        network = SetupNetwork(Stratego("barrage"), Size(2, 32, 4))
+        config = SetupConfig(per_player=32, batch=16, epochs=2, learning_rate=1e-3)
+        trainee = Trainee(network, torch.device(device), working=working)
+        return SetupLearner(trainee, Stratego("barrage"), config, plies=50, seed=7)
+
+    here, there = learner_of("cpu", torch.float32), learner_of("cuda", dtype)
+    red, blue = here.draw_pool(1)
+    results = torch.arange(len(red)) % 3
+    here.note_ended(torch.from_numpy(here.game.starts_from(red.numpy(), blue.numpy())), results)
+    there.load_state(here.state())
+    expected, told = here.learn(1), there.learn(1)
+    assert told["steps"] == expected["steps"] == 8  # the graph is captured after the third
+    assert told == pytest.approx(expected, rel=tolerance, abs=tolerance)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), TOLERANCES)
+def test_cuda_gives_the_losses_of_the_cpu_for_beliefs(dtype: torch.dtype, tolerance: float) -> None:
+    played = Stratego("barrage")
+    config = BeliefConfig(depth=1, decoder_depth=1, width=32, heads=4, dropout=0.0, learning_rate=1e-3)
+
+    def losses(device: str, working: torch.dtype) -> list[float]:
+        torch.manual_seed(3)
+        trainee = Trainee(config.network(played), torch.device(device), working=working)
+        learner = BeliefLearner(trainee, played, config)
+        sim = Simulator(played, 64, seed=9)
+        told = []
+        for _ in range(4):
+            sim.play_random(20)
+            seen = sim.snapshot()
+            store = Store(*(part.to(device) for part in seen.store))
+            told += [float(each) for each in learner.learn(replace(seen, store=store))]
+        return told
+
+    assert losses("cuda", dtype) == pytest.approx(losses("cpu", torch.float32), rel=tolerance, abs=tolerance)
 
 
 def test_a_run_on_cuda_goes_on_to_the_same_numbers(tmp_path: Path) -> None:
