@@ -174,7 +174,7 @@ class Visitor:
         for name, value in wishes.items():
             wanted = self.page.locator(f"input[name={name}][value={value}]")
             if not wanted.is_visible():
-                self.page.get_by_text("Side, clock, memory").click()
+                wanted.locator("xpath=ancestor::details[1]/summary").click()
             wanted.check()
 
     def picture(self, name: str, whole: bool = False) -> None:

@@ -912,10 +912,45 @@ def test_no_words_are_cut_off_on_a_phone(visit):
     visitor.open()
     visitor.see(".setup .piece")
     assert visitor.page.evaluate(CUT) == []
-    visitor.page.locator("input[name=level][value=recruit]").tap()
+    visitor.choose(level="recruit")
     visitor.button("Play").tap()
     visitor.see(".bottom-card.turn")
     assert visitor.page.evaluate(CUT) == []
+
+
+def test_on_a_phone_the_opponents_are_folded_and_the_setup_is_on_the_first_screen(visit, axe):
+    visitor = visit(**PHONE)
+    page, keys = visitor.open().page, visitor.page.keyboard
+    visitor.see(".setup .piece")
+    top = page.locator(".setup").bounding_box()
+    assert top is not None and top["y"] < 740
+    picker = page.locator(".picker", has=page.locator("input[name=level]"))
+    expect(picker.locator("input").first).to_be_hidden()
+    expect(picker.locator("summary")).to_contain_text("Opponent")
+    # By keyboard: it opens, stays open while one goes through the list, and shows who is chosen.
+    picker.locator("summary").focus()
+    keys.press("Enter")
+    picker.locator("input:checked").focus()
+    for name in ("recruit", "marshal"):
+        picker.locator("input:checked").press("ArrowUp")
+        for _ in range(9):
+            if picker.locator("input:checked").get_attribute("value") == name:
+                break
+            keys.press("ArrowUp")
+        expect(picker.locator("summary strong")).to_have_text(name.capitalize())
+        expect(picker).to_have_attribute("open", "")
+    assert _violations(page, axe) == []
+    visitor.picture("opponents-phone")
+    # By touch: one press chooses and folds it, and the focus is not lost.
+    picker.locator("input[value=cadet]").tap()
+    expect(picker.locator("input").first).to_be_hidden()
+    expect(picker.locator("summary")).to_contain_text("Cadet")
+    assert page.evaluate("document.activeElement.matches('.picker summary')")
+    visitor.fits()
+    # Where there is room nothing is folded.
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(picker.locator("input[value=cadet]")).to_be_visible()
+    expect(picker.locator("summary")).to_be_hidden()
 
 
 # ── For the README ───────────────────────────────────────────────────────────────────────────────

@@ -3,6 +3,7 @@
 import { button, choice, drawing, el, toast } from "./dom.js";
 import { gameList, resultsBox, running } from "./games.js";
 import { memoryChoice } from "./menu.js";
+import { picker } from "./picker.js";
 import { startGame } from "./protocol.js";
 import { keep, keepGame, recall } from "./settings.js";
 import { SetupEditor } from "./setup.js";
@@ -78,7 +79,7 @@ export function show(main, _, offered) {
   function levelChoice(name, legend) {
     const known = levels();
     if (!known.some((level) => level.key === wish[name])) wish[name] = known[Math.floor((known.length - 1) / 3)].key;
-    return choice(
+    return picker(
       name,
       legend,
       known.map((level) => [
@@ -108,7 +109,7 @@ export function show(main, _, offered) {
   }
 
   function opponents() {
-    const scale = levels().some((level) => wish.variant in level.elo) ? [el("p", { class: "quiet" }, t("elo.scale"))] : [];
+    const scale = levels().some((level) => wish.variant in level.elo) ? [el("p", { class: "quiet scale" }, t("elo.scale"))] : [];
     if (wish.mode === "level") return [levelChoice("level", t("level")), ...scale];
     if (wish.mode === "watch") {
       return [levelChoice("red", t("watch.red")), levelChoice("blue", t("watch.blue")), ...scale];
@@ -272,7 +273,7 @@ export function show(main, _, offered) {
           wish.mode,
           set("mode"),
         ),
-        choice(
+        picker(
           "variant",
           t("variant"),
           offered.variants.map((each) => [
