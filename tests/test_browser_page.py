@@ -918,6 +918,49 @@ def test_no_words_are_cut_off_on_a_phone(visit):
     assert visitor.page.evaluate(CUT) == []
 
 
+COVERED = """() => {
+    const toast = document.querySelector(".toast").getBoundingClientRect();
+    const over = (box) => box.left < toast.right && box.right > toast.left && box.top < toast.bottom && box.bottom > toast.top;
+    const pressed = ".board, .status button, .actions button, .play, .answers button, dialog button";
+    return [...document.querySelectorAll(pressed)].filter((each) => over(each.getBoundingClientRect()))
+        .map((each) => each.className + each.textContent);
+}"""
+"""What a message covers of the things that are to be pressed."""
+TOAST = "text => import('/static/js/dom.js').then(({toast}) => void toast(text, {seconds: 60}))"
+
+
+@pytest.mark.parametrize("size", ["phone", "desktop"])
+def test_messages_cover_nothing_that_is_to_be_pressed(visit, size):
+    look: dict[str, Any] = {"viewport": {"width": 360, "height": 740}} if size == "phone" else {}
+    host, guest = visit(**look), visit()
+    _friends(host, guest)
+    page = host.page
+
+    def settled() -> list[str]:
+        page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        found: list[str] = page.evaluate(COVERED)
+        return found
+
+    page.evaluate(TOAST, "A message of some length, which takes two lines on a phone.")
+    assert settled() == []
+    # It gives way to an offer that comes later, and to what one scrolls below it.
+    guest.button("Offer a draw").click()
+    guest.page.locator("dialog").get_by_role("button", name="Offer a draw").click()
+    host.see(".offer")
+    assert settled() == []
+    host.picture(f"toast-{size}")
+    if size == "phone":
+        for down in (40, 90, 160, 240, 1000):
+            page.evaluate("down => scrollTo(0, down)", down)
+            assert settled() == []
+    host.button("Decline").click()
+    # On the start screen, neither.
+    host.open()
+    host.see(".setup .piece")
+    page.evaluate(TOAST, "A message.")
+    assert settled() == []
+
+
 def test_on_a_phone_the_opponents_are_folded_and_the_setup_is_on_the_first_screen(visit, axe):
     visitor = visit(**PHONE)
     page, keys = visitor.open().page, visitor.page.keyboard

@@ -1,6 +1,7 @@
 // Making elements. Styles go through CSSOM and never through attributes: the content security policy forbids those.
 
 import { t } from "./strings.js";
+import { settle } from "./toasts.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -148,7 +149,7 @@ export function say(text, urgent = false) {
   region.textContent = region.textContent === text ? `${text}\u00a0` : text;
 }
 
-/** A passing message at the edge of the screen, perhaps with things to press; it is said as well. */
+/** A passing message, perhaps with things to press; it is said as well. */
 export function toast(text, { actions = [], seconds = 6, urgent = false } = {}) {
   say(text, urgent);
   const box = el("div", { class: "toast" }, el("p", {}, text));
@@ -168,6 +169,7 @@ export function toast(text, { actions = [], seconds = 6, urgent = false } = {}) 
   const place = document.getElementById("toasts");
   while (place.children.length > 1) place.firstChild.remove();
   place.append(box);
+  settle();
   setTimeout(remove, 1000 * (actions.length ? 2 * seconds : seconds));
   return remove;
 }
