@@ -301,7 +301,7 @@ def test_two_machines_are_watched(visit):
     visitor.button("Watch").click()
     visitor.see(".moves li:nth-child(3)")
     expect(page.locator(".table .piece.hidden")).to_have_count(0)
-    assert page.locator(".actions button").count() == 1
+    assert page.locator(".actions button").all_inner_texts() == ["Pause", "One move", "Stop", "Flip"]
     # With the eyes of a side: the server sends no more than that side may know, also after a reload.
     for side, other in (("red", "blue"), ("blue", "red")):
         page.locator(f"input[name=eyes][value={side}]").check()
@@ -325,6 +325,39 @@ def test_two_machines_are_watched(visit):
     visitor.fits()
     assert page.evaluate(CUT) == []
     visitor.picture("watch-phone", whole=True)
+
+
+def test_two_machines_that_are_watched_are_paused_stepped_and_stopped(visit):
+    visitor = visit()
+    page = visitor.open().page
+    visitor.choose(mode="watch", red="recruit", blue="recruit")
+    visitor.button("Watch").click()
+    moves = page.locator(".moves li")
+    visitor.see(".moves li:nth-child(2)")
+    visitor.button("Pause").click()
+    visitor.see(".headline", has_text="Paused")
+    expect(visitor.button("Go on")).to_be_focused()
+    expect(page.locator(".thinking")).to_have_count(0)
+    ply = moves.count()
+    for more in (1, 2):
+        visitor.button("One move").click()
+        expect(moves).to_have_count(ply + more)
+    # It stays so through a reload, and nothing moves meanwhile.
+    page.reload()
+    visitor.see(".headline", has_text="Paused")
+    page.wait_for_timeout(1500)
+    expect(moves).to_have_count(ply + 2)
+    visitor.picture("watch-paused-light")
+    page.locator("input[name=pace][value=fast]").check()
+    visitor.button("Go on").click()
+    visitor.see(f".moves li:nth-child({ply + 5})")
+    visitor.button("Stop").click()
+    page.locator("dialog").get_by_role("button", name="Stop").click()
+    expect(visitor.see("dialog.end h2")).to_have_text("No result")
+    visitor.button("Look back").last.click()
+    visitor.see(".review .board")
+    visitor.open("#/import")
+    expect(page.locator(".games li").first).to_contain_text("not finished")
 
 
 def _friends(host: Visitor, guest: Visitor, setup: str = QUIET, switch: str | None = None) -> None:
@@ -920,7 +953,8 @@ def test_no_words_are_cut_off_on_a_phone(visit):
 
 COVERED = """() => {
     const toast = document.querySelector(".toast").getBoundingClientRect();
-    const over = (box) => box.left < toast.right && box.right > toast.left && box.top < toast.bottom && box.bottom > toast.top;
+    const over = ({left, right, top, bottom}) =>
+        left < toast.right && right > toast.left && top < toast.bottom && bottom > toast.top;
     const pressed = ".board, .status button, .actions button, .play, .answers button, dialog button";
     return [...document.querySelectorAll(pressed)].filter((each) => over(each.getBoundingClientRect()))
         .map((each) => each.className + each.textContent);

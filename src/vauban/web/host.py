@@ -31,7 +31,7 @@ from vauban.web.offer import OFFERED, find_offered
 from vauban.web.playing_on import replay, setups_with
 from vauban.web.rooms import Client, Room, numbered
 from vauban.web.shelf import ConflictError, Shelf, ShelfError
-from vauban.web.table import PERSON, SEATS, WATCH, Event, Sitter, Table, TableError, new_table
+from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, TableError, new_table
 from vauban.web.thinking import (
     BusyError,
     ChooseMove,
@@ -44,7 +44,7 @@ from vauban.web.thinking import (
     WarmUp,
     WeighDraw,
 )
-from vauban.web.wishes import read_answer, read_setup, read_side, read_squares, read_switch, read_words
+from vauban.web.wishes import read_setup, read_side, read_squares, read_switch, read_words, read_yes
 from vauban.words import sentence, setup_warnings
 
 Json = dict[str, Any]
@@ -81,6 +81,8 @@ class Settings:
     """Seconds after a person's move before an agent's answer is shown."""
     watch_delay: float = 0.8
     """The same between moves of two agents."""
+    absence: float = 5.0
+    """Seconds without anybody who watches two agents before the one on turn stops thinking: a page may be reloaded."""
     workers: int = 2
     """Processes for agents that think long, and as many for the others."""
     warm_up: bool = True
@@ -324,6 +326,8 @@ class Host:
         room, client.room = client.room, None
         if room is not None:
             room.clients.discard(client)
+            if room.table.kind == "watch" and room.thinking is not None:
+                asyncio.get_running_loop().call_later(self.settings.absence, self._rest, room)
             self._tidy(room)
 
     def do(self, client: Client, message: Json) -> None:
@@ -344,14 +348,20 @@ class Host:
         if what == "rematch":
             self._rematch(room, client, number)
             return
+        if what == "step":
+            self._step(room, client, number)
+            return
         commands: dict[Any, Callable[[], None]] = {
             "setup": lambda: table.give_setup(seat, read_words(message, "setup")),
             "move": lambda: table.move(seat, *read_squares(message), self._spent(room)),
             "resign": lambda: table.resign(seat),
             "offer_draw": lambda: table.offer_draw(seat),
-            "answer_draw": lambda: table.answer(seat, "draw", read_answer(message)),
+            "answer_draw": lambda: table.answer(seat, "draw", read_yes(message, "accept")),
             "take_back": lambda: table.take_back(seat),
-            "answer_take_back": lambda: table.answer(seat, "take_back", read_answer(message)),
+            "pause": lambda: table.pause(seat, read_yes(message, "paused")),
+            "pace": lambda: table.set_pace(seat, read_words(message, "pace")),
+            "stop": lambda: table.stop(seat),
+            "answer_take_back": lambda: table.answer(seat, "take_back", read_yes(message, "accept")),
         }
         if not isinstance(what, str) or what not in commands:
             raise TableError("do", f"There is nothing to do by the name {str(what)[:40]!r}.")
@@ -424,9 +434,8 @@ class Host:
         happened = {event["what"] for event in fresh}
         if happened & {"setup", "move", "took_back"}:
             room.began = time.monotonic()
-        if happened & {"took_back", "end"} and room.thinking is not None:
-            room.thinking.cancel()
-            room.thinking = None
+        if happened & {"took_back", "end"} or (table.paused and "paused" in happened):
+            self._stop_thinking(room)
         if table.offer is None and room.weighing is not None:
             room.weighing.cancel()
             room.weighing = None
@@ -443,8 +452,8 @@ class Host:
             room.flag.cancel()
             room.flag = None
         if table.phase == "play":
-            watched = table.kind != "watch" or room.clients
-            if table.sitters[table.turn].is_machine and room.thinking is None and watched:
+            wanted = table.kind != "watch" or (room.clients and (room.stepping or not table.paused))
+            if table.sitters[table.turn].is_machine and room.thinking is None and wanted:
                 room.since = time.monotonic()
                 room.thinking = self._spawn(self._think(room))
             if table.offer is not None and table.offer.kind == "draw" and room.weighing is None:
@@ -458,6 +467,26 @@ class Host:
         for client in room.clients:
             client.show()
         self._tidy(room)
+
+    def _step(self, room: Room, client: Client, number: Any) -> None:
+        """One move of two machines, which wait before it and after it."""
+        room.table.pause(client.seat, True)
+        client.show(number)
+        self._changed(room)
+        room.stepping = True
+        self._go_on(room)
+
+    def _stop_thinking(self, room: Room) -> None:
+        room.stepping = False
+        if room.thinking is not None:
+            room.thinking.cancel()
+            room.thinking = None
+
+    def _rest(self, room: Room) -> None:
+        """Nobody may be left to watch: what is thought of now would be seen by none."""
+        if not room.clients:
+            self._stop_thinking(room)
+            self._tidy(room)
 
     def _tidy(self, room: Room) -> None:
         """Forget a room in which nothing goes on; the shelf has its table."""
@@ -495,18 +524,20 @@ class Host:
         try:
             answer = await self._patiently(ChooseMove(sitter.agent, sitter.seed, table.board.view(player)), sitter)
             spent = self._spent(room)
-            pause = self.settings.watch_delay if table.kind == "watch" else self.settings.delay
+            pause = self.settings.delay
+            if table.kind == "watch":
+                pause = 0.0 if room.stepping else PACES[table.pace] * self.settings.watch_delay
             # Not even a sleep of nothing where there is no pause: it would cost a turn of the loop in every game.
             if ply and begun + pause > time.monotonic():
                 await asyncio.sleep(begun + pause - time.monotonic())
-            room.thinking = None
+            room.thinking, room.stepping = None, False
             if answer is None:
                 table.resign(side)
             else:
                 source, target = (table.variant.square_name(square) for square in answer)
                 table.move(side, source, target, spent)
         except VaubanError as error:
-            room.thinking = None
+            room.thinking, room.stepping = None, False
             if table.phase == "play":
                 table.forfeit(player, f"{sitter.name} gave no legal move: {sentence(error)}")
         self._changed(room)

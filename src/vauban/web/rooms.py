@@ -98,6 +98,8 @@ class Room:
     thinking: asyncio.Task[None] | None = None
     since: float = 0.0
     """When the machine began to think."""
+    stepping: bool = False
+    """One move is wanted of a game that is paused."""
     weighing: asyncio.Task[None] | None = None
     flag: asyncio.TimerHandle | None = None
     matching: bool = False

@@ -57,6 +57,7 @@ def sight(
         "takebacks": table.takebacks,
         "aids": table.aids,
         "thinking": thinking,
+        "watching": {"paused": table.paused, "pace": table.pace} if table.kind == "watch" else None,
         "invited": table.invited,
         "ready": {side: setup is not None for side, setup in zip(PLAYERS, table.setups, strict=True)},
         "commitment": {side: table.commitment(player) for player, side in enumerate(PLAYERS)},

@@ -38,6 +38,8 @@ SEATS = (*PLAYERS, WATCH)
 KINDS = ("level", "friend", "hotseat", "watch", "import")
 """Against an agent; two people by a link; two people at one device; two agents; a recorded game to look back on."""
 DECLINED = {"draw": "The draw was declined.", "take_back": "The move stays: taking it back was declined."}
+PACES = {"slow": 3.0, "usual": 1.0, "fast": 0.2}
+"""How fast two machines play for whoever watches: the pause between moves, as a multiple of the usual one."""
 OFFER_PAUSE = 20
 """Plies that lie between two offers of a draw by one side: or an agent could be sounded out move by move."""
 
@@ -169,6 +171,9 @@ class Table:
         self.took_back = False
         self.firm: int | None = None
         """Moves up to this one have never been taken back; None: no move has."""
+        self.paused = False
+        """Whether the machines of a game that is watched wait to be told to go on."""
+        self.pace = "usual"
         self.over: End | None = None
         self.wishes: set[int] = set()
         """Who wants to play again."""
@@ -375,6 +380,25 @@ class Table:
         elif accept:
             self._happen({"what": "took_back", "by": by})
 
+    def pause(self, seat: str, paused: bool) -> None:
+        """Let the machines wait, or go on."""
+        self._watching(seat)
+        if paused != self.paused:
+            self._happen({"what": "paused", "paused": paused})
+
+    def set_pace(self, seat: str, pace: str) -> None:
+        """Have the machines play at one of the `PACES`."""
+        self._watching(seat)
+        if pace not in PACES:
+            raise TableError("message", f"There is no pace {pace[:20]!r}: {', '.join(PACES)}.")
+        if pace != self.pace:
+            self._happen({"what": "pace", "pace": pace})
+
+    def stop(self, seat: str) -> None:
+        """End a game of two machines before its end: nobody has won."""
+        self._watching(seat)
+        self._end(End(None, "unfinished"))
+
     def wish_rematch(self, seat: str) -> bool:
         """Wish to play again; true if all people at the table do now, and none has been made yet."""
         if self.over is None or self.kind == "import":
@@ -404,6 +428,12 @@ class Table:
         if self.board is None:
             raise TableError("phase", "The game has not begun: a setup is missing.")
         return player
+
+    def _watching(self, seat: str) -> None:
+        if self.kind != "watch" or seat != WATCH:
+            raise TableError("seat", "Only whoever watches two machines can hold them up.")
+        if self.over is not None:
+            raise TableError("over", "The game is over.")
 
     def _on_turn(self, seat: str) -> int:
         player = self._playing(seat)
@@ -439,6 +469,10 @@ class Table:
         elif what == "end":
             self.over = End(event["winner"], event["end"], event["text"])
             self.offer = None
+        elif what == "paused":
+            self.paused = event["paused"]
+        elif what == "pace":
+            self.pace = event["pace"]
         elif what == "wish":
             self.wishes.add(event["by"])
         else:

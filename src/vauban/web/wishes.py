@@ -28,11 +28,11 @@ def read_squares(message: Json) -> tuple[str, str]:
     return read_words(message, "from"), read_words(message, "to")
 
 
-def read_answer(message: Json) -> bool:
-    """The answer to an offer."""
-    value = message.get("accept")
+def read_yes(message: Json, key: str) -> bool:
+    """An answer that has to be given."""
+    value = message.get(key)
     if not isinstance(value, bool):
-        raise TableError("message", "'accept' is missing: it is true or false.")
+        raise TableError("message", f"{key!r} is missing: it is true or false.")
     return value
 
 

@@ -4,6 +4,8 @@ import { ask, button, choice, drawing, el, refill } from "./dom.js";
 import { other, SIDES } from "./pieces.js";
 import { t } from "./strings.js";
 
+const PACES = ["slow", "usual", "fast"];
+
 /** Fill the row of actions; false if what had the focus in it is gone.
  *  @param hooks send(message), flip(), review(), lookAs(eyes) */
 export function fillActions(place, sight, hooks) {
@@ -12,7 +14,8 @@ export function fillActions(place, sight, hooks) {
   const waits = asked && sight.kind === "friend" && !sight.rematch.includes(other(sight.seat));
   const again = waits ? "rematch.wanted" : asked ? "rematch.go" : "rematch";
   const busy = Boolean(sight.offer);
-  const key = JSON.stringify([sight.phase, sight.takebacks, busy, sight.ply > 0, sight.took_back, again]);
+  const { watching } = sight;
+  const key = JSON.stringify([sight.phase, sight.takebacks, busy, sight.ply > 0, sight.took_back, again, watching]);
   if (place.dataset.key === key) return true;
   place.dataset.key = key;
   const action = (sign, name, run, properties = {}) =>
@@ -27,6 +30,26 @@ export function fillActions(place, sight, hooks) {
       (key) => hooks.lookAs(key === "all" ? null : key),
       "segments eyes",
     );
+  const watched = () => [
+    eyes(),
+    choice(
+      "pace",
+      t("pace"),
+      PACES.map((pace) => [pace, t(`pace.${pace}`)]),
+      watching.pace,
+      (pace) => hooks.send({ do: "pace", pace }),
+      "segments eyes",
+    ),
+    action(
+      watching.paused ? "sign-play" : "sign-pause",
+      watching.paused ? "watch.resume" : "watch.pause",
+      () => hooks.send({ do: "pause", paused: !watching.paused }),
+      { "data-same": "pause" },
+    ),
+    action("sign-on", "watch.step", () => hooks.send({ do: "step" })),
+    action("sign-stop", "watch.stop", () => stop(hooks.send)),
+    flip,
+  ];
   const playing = () => [
     action("flag", "resign", () => resign(hooks.send)),
     action("sign-draw", "draw", () => offerDraw(sight, hooks.send), { disabled: busy }),
@@ -40,8 +63,12 @@ export function fillActions(place, sight, hooks) {
     flip,
     el("a", { class: "button action", href: "#/" }, drawing("sign-new", "sign"), t("new")),
   ];
-  const shown = sight.phase === "over" ? over() : sight.seat === "watch" ? [eyes(), flip] : playing();
+  const shown = sight.phase === "over" ? over() : watching ? watched() : playing();
   return refill(place, ...shown.filter(Boolean));
+}
+
+async function stop(send) {
+  if (await ask(t("watch.stop"), t("watch.stop.sure"), t("watch.stop"), t("cancel"), "danger")) send({ do: "stop" });
 }
 
 async function resign(send) {

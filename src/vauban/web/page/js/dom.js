@@ -96,7 +96,9 @@ export function refill(place, ...children) {
   return Boolean(again);
 }
 
+// What is the same button under another word says so.
 const nameOf = (each) =>
+  each.dataset.same ??
   [each.tagName, each.type, each.name, each.value, each.getAttribute("aria-label"), each.textContent].join(" ");
 
 /** A modal dialog. `build(close)` gives its content; resolves with what `close` was called with (null if dismissed). */

@@ -36,9 +36,10 @@ export function promiseLines(found, players) {
   );
 }
 
-/** How it ended for whoever sits here: "won", "lost" or "draw"; for onlookers, and for two on one device, who won. */
+/** How it ended for whoever sits here: "won", "lost", "draw" or "unfinished"; for onlookers, and for two on one device, who won. */
 export function verdict(sight, hotseat) {
-  const { winner } = sight.over;
+  const { winner, end } = sight.over;
+  if (end === "unfinished") return "unfinished";
   if (winner === null) return "draw";
   if (hotseat || !SIDES.includes(sight.seat)) return winner;
   return winner === sight.seat ? "won" : "lost";

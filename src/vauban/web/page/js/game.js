@@ -487,8 +487,9 @@ class GameScreen {
         }),
       );
     }
-    const text =
-      sight.seat === "watch"
+    const text = sight.watching?.paused
+      ? t("watch.paused")
+      : sight.seat === "watch"
         ? t("turn.side", { side: t(`Side.${sight.turn}`) })
         : this.table.myTurn
           ? t(sight.ply < 2 ? "turn.first" : "turn.yours")
@@ -508,6 +509,7 @@ class GameScreen {
     } else if (shown && sight.ply < shown.ply) {
       say(t("took_back"));
     }
+    if (shown?.watching && sight.watching.paused && !shown.watching.paused) say(t("watch.paused"));
     if (sight.note && sight.note !== shown?.note) toast(sight.note);
     if (shown && this.#asked(sight) && !this.#asked(shown)) {
       toast(this.#asked(sight));

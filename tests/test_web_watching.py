@@ -1,0 +1,153 @@
+"""Two machines that are watched: held up, let go on, played move by move, stopped; and nobody thinks for nobody."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from web_server import RED, Seat, Server, wait_until
+
+from vauban.web.host import Settings
+from vauban.web.levels import Level, levels
+from vauban.web.table import PACES, WATCH, Sitter, Table, TableError, new_table
+
+SLOW = Level("slow", "Slow", "Thinks for half a minute.", "slow", {"default": "mcts:time=30,rollouts=500000"}, 30.0)
+
+
+@pytest.fixture(scope="module")
+def server():
+    # A short pause between moves: a game should not be over before it is held up.
+    found = Server(settings=Settings(0.0, 0.1, absence=0.2, warm_up=False), among=(*levels(), SLOW))
+    yield found
+    found.close()
+
+
+def watch(server: Server, red: str = "recruit", blue: str = "recruit") -> dict[str, Any]:
+    return server.post("/api/games", variant="barrage", against={"kind": "watch", "red": red, "blue": blue})
+
+
+def sit(server: Server, made: dict[str, Any]) -> Seat:
+    return server.sit(made["game"], WATCH, made["seats"][WATCH])
+
+
+def nobody_thinks(server: Server) -> bool:
+    """Whether no process of those that think long is at work: one that was given up is ended."""
+    return all(worker.process is None for worker in server.host.deep.workers)
+
+
+def test_a_paused_game_waits_and_goes_on_move_by_move(server):
+    made = watch(server)
+    with sit(server, made) as seat:
+        seat.until(lambda sight: sight["ply"] >= 2)
+        seat.do("pause", paused=True)
+        ply = seat.until(lambda sight: sight["watching"]["paused"])["ply"]
+        for more in (1, 2, 3):
+            seat.do("step")
+            assert seat.until(lambda sight, more=more: sight["ply"] >= ply + more)["watching"]["paused"]
+        assert seat.sight["ply"] == ply + 3
+    # It is paused for whoever comes back, too: also at a server that has to read it from the shelf.
+    wait_until(lambda: made["game"] not in server.host.rooms)
+    with sit(server, made) as seat:
+        assert seat.sight["watching"] == {"paused": True, "pace": "usual"} and seat.sight["ply"] == ply + 3
+        assert seat.sight["thinking"] is None
+        seat.do("pause", paused=False)
+        seat.until(lambda sight: sight["ply"] > ply + 5)
+
+
+def test_whoever_is_paused_or_stopped_thinks_no_longer(server):
+    for what in ({"do": "pause", "paused": True}, {"do": "stop"}):
+        made = watch(server, "slow", "slow")
+        with sit(server, made) as seat:
+            seat.until(lambda sight: sight["thinking"] is not None)
+            wait_until(lambda: not nobody_thinks(server))
+            seat.ws.send(json.dumps(what))
+            seat.until(lambda sight: sight["thinking"] is None)
+            wait_until(lambda: nobody_thinks(server), 10)
+
+
+def test_nobody_thinks_for_a_game_that_is_no_longer_watched(server):
+    made = watch(server, "slow", "slow")
+    with sit(server, made) as seat:
+        seat.until(lambda sight: sight["thinking"] is not None)
+        wait_until(lambda: not nobody_thinks(server))
+    wait_until(lambda: nobody_thinks(server), 10)
+    assert made["game"] not in server.host.rooms
+    with sit(server, made) as seat:  # whoever comes back finds it going on
+        seat.until(lambda sight: sight["thinking"] is not None)
+
+
+def test_a_page_that_is_reloaded_in_time_loses_no_thought():
+    server = Server(settings=Settings(0.0, 0.0, absence=600.0, warm_up=False), among=(SLOW,))
+    try:
+        made = watch(server, "slow", "slow")
+        with sit(server, made) as seat:
+            seat.until(lambda sight: sight["thinking"] is not None)
+            room = server.host.rooms[made["game"]]
+        before = room.thinking
+        with sit(server, made):
+            assert room.thinking is before and before is not None
+    finally:
+        server.close()
+
+
+def test_a_stopped_game_has_no_result_and_can_be_looked_back_on(server):
+    made = watch(server)
+    with sit(server, made) as seat:
+        seat.until(lambda sight: sight["ply"] >= 1)
+        seat.do("stop")
+        over = seat.until(lambda sight: sight["over"] is not None)["over"]
+        assert (over["winner"], over["end"]) == (None, "unfinished")
+        assert seat.refused("pause", paused=True)["code"] == "over"
+    _, record, _ = server.ask("GET", f"/api/games/{made['game']}/record?secret={made['seats'][WATCH]}")
+    assert b'[Result "*"]' in record
+
+
+def test_a_faster_pace_shortens_the_pause_between_moves_and_a_step_has_none():
+    delay, plies = 3.0, 6
+    server = Server(settings=Settings(0.0, delay, warm_up=False))
+    try:
+        with sit(server, watch(server)) as seat:
+            seat.do("pace", pace="fast")
+            first = seat.until(lambda sight: sight["ply"] and sight["watching"]["pace"] == "fast")["ply"]
+            begun = time.monotonic()
+            seat.until(lambda sight: sight["ply"] >= first + plies)
+            assert plies * PACES["fast"] * delay / 2 < time.monotonic() - begun < plies * delay
+            seat.do("pace", pace="slow")
+            ply = seat.until(lambda sight: sight["watching"]["pace"] == "slow")["ply"]
+            begun = time.monotonic()
+            for more in (1, 2):
+                seat.do("step")
+                seat.until(lambda sight, more=more: sight["ply"] >= ply + more)
+            assert time.monotonic() - begun < delay * PACES["slow"]
+    finally:
+        server.close()
+
+
+def test_only_whoever_watches_two_machines_can_hold_them_up(server):
+    made = server.level("recruit", setup=RED)
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        assert seat.sight["watching"] is None
+        for what, more in (("pause", {"paused": True}), ("step", {}), ("stop", {}), ("pace", {"pace": "fast"})):
+            assert seat.refused(what, **more)["code"] == "seat"
+        assert seat.sight["over"] is None
+    with sit(server, watch(server)) as seat:
+        seat.ignore_errors = True
+        for what, more in (("pause", {}), ("pause", {"paused": 1}), ("pace", {"pace": "x"}), ("pace", {})):
+            assert seat.refused(what, **more)["code"] == "message"
+
+
+def test_a_table_is_the_same_when_it_is_made_of_its_events_again():
+    machine = Sitter("machine", "Recruit", "recruit", "random", 1, 0.01)
+    table = Table.made(new_table("fives", "watch", (machine, machine)))
+    for seat in ("red", "blue"):
+        table.give_setup(seat, "FTLPJ", "salt")
+    table.pause(WATCH, True)
+    table.set_pace(WATCH, "slow")
+    again = Table.replayed(table.events)
+    assert (again.paused, again.pace, len(again.events)) == (True, "slow", len(table.events))
+    table.pause(WATCH, True)  # nothing changes, so nothing is kept
+    assert len(again.events) == len(table.events)
+    with pytest.raises(TableError, match="no pace"):
+        table.set_pace(WATCH, "x" * 100)
