@@ -816,7 +816,14 @@ def test_nothing_glides_for_who_wants_no_motion(visit, motion):
     assert (glide == "0s") == (motion == "reduce"), glide
 
 
-SCREENS = {"": ".setup .piece", "setups": ".setup .piece", "import": "textarea", "learn": ".piece", "rules": ".diagram"}
+SCREENS = {
+    "": ".setup .piece",
+    "setups": ".setup .piece",
+    "puzzles": ".puzzle .piece",
+    "import": "textarea",
+    "learn": ".piece",
+    "rules": ".diagram",
+}
 """The screens that need no game, by their fragment, and something on each."""
 
 

@@ -14,6 +14,7 @@ const SCREENS = {
   review: () => import("./review.js"),
   import: () => import("./importing.js"),
   learn: () => import("./tutorial.js"),
+  puzzles: () => import("./puzzles.js"),
   rules: () => import("./rules.js"),
 };
 
@@ -87,6 +88,7 @@ function frame() {
       { "aria-label": t("nav") },
       el("a", { href: "#/" }, t("nav.play")),
       el("a", { href: "#/setups" }, t("nav.setups")),
+      el("a", { href: "#/puzzles" }, t("nav.puzzles")),
       el("a", { href: "#/import" }, t("nav.import")),
       el("a", { href: "#/rules" }, t("nav.rules")),
     ),

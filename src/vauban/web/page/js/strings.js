@@ -11,6 +11,7 @@ const STRINGS = {
   nav: "Main",
   "nav.play": "Play",
   "nav.setups": "Setups",
+  "nav.puzzles": "Puzzles",
   "nav.import": "Look back",
   "nav.rules": "Rules",
   footer:
@@ -454,6 +455,23 @@ const STRINGS = {
   "learn.flag": "Something stands behind it. Take it.",
   "learn.flag.done": "The {enemy}: you have won. That is the whole game.",
   "learn.done": "That is all you need. The rest you learn by losing a few pieces.",
+
+  "puzzles.title": "Puzzles",
+  "puzzles.lead":
+    "Endgames from real games, with every piece face up for both sides. You are red: win, whatever blue does. Only one first move does it.",
+  "puzzles.of": "Puzzle {n} of {all}",
+  "puzzles.number": "Puzzle {n}",
+  "puzzles.number.solved": "Puzzle {n}, solved",
+  "puzzles.task": "Your turn: capture the flag in {moves} moves.",
+  "puzzles.right": "Right.",
+  "puzzles.replied": "Blue answers {from}–{to}. Go on.",
+  "puzzles.wrong": "{move} does not force it. Try another move.",
+  "puzzles.solved": "Solved.",
+  "puzzles.helped": "That was it. Once more without help?",
+  "puzzles.best": "From {from} to {to}.",
+  "puzzles.again": "From the start",
+  "puzzles.show": "Show the move",
+  "puzzles.next": "Next puzzle",
 
   // Rules
   "rules.aim": "The aim",

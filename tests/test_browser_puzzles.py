@@ -1,0 +1,173 @@
+"""Puzzles: each has the answer that it claims, and a person can find it in a real browser."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from vauban.board import Board
+from vauban.games.stratego.pieces import PLAYERS, TYPES
+from vauban.notation.moves import parse_square, square_text
+from vauban.web.app import PAGE
+
+pytest_plugins = ["browser_fixtures"]
+pytestmark = pytest.mark.xdist_group("browser-puzzles")
+
+PUZZLES: list[dict[str, Any]] = json.loads((PAGE / "puzzles.json").read_text(encoding="utf-8"))
+
+
+# ── Right ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def board_of(told: dict[str, Any], variant: str = "barrage") -> Board:
+    grid = Board.random(variant, seed=0).variant
+    types = [kind.lower() for kind in TYPES]
+    return Board.from_pieces(
+        {parse_square(at, grid): (PLAYERS.index(side), types.index(kind)) for _, at, side, kind in told["pieces"]},
+        variant,
+    )
+
+
+def texts(board: Board) -> list[str]:
+    return [square_text(a, board.variant) + square_text(b, board.variant) for a, b in board.legal_moves]
+
+
+def wins_by(board: Board, move: str, moves: int) -> bool:
+    """Whether red wins by this move within so many of his own, whatever blue does."""
+    board.push(move)
+    outcome = board.outcome()
+    if outcome is not None:
+        won = outcome.winner == 0
+    else:
+        won = moves > 1 and all(wins_after(board, reply, moves - 1) for reply in texts(board))
+    board.pop()
+    return won
+
+
+def wins_after(board: Board, reply: str, moves: int) -> bool:
+    board.push(reply)
+    won = board.outcome() is None and any(wins_by(board, move, moves) for move in texts(board))
+    board.pop()
+    return won
+
+
+def squares(told: dict[str, Any]) -> set[tuple[str, str, str]]:
+    return {(at, side, kind) for _, at, side, kind in told["pieces"]}
+
+
+def follow(board: Board, task: dict[str, Any], moves: int) -> None:
+    """Go through all that a puzzle foresees."""
+    shown = board_of(task)
+    assert sorted(task["legal"]) == sorted(texts(board))
+    assert {str(piece) for piece in shown.pieces().values()} == {str(piece) for piece in board.pieces().values()}
+    assert task["best"], "somebody who has come so far can win"
+    for move, after in task["best"].items():
+        board.push(move)
+        assert squares(after) == standing(board)
+        if "reply" not in after:
+            outcome = board.outcome()
+            assert outcome is not None and (outcome.winner, outcome.end) == (0, "flag")
+        else:
+            assert moves > 1
+            board.push(after["reply"])
+            assert squares(after["then"]) == standing(board)
+            follow(board, after["then"], moves - 1)
+            board.pop()
+        board.pop()
+
+
+def standing(board: Board) -> set[tuple[str, str, str]]:
+    return {
+        (square_text(square, board.variant), PLAYERS[piece.player], TYPES[piece.kind or 0].lower())
+        for square, piece in board.pieces().items()
+    }
+
+
+def test_there_are_puzzles_of_three_lengths_and_none_twice() -> None:
+    assert sorted({each["moves"] for each in PUZZLES}) == [2, 3, 4]
+    assert len({json.dumps(each["pieces"]) for each in PUZZLES}) == len(PUZZLES) >= 20
+
+
+@pytest.mark.parametrize("number", range(len(PUZZLES)))
+def test_a_puzzle_goes_by_the_rules(number: int) -> None:
+    puzzle = PUZZLES[number]
+    follow(board_of(puzzle), puzzle, puzzle["moves"])
+
+
+def how_long(number: int) -> list[pytest.MarkDecorator]:
+    """Three moves are a matter of minutes, four one of hours: `follow` has to do for those."""
+    return [] if PUZZLES[number]["moves"] == 2 else [pytest.mark.slow]
+
+
+@pytest.mark.parametrize(
+    "number", [pytest.param(n, marks=how_long(n)) for n, each in enumerate(PUZZLES) if each["moves"] < 4]
+)
+def test_one_move_alone_wins_in_time(number: int) -> None:
+    puzzle = PUZZLES[number]
+    board = board_of(puzzle)
+    assert [move for move in texts(board) if wins_by(board, move, puzzle["moves"])] == list(puzzle["best"])
+
+
+# ── On the page ──────────────────────────────────────────────────────────────────────────────────
+
+
+def press(page: Page, move: str) -> None:
+    source, target = square_pair(move)
+    page.locator(f".puzzle [data-at={source}]").click()
+    page.locator(f".puzzle [data-at={target}]").click()
+
+
+def square_pair(move: str) -> tuple[str, str]:
+    cut = next(at for at in range(1, len(move)) if move[at].isalpha())
+    return move[:cut], move[cut:]
+
+
+def test_a_puzzle_is_solved_by_clicks_and_remembered(visit):
+    visitor = visit()
+    page = visitor.open("#/puzzles").page
+    task = PUZZLES[0]
+    visitor.see(".puzzle .lead", has_text="capture the flag in 2 moves")
+    visitor.picture("puzzle-light")
+    wrong = next(move for move in task["legal"] if move not in task["best"])
+    press(page, wrong)
+    visitor.see(".puzzle .lead", has_text="does not force it")
+    while "best" in task:
+        move, after = next(iter(task["best"].items()))
+        press(page, move)
+        task = after.get("then", {})
+        visitor.see(".puzzle .lead", has_text="Go on." if task else "Solved.")
+    expect(page.get_by_role("link", name="Puzzle 1, solved")).to_be_visible()
+    page.get_by_role("link", name="Next puzzle").click()
+    visitor.see(".puzzle .quiet", has_text="Puzzle 2 of")
+    page.reload()
+    expect(page.get_by_role("link", name="Puzzle 1, solved")).to_be_visible()
+    # Who asks for the puzzles is shown the first that is still open.
+    visitor.open("#/puzzles")
+    visitor.see(".puzzle .quiet", has_text="Puzzle 2 of")
+
+
+def test_a_puzzle_is_solved_by_keyboard_and_with_help_it_does_not_count(visit):
+    visitor = visit(reduced_motion="reduce")
+    page = visitor.open("#/puzzles/2").page
+    task = PUZZLES[1]
+    while "best" in task:
+        visitor.button("Show the move").click()
+        expect(page.locator(".puzzle .arrow")).to_have_count(1)
+        move, after = next(iter(task["best"].items()))
+        for square in square_pair(move):
+            page.locator(f".puzzle [data-at={square}]").focus()
+            page.keyboard.press("Enter")
+        task = after.get("then", {})
+        visitor.see(".puzzle .lead", has_text="Go on." if task else "Once more without help?")
+    expect(page.get_by_role("link", name="Puzzle 2, solved")).to_have_count(0)
+    visitor.button("From the start").click()
+    visitor.see(".puzzle .lead", has_text="Your turn")
+
+
+def test_a_puzzle_that_is_not_there_leads_to_one_that_is(visit):
+    visitor = visit()
+    visitor.open("#/puzzles/999")
+    visitor.see(".puzzle .quiet", has_text="Puzzle 1 of")
