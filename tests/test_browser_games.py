@@ -24,7 +24,7 @@ pytestmark = pytest.mark.xdist_group("browser-games")
 
 TOLD = {
     "say", "game", "seat", "kind", "variant", "phase", "turn", "ply", "pieces", "legal", "barred", "captured", "left",
-    "battleless", "total", "warnings", "last", "players", "clock", "offer", "took_back", "takebacks", "thinking",
+    "battleless", "total", "last", "players", "clock", "offer", "took_back", "takebacks", "thinking",
     "ready", "commitment", "over", "rematch", "note", "invited", "eyes", "aids", "played_on", "watching",
     "n",
 }  # fmt: skip

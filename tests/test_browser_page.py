@@ -92,7 +92,7 @@ def test_setups_are_drawn_mirrored_named_kept_and_read_from_text(visit):
     visitor.button("Use this text").click()
     expect(page.locator(".setup .error")).to_contain_text("Marshal")
     visitor.give("........SO/B......G.O/....N..M../F.........")
-    expect(page.locator(".warnings")).to_have_text("Your Flag stands in the front row.")
+    expect(page.locator(".warnings")).to_have_text("Your flag stands in the front row.")
     page.locator("input[name=variant][value=classic]").check()
     expect(page.locator(".setup .piece")).to_have_count(40)
     visitor.picture("setups-classic", whole=True)
@@ -275,6 +275,57 @@ def test_a_friend_reads_the_terms_and_hears_what_was_declined(visit):
     expect(host.page.locator("#live")).to_have_text("The draw was declined.")
     # What had the focus has it still, or the board does: never nothing.
     assert host.page.evaluate("document.activeElement.closest('.actions, .board') !== null")
+
+
+def test_what_the_server_refuses_is_said_in_the_pages_own_words(visit):
+    """Texts of errors are exchanged on their way: none of them may be seen."""
+    host, guest, stranger = visit(), visit(), visit()
+    theirs = "The server's own words."
+
+    def bent(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+        route.on_message(server.send)
+
+        def on(text: str | bytes) -> None:
+            told = json.loads(text)
+            route.send(json.dumps(told | {"text": theirs} if told["say"] == "error" else told))
+
+        server.on_message(on)
+
+    def refused(route: Route) -> None:
+        answer = route.fetch()
+        told = answer.json()
+        if "error" in told:
+            told["error"]["text"] = theirs
+        route.fulfill(status=answer.status, json=told)
+
+    for visitor in (host, guest, stranger):
+        visitor.page.route_web_socket("**/ws", bent)
+        visitor.page.route("**/api/**", refused)
+        visitor.forgive("/join: 409|status of 409|/play-on: 400|status of 400")
+    _friends(host, guest)
+    for _ in range(2):
+        host.button("Offer a draw").click()
+        host.page.locator("dialog").get_by_role("button", name="Offer a draw").click()
+        if host.page.locator(".toast").count() == 0:
+            guest.button("Decline").click()
+            host.see(".toast", has_text="The draw was declined.")
+    host.see(".toast", has_text="You have offered a draw not long ago. Moves to wait: 20.")
+    host.button("Take back").evaluate("each => { each.disabled = false; }")
+    host.button("Take back").click()
+    host.page.locator("dialog").get_by_role("button", name="Take back").click()
+    host.see(".toast", has_text="There is no move of yours to take back.")
+    game = host.page.url.split("/")[-3]
+    stranger.open(f"#/game/{game}/red/wrong")
+    stranger.see(".page p", has_text="There is no such game, or this link does not open it.")
+    link = host.page.evaluate("game => JSON.parse(localStorage['vauban.games']).find(each => each.id === game)", game)
+    stranger.page.goto(f"{stranger.address}#/friend/{game}/blue/{link['friend']['invitation']}")
+    stranger.see(".page p", has_text="This invitation has been taken")
+    guest.resign()
+    guest.page.locator("dialog.end").get_by_role("button", name="Look back").click()
+    guest.see(".review .board")
+    for visitor in (host, guest, stranger):
+        assert theirs not in visitor.page.locator("body").inner_text()
 
 
 def test_a_setup_that_cannot_begin_is_asked_for_again(visit):
@@ -658,7 +709,7 @@ def test_a_move_typed_while_looking_at_an_earlier_position_leads_back(visit):
     page.locator(".moves button").first.click()
     visitor.see(".look")
     page.keyboard.type("e5e6")  # nothing stands there
-    visitor.see(".reason-box", has_text="there is no piece on e5")
+    visitor.see(".reason-box", has_text="There is no piece on e5")
     expect(page.locator(".look")).to_have_count(0)
     expect(page.locator(".board.past")).to_have_count(0)
     # And nothing is in the hand: an enemy piece is pressed to note something.

@@ -28,10 +28,11 @@ from vauban.web.commitment import verify
 from vauban.web.host import Settings
 from vauban.web.levels import Level, levels
 from vauban.web.limits import SOCKETS_OF_ONE, Limits
+from vauban.web.table import OFFER_PAUSE
 from vauban.words import ENDS
 
-RULED_OUT = Level("broken", "Broken", "Cannot even begin.", "absent", {"default": "nobody"}, 0.1)
-MUTE = Level("mute", "Mute", "Sets up, and never moves.", "silent", {"default": "mcts:time=30,rollouts=500"}, 30.0)
+RULED_OUT = Level("broken", "Broken", {"default": "nobody"}, 0.1)
+MUTE = Level("mute", "Mute", {"default": "mcts:time=30,rollouts=500"}, 30.0)
 
 
 @pytest.fixture(scope="module")
@@ -160,10 +161,7 @@ def test_a_leak_that_is_planted_in_the_server_is_heard(server, monkeypatch):
 def test_a_friend_a_take_back_a_draw_and_a_rematch(server):
     red, blue = server.friends()
     with red, blue:
-        assert (red.sight["players"], blue.sight["players"]) == (
-            {"red": "You", "blue": "Friend"},
-            {"red": "Friend", "blue": "You"},
-        )
+        assert red.sight["players"] == blue.sight["players"] == {"red": None, "blue": None}
         assert red.sight["commitment"] == {"red": None, "blue": None}
         red.move("e3e4")
         blue.until(lambda sight: sight["ply"] == 1)
@@ -216,8 +214,11 @@ def test_a_machine_takes_back_at_once_and_answers_offers_of_a_draw(server):
         seat.my_turn()
         seat.do("offer_draw")
         note = seat.until(lambda sight: sight["note"] is not None)
-        assert note["offer"] is None and note["note"].startswith("Cadet declines the draw: it ")
-        assert "not long ago" in seat.refused("offer_draw")["text"]
+        assert note["offer"] is None
+        assert note["note"] == {"kind": "draw", "by": "blue", "accept": False, "why": "play"}
+        refused = seat.refused("offer_draw")
+        assert (refused["key"], refused["data"]) == ("offer.soon", {"wait": OFFER_PAUSE})
+        assert "not long ago" in refused["text"]
 
 
 def test_two_at_one_device_and_two_machines(server):
@@ -232,7 +233,7 @@ def test_two_at_one_device_and_two_machines(server):
         assert seat.sight["pieces"] == []
         seat.do("setup", setup="FTLPJ")
         seat.until(lambda sight: sight["phase"] == "play")
-        assert seat.sight["players"] == {"red": "Red", "blue": "Blue"}
+        assert seat.sight["players"] == {"red": None, "blue": None}
     against = {"kind": "watch", "red": "cadet", "blue": "cadet"}
     made = server.post("/api/games", variant="fives", against=against)
     with server.sit(made["game"], "watch", made["seats"]["watch"]) as seat:
@@ -301,7 +302,7 @@ def test_a_flag_falls_although_nobody_moves(server):
     with red, blue:
         assert red.sight["clock"]["running"] == "red"
         over = blue.until(lambda sight: sight["over"] is not None)["over"]
-        assert (over["end"], over["winner"], over["text"]) == ("time", "blue", "You win: your opponent's time is up.")
+        assert (over["end"], over["winner"], over["detail"]) == ("time", "blue", "")
 
 
 def test_an_answer_is_shown_no_sooner_than_a_person_can_see_it():
@@ -388,7 +389,7 @@ def test_a_machine_whose_move_fails_forfeits_with_a_sentence(server, monkeypatch
         seat.do("move", **{"from": "e3", "to": "e4"})
         over = seat.until(lambda sight: sight["over"] is not None)["over"]
         assert (over["winner"], over["end"]) == ("red", "illegal")
-        assert "Cadet gave no legal move: There is no agent 'nobody'" in over["text"]
+        assert "Cadet gave no legal move: There is no agent 'nobody'" in over["detail"]
 
 
 # ── Setups, records, pictures, reviews, imports ──────────────────────────────────────────────────
@@ -403,7 +404,7 @@ def test_setups_are_drawn_and_checked(server):
     assert odd["rows"] == [["flag", "sergeant", "lieutenant", "captain", "major", "colonel"]]
     front = "..........", RED.split("/")
     odd = "/".join([*front[1][1:], front[1][0]])
-    assert "front row" in server.post("/api/setups/check", variant="barrage", setup=odd)["warnings"][0]
+    assert server.post("/api/setups/check", variant="barrage", setup=odd)["warnings"] == ["front"]
     status, found, _ = server.ask("POST", "/api/setups/check", {"variant": "barrage", "setup": RED.replace("M", "S")})
     assert (status, found["error"]["code"]) == (400, "setup") and "1 Marshal is missing" in found["error"]["text"]
     # The Flag in a corner with a Bomb before it, and with nothing.
@@ -413,7 +414,7 @@ def test_setups_are_drawn_and_checked(server):
         ("..F......./.B......../...S....../.O.OMGN...", 0),  # a lake is before it
     ):
         found = server.post("/api/setups/check", variant="barrage", setup=setup)["warnings"]
-        assert len(found) == warnings and all("a Scout could run" in each for each in found)
+        assert len(found) == warnings and set(found) <= {"open"}
     learned = server.post("/api/setups", variant="barrage", kind="model")["setup"]
     assert server.post("/api/setups/check", variant="barrage", setup=learned)["setup"] == learned
     status, found, _ = server.ask("POST", "/api/setups", {"variant": "fives", "kind": "model"})
@@ -722,7 +723,7 @@ def test_the_offer_has_variants_levels_and_clocks(server):
     ]
     barrage = offer["variants"][0]
     assert barrage["army"]["scout"] == 2 and barrage["lakes"][0] == "c5" and barrage["battleless_limit"] == 200
-    assert {"key", "name", "sentence", "temper", "seconds", "elo"} <= set(offer["levels"][0])
+    assert {"key", "name", "seconds", "elo"} <= set(offer["levels"][0])
     assert [variant["name"] for variant in offer["variants"] if variant["network"]] == ["barrage", "classic"]
     assert "nobody" not in json.dumps(offer), "what plays for a level is nobody's business"
 

@@ -31,7 +31,7 @@ from vauban.web.limits import Rate
 from vauban.web.rooms import Client
 from vauban.web.table import SEATS
 
-PATIENT = Level("patient", "Patient", "Takes its time.", "slow", {"default": "mcts:time=30,rollouts=500"}, 30.0)
+PATIENT = Level("patient", "Patient", {"default": "mcts:time=30,rollouts=500"}, 30.0)
 
 
 @pytest.fixture(scope="module")

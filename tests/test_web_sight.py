@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 
@@ -11,6 +12,7 @@ from test_web_table import MACHINE, play, table
 from web_server import BLUE, RED
 
 from vauban.board import Board
+from vauban.errors import VaubanError
 from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.games.stratego.setups import parse_setup, random_setup, setup_text
 from vauban.games.stratego.variants import VARIANTS
@@ -232,7 +234,7 @@ def test_a_chase_is_barred_with_the_position_that_it_would_repeat():
     [barred] = wall.sight(at, "red")["barred"]
     assert (barred["from"], barred["to"], barred["rule"], barred["ply"]) == ("e4", "e5", "chase", 5)
     said = wall.explain(at, "red", "e4", "e5")
-    assert (said["rule"], said["ply"]) == ("chase", 5) and "would repeat the position" in said["text"]
+    assert (said["rule"], said["ply"]) == ("chase", 5) and said["code"] == "chase"
     move = next(iter(at.board.barred_moves("chase")))
     assert at.board.why_barred(move).ply == 5
 
@@ -250,29 +252,57 @@ def test_what_a_chase_bars_is_told_to_the_chaser_alone_and_depends_on_nothing_th
         assert wall.sight(at, "blue")["barred"] == []
         red = wall.sight(at, "red")
         assert [(each["rule"], each["from"], each["to"]) for each in red["barred"]] == [("chase", "e4", "e5")]
-        assert not any(kind.lower() in red["barred"][0]["text"].lower() for kind in ("miner", "general", "spy"))
+        assert set(red["barred"][0]) == {"from", "to", "rule", "ply"}
         told.append(json.dumps([red, wall.explain(at, "red", "e4", "e5")]))
         # The other side, asking after the same squares, learns nothing of it.
-        assert "your turn" in wall.explain(at, "blue", "e4", "e5")["text"]
+        assert wall.explain(at, "blue", "e4", "e5")["code"] == "turn"
     assert told[0] == told[1]
 
 
 @pytest.mark.parametrize(("seat", "source", "target", "words"), [
-    ("red", "e3", "e4", "may be played"),
-    ("red", "e3", "e5", "a Miner moves one square"),
-    ("red", "a1", "a2", "a Flag never moves"),
-    ("red", "j1", "j2", "holds a piece of your own"),
-    ("red", "e5", "e6", "no piece on e5"),
-    ("red", "d8", "d7", "holds a blue piece"),
-    ("red", "x9", "d7", "is no square"),
-    ("blue", "d8", "d7", "not your turn"),
-    ("blue", "a1", "a2", "not your turn"),
-    ("watch", "a1", "a2", "nothing to play"),
+    ("red", "e3", "e4", "legal"),
+    ("red", "e3", "e5", "one"),
+    ("red", "e3", "d4", "line"),
+    ("red", "e3", "e3", "own"),
+    ("red", "a1", "a2", "never"),
+    ("red", "j1", "j2", "own"),
+    ("red", "j1", "j5", "way"),
+    ("red", "i1", "c5", "lake"),
+    ("red", "e5", "e6", "no_piece"),
+    ("red", "d8", "d7", "enemy"),
+    ("red", "x9", "d7", "square"),
+    ("blue", "d8", "d7", "turn"),
+    ("blue", "a1", "a2", "turn"),
+    ("watch", "a1", "a2", "nothing"),
 ])  # fmt: skip
-def test_a_move_is_explained_in_a_sentence(seat, source, target, words):
+def test_a_move_is_explained_by_a_code(seat, source, target, words):
     said = wall.explain(table(), seat, source, target)
-    assert words in said["text"] and said["text"].endswith(".")
-    assert (said["say"], said["from"], said["to"]) == ("why", source, target)
+    assert (said["say"], said["from"], said["to"], said["code"]) == ("why", source, target, words)
+
+
+SENTENCES = {
+    "no_piece": "there is no piece on", "enemy": "holds a blue piece", "never": "never moves", "lake": "is a lake",
+    "own": "holds a piece of your own", "line": "along a row or a column", "one": "moves one square",
+    "way": "cannot pass over pieces or lakes", "two_square": "two-square rule", "chase": "chasing rule",
+}  # fmt: skip
+
+
+def test_the_code_of_a_refused_move_is_what_the_rules_say_in_a_sentence():
+    """Every pair of squares, against what `Board.push` says."""
+    at = play(table(), "e3e4", "d8d7", "e4e3", "d7d8", "e3e4", "d8d7")
+    seen = set()
+    for move in itertools.product(range(at.variant.squares), repeat=2):
+        source, target = map(at.variant.square_name, move)
+        said = wall.explain(at, "red", source, target)
+        if said["code"] == "legal":
+            assert move in at.board.legal_moves
+            continue
+        with pytest.raises(VaubanError, match=SENTENCES[said["code"]]) as refused:
+            at.board.copy().push(move)
+        if said.get("targets"):
+            assert f"it may go to {', '.join(said['targets'])}" in str(refused.value)
+        seen.add(said["code"])
+    assert seen == set(SENTENCES) - {"chase"}
 
 
 def test_when_a_game_is_over_or_has_not_begun_there_is_nothing_to_play():
@@ -280,15 +310,16 @@ def test_when_a_game_is_over_or_has_not_begun_there_is_nothing_to_play():
     at.resign("blue")
     early = Table.made(FRIENDS)
     for now in (at, early):
-        assert wall.explain(now, "red", "e3", "e4")["text"] == "There is nothing to play now."
+        assert wall.explain(now, "red", "e3", "e4")["code"] == "nothing"
 
 
 def test_the_two_square_rule_is_explained_with_the_squares():
     at = play(table(), "e3e4", "d8d7", "e4e3", "d7d8", "e3e4", "d8d7")
     said = wall.explain(at, "red", "e4", "e3")
-    assert said["rule"] == "two_square" and said["text"].startswith("Two-square rule: this Miner has just gone e3–e4, ")
+    steps = [["e3", "e4"], ["e4", "e3"], ["e3", "e4"]]
+    assert (said["code"], said["rule"], said["type"], said["steps"]) == ("two_square", "two_square", "miner", steps)
     [barred] = wall.sight(at, "red")["barred"]
-    assert (barred["from"], barred["to"], barred["text"]) == ("e4", "e3", said["text"])
+    assert barred == {key: said[key] for key in ("from", "to", "rule", "ply", "type", "steps")}
 
 
 def test_clocks_are_told_as_they_stand():
@@ -299,12 +330,13 @@ def test_clocks_are_told_as_they_stand():
     assert wall.sight(table(), "red")["clock"] is None
 
 
-def test_the_end_is_told_to_each_as_it_concerns_him():
+def test_the_end_is_told_with_what_opens_the_seal():
     at = table("level", (PERSON, MACHINE))
     at.resign("red")
-    assert wall.sight(at, "red")["over"]["text"] == "You lose: you resigned."
+    over = wall.sight(at, "red")["over"]
+    assert (over["winner"], over["end"], over["detail"]) == ("blue", "resigned", "")
     assert wall.sight(at, "red")["over"]["salts"] == {"red": None, "blue": at.salts[1]}
     other = table()
     other.resign("red")
-    assert wall.sight(other, "blue")["over"]["text"] == "You win: your opponent resigned."
+    assert wall.sight(other, "blue")["over"]["winner"] == "blue"
     assert other.setups[0] == RED

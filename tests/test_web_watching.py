@@ -13,7 +13,7 @@ from vauban.web.host import Settings
 from vauban.web.levels import Level, levels
 from vauban.web.table import PACES, WATCH, Sitter, Table, TableError, new_table
 
-SLOW = Level("slow", "Slow", "Thinks for half a minute.", "slow", {"default": "mcts:time=30,rollouts=500000"}, 30.0)
+SLOW = Level("slow", "Slow", {"default": "mcts:time=30,rollouts=500000"}, 30.0)
 
 
 @pytest.fixture(scope="module")

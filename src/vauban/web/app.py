@@ -47,6 +47,8 @@ BODY_SECONDS = 20.0
 SEND_SECONDS = 20.0
 """Within this time a socket has to take what it is sent."""
 
+FAILURE = "Something went wrong at the server. Nothing was changed."
+
 HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
@@ -188,7 +190,14 @@ def address_of(scope: Scope) -> str:
 
 
 def _error(status: int, code: str, text: str) -> JSONResponse:
-    return JSONResponse({"error": {"code": code, "text": text}}, status)
+    return JSONResponse({"error": {"code": code, "key": code, "data": {}, "text": text}}, status)
+
+
+def told(error: VaubanError) -> Json:
+    """An error, for the page to word by its key and data; its own sentence for whoever does not know the key."""
+    code = code_of(error)[1]
+    key, data = (error.key, error.data) if isinstance(error, TableError) else (code, {})
+    return {"code": code, "key": key, "data": data, "text": said(error)}
 
 
 def said(error: VaubanError) -> str:
@@ -200,7 +209,7 @@ def said(error: VaubanError) -> str:
 def code_of(error: VaubanError) -> tuple[int, str]:
     """The HTTP status and the code of an error."""
     if isinstance(error, TableError):
-        paces = {"slow": 429, "late": 408}
+        paces = {"slow": 429, "late": 408, "busy": 503}
         if error.code in paces:
             return paces[error.code], error.code
         return (409 if error.code in ("phase", "over", "turn", "offer", "invitation") else 400), error.code
@@ -213,8 +222,7 @@ def code_of(error: VaubanError) -> tuple[int, str]:
 
 async def _say_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, VaubanError)
-    status, code = code_of(error)
-    return _error(status, code, said(error))
+    return JSONResponse({"error": told(error)}, code_of(error)[0])
 
 
 async def _say_http(request: Request, error: Exception) -> Response:
@@ -224,7 +232,7 @@ async def _say_http(request: Request, error: Exception) -> Response:
 
 
 async def _say_failure(request: Request, error: Exception) -> Response:
-    return _error(500, "failure", "Something went wrong at the server. Nothing was changed.")
+    return _error(500, "failure", FAILURE)
 
 
 # ── Pages ────────────────────────────────────────────────────────────────────────────────────────
@@ -325,7 +333,7 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
 
     def _pace(request: Request) -> None:
         if not limits.take("games", address_of(request.scope)):
-            raise BusyError("That is too many games at once. Wait a little.")
+            raise TableError("busy", "That is too many games at once. Wait a little.", "games")
 
 
 async def body(request: Request, most: int = BODY_BYTES) -> Json:
@@ -423,11 +431,11 @@ async def _listen(websocket: WebSocket, client: Client, host: Host, limits: Limi
             else:
                 host.do(client, wanted)
         except VaubanError as error:
-            told: Json = {"say": "error", "code": code_of(error)[1], "text": said(error)}
-            client.reply(told | {"n": number} if isinstance(number, int | str) else told)
+            answer: Json = {"say": "error", **told(error)}
+            client.reply(answer | {"n": number} if isinstance(number, int | str) else answer)
         except Exception:
             log.exception("a message could not be answered")
-            client.reply({"say": "error", "code": "failure", "text": "Something went wrong at the server."})
+            client.reply({"say": "error", "code": "failure", "key": "failure", "data": {}, "text": FAILURE})
 
 
 def _sit(client: Client, host: Host, limits: Limits, address: str, wanted: Json) -> None:

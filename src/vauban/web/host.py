@@ -59,6 +59,13 @@ REVIEW_SECONDS = 1800.0
 RECENT_PLIES = 10_000
 """Of finished games that are kept in memory, all together: to look back on one takes many questions."""
 
+ODD = {
+    "Your Flag stands in the front row.": "front",
+    "Nothing stands before your Flag: a Scout could run straight at it.": "open",
+    "None of your pieces could make a first move, so no game begins with it: leave one a way out.": "stuck",
+}
+"""What may be odd about a setup, as `vauban.words` says it to the terminal: the page has its own words."""
+
 GAME_ID = re.compile(r"[A-Za-z0-9_-]{8,40}")
 SECRET = re.compile(r"[A-Za-z0-9_-]{32,64}")
 """What a browser may choose as its secret."""
@@ -139,7 +146,7 @@ class Host:
             raise TableError("kind", f"There is no setup of the kind {kind!r}: random, human or model.")
         learned = learned_agents(variant.name, self.levels)
         if not learned:
-            raise TableError("model", f"No network here has learned to set up {variant.name}.")
+            raise TableError("model", f"No network here has learned to set up {variant.name}.", "model")
         return {"setup": await self.quick.ask(ChooseSetup(learned[-1], seed, variant.name, 0), SETUP_SECONDS)}
 
     def check_setup(self, wanted: Json) -> Json:
@@ -151,7 +158,7 @@ class Host:
         return {
             "setup": setup_text(setup, variant),
             "rows": [names[start : start + width] for start in range(0, len(names), width)],
-            "warnings": setup_warnings(setup, variant),
+            "warnings": [ODD[words] for words in setup_warnings(setup, variant)],
         }
 
     async def make_game(self, wanted: Json) -> Json:
@@ -204,7 +211,7 @@ class Host:
 
     async def import_game(self, text: str) -> Json:
         """A recorded game, as a table to look back on."""
-        found = await asyncio.to_thread(imported, text, tuple(OFFERED))
+        found = await asyncio.to_thread(imported, text, OFFERED)
         sitters = (Sitter("person", found.names[0]), Sitter("person", found.names[1]))
         table = await self._new_table(new_table(found.variant, "import", sitters, record=found.record), {})
         return {"game": table.game, "seats": dict(table.secrets), "games": found.games}
@@ -240,7 +247,7 @@ class Host:
     def _warm_ups(self, quick: bool) -> list[WarmUp]:
         if not self.settings.warm_up:
             return []
-        usual = next(iter(OFFERED))
+        usual = OFFERED[0]
         fitting = [each for each in self.levels if each.plays(usual) and (each.seconds <= QUICK_SECONDS) == quick]
         return [WarmUp(agent, usual) for agent in dict.fromkeys(level.agent(usual) for level in fitting)]
 
@@ -274,7 +281,7 @@ class Host:
         if table is None or not table.knows(secret):
             raise NoSuchGameError
         if table.over is None:
-            raise TableError("phase", "The game is not over yet.")
+            raise TableError("phase", "The game is not over yet.", "phase.running")
         return table
 
     def review(self, table: Table) -> str | float:
@@ -562,13 +569,14 @@ class Host:
             board.pop()
         sitter = table.sitters[player]
         try:
-            task = WeighDraw(sitter.agent, sitter.seed, sitter.name, board.view(player))
-            accept, text = await self.quick.ask(task, SETUP_SECONDS)
+            task = WeighDraw(sitter.agent, sitter.seed, board.view(player))
+            accept, why = await self.quick.ask(task, SETUP_SECONDS)
         except VaubanError as error:
-            accept, text = False, f"{sitter.name} cannot answer: {sentence(error)}"
+            log.error("%s cannot answer an offer: %s", sitter.agent, error)
+            accept, why = False, "unable"
         room.weighing = None
         if table.phase == "play" and table.offer is not None and table.offer.kind == "draw":
-            table.answer(PLAYERS[player], "draw", accept, text)
+            table.answer(PLAYERS[player], "draw", accept, why)
             self._changed(room)
 
     # ── Playing again ────────────────────────────────────────────────────────────────────────────
@@ -602,7 +610,7 @@ class Host:
             there = await self._new_table(made, own)
         except VaubanError as error:
             for client in room.clients:
-                client.reply({"say": "error", "code": "rematch", "text": sentence(error)})
+                client.reply({"say": "error", "code": "rematch", "key": "rematch", "data": {}, "text": sentence(error)})
             return
         finally:
             room.matching = False

@@ -22,14 +22,10 @@ DEFAULT = "default"
 
 @dataclass(frozen=True)
 class Level:
-    """An opponent."""
+    """An opponent; who it is in words, the page knows by its key (strings.js)."""
 
     key: str
     name: str
-    sentence: str
-    """Who it is, to a person."""
-    temper: str
-    """How it plays, in a word."""
     agents: Mapping[str, str]
     """What plays for it (`vauban.agents.make_agent`), by variant."""
     seconds: float
@@ -82,8 +78,6 @@ def _level(entry: dict[str, Any], ratings: Mapping[str, Mapping[str, int]]) -> L
     return Level(
         key=key,
         name=str(entry["name"]),
-        sentence=str(entry["sentence"]),
-        temper=str(entry["temper"]),
         agents={DEFAULT: agent} if isinstance(agent, str) else {str(k): str(v) for k, v in agent.items()},
         seconds=float(entry["seconds"]),
         elo={variant: figures[key] for variant, figures in ratings.items() if key in figures},

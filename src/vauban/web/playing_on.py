@@ -19,14 +19,15 @@ from vauban.web.table import Table, TableError
 def setups_with(board: Board, hidden: Mapping[int, int]) -> tuple[str, str]:
     """The setups from which a game came to where it is, if the pieces on these squares are of these types."""
     if board.outcome() is not None:
-        raise TableError("ply", "The game is over here: nothing is left to play.")
+        raise TableError("ply", "The game is over here: nothing is left to play.", "ply.over")
     pieces = board.pieces()
     types = {pieces[square].identity: kind for square, kind in hidden.items()}
     start = board.start_position()
     changed = tuple(replace(piece, kind=types.get(piece.square, piece.kind)) for piece in start.pieces)
     setups = setups_of(replace(start, pieces=changed), board.variant)
     if setups is None:
-        raise TableError("ply", "This record does not begin at the start of a game, so it cannot be played on.")
+        text = "This record does not begin at the start of a game, so it cannot be played on."
+        raise TableError("ply", text, "ply.start")
     return setups
 
 

@@ -3,20 +3,22 @@
 During a game everything about the position is computed from the `View` of the seat's player, from which all that is
 hidden from him has been erased: the look that `_look` returns is the only way to the pieces. Beside it there are
 only public things: moves, clocks, offers, promises. Who may see all, a watcher, or anybody once the game is over, is
-shown the board itself.
+shown the board itself. What is sent are codes and figures: words for them are the page's (strings.js).
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
-from vauban.board import Board, Look, Played, View
+from vauban.board import Board, Look, Piece, Played, View
 from vauban.errors import VaubanError
-from vauban.games.stratego.pieces import PLAYERS, TYPES
+from vauban.games.stratego.pieces import MOVABLE_TYPES, PLAYERS, SCOUT, TYPES
 from vauban.games.stratego.setups import parse_setup
+from vauban.games.stratego.variants import Variant
 from vauban.notation.moves import Move, MoveText, move_text
 from vauban.web.table import WATCH, Table
-from vauban.words import end_words, plies_left, sentence, warnings
+from vauban.words import plies_left
 
 Json = dict[str, Any]
 
@@ -48,7 +50,7 @@ def sight(
         "ply": table.plies,
         **(_position(look, viewer) if look is not None else _before(table, viewer)),
         "last": moves(table, table.plies - 1)[0] if table.plies else None,
-        "players": {side: _name(table, player, viewer) for player, side in enumerate(PLAYERS)},
+        "players": {side: sitter.name or None for side, sitter in zip(PLAYERS, table.sitters, strict=True)},
         "clock": _clock(table, spent, now),
         "offer": None if table.offer is None else {"kind": table.offer.kind, "by": PLAYERS[table.offer.by]},
         "note": table.note,
@@ -62,7 +64,7 @@ def sight(
         "ready": {side: setup is not None for side, setup in zip(PLAYERS, table.setups, strict=True)},
         "commitment": {side: table.commitment(player) for player, side in enumerate(PLAYERS)},
         "rematch": [PLAYERS[player] for player in sorted(table.wishes)],
-        "over": _over(table, viewer),
+        "over": _over(table),
     }
 
 
@@ -75,23 +77,23 @@ def moves(table: Table, first: int) -> list[Json]:
 
 
 def explain(table: Table, seat: str, source: str, target: str) -> Json:
-    """Why a seat's move cannot be played, or that it can."""
+    """Why a seat's move cannot be played, or that it can: a code, and what belongs to it."""
     said: Json = {"say": "why", "from": source, "to": target, "rule": None, "ply": None}
     view = None if seat == WATCH or table.phase != "play" else _view(table, seat)
     if view is None:
-        return said | {"text": "There is nothing to play now."}
+        return said | {"code": "nothing"}
     try:
         move = Move(table.variant.square(source), table.variant.square(target))
-    except VaubanError as error:
-        return said | {"text": sentence(error)}
+    except VaubanError:
+        return said | {"code": "square"}
     if view.turn != view.player:
-        return said | {"text": "It is not your turn."}
+        return said | {"code": "turn"}
     if move in view.legal_moves:
-        return said | {"text": f"{source}{target} may be played."}
+        return said | {"code": "legal"}
     for each in _barred(view):
         if (each["from"], each["to"]) == (source, target):
-            return said | {"text": each["text"], "rule": each["rule"], "ply": each["ply"]}
-    return said | {"text": _refusal(view, move)}
+            return said | each | {"code": each["rule"]}
+    return said | _refusal(view, move)
 
 
 # ── From a view ──────────────────────────────────────────────────────────────────────────────────
@@ -111,7 +113,6 @@ def _position(look: Look, viewer: int | None) -> Json:
     """Everything about the pieces, from what may be looked at and nothing else."""
     v, r = look.variant, look.rules
     name = v.square_name
-    open_ = look.is_over or not isinstance(look, View)
     captured = [look.captured(player) for player in (0, 1)]
     legal: dict[str, list[str]] = {}
     barred: list[Json] = []
@@ -137,7 +138,6 @@ def _position(look: Look, viewer: int | None) -> Json:
         "left": {side: _left(look, captured[player]) for player, side in enumerate(PLAYERS)},
         "battleless": _count(look.battleless, plies_left(0, r.battleless_limit, r)),
         "total": _count(look.plies, plies_left(0, r.total_limit, r)),
-        "warnings": [] if open_ else warnings(look),
     }
 
 
@@ -162,7 +162,6 @@ def _before(table: Table, viewer: int | None) -> Json:
         "left": dict.fromkeys(PLAYERS, army),
         "battleless": _count(0, v.battleless_limit),
         "total": _count(0, v.total_limit),
-        "warnings": [],
     }
 
 
@@ -172,7 +171,7 @@ def _own_board(view: View) -> Board:
 
 
 def _barred(view: View) -> list[Json]:
-    """The moves that a repetition rule bars to a player who is on turn, each with the reason."""
+    """The moves that a repetition rule bars to a player who is on turn, each with what the rule goes by."""
     board, name = _own_board(view), view.variant.square_name
     found: dict[Move, Json] = {}
     for rule in ("two_square", "chase"):
@@ -180,11 +179,14 @@ def _barred(view: View) -> list[Json]:
             why = board.why_barred(move)
             if move in found or why is None:
                 continue
-            ply = _same_position(view, move) if why.rule == "chase" else None
-            found[move] = {
-                "from": name(move.source), "to": name(move.target), "rule": why.rule,
-                "text": sentence(VaubanError(why.reason)), "ply": ply,
-            }  # fmt: skip
+            told: Json = {"from": name(move.source), "to": name(move.target), "rule": why.rule}
+            if why.rule == "chase":
+                told |= {"ply": _same_position(view, move)}
+            else:
+                trail = board.position().trails[board.turn][-view.rules.two_square - 1 :]
+                steps = [[name(a), name(b)] for a, b in pairwise(trail)]
+                told |= {"ply": None, "type": _own_type(view, move.source), "steps": steps}
+            found[move] = told
     return [found[move] for move in sorted(found)]
 
 
@@ -202,13 +204,36 @@ def _same_position(view: View, move: Move) -> int | None:
     return None
 
 
-def _refusal(view: View, move: Move) -> str:
-    """What the rules say against a move that is not legal."""
-    try:
-        _own_board(view).push(move)
-    except VaubanError as error:
-        return sentence(error)
-    raise AssertionError("only illegal moves are refused")
+def _refusal(view: View, move: Move) -> Json:
+    """What §1.2 of the rules says against a move that is not legal, and where the piece may go."""
+    piece, target = view.piece_at(move.source), view.piece_at(move.target)
+    if piece is None:
+        return {"code": "no_piece"}
+    if piece.player != view.player:
+        return {"code": "enemy"}
+    name = view.variant.square_name
+    free = [name(legal.target) for legal in view.legal_moves if legal.source == move.source]
+    told = {"type": _own_type(view, move.source), "targets": free}
+    return told | {"code": _geometry(view.variant, move, piece, target)}
+
+
+def _geometry(v: Variant, move: Move, piece: Piece, target: Piece | None) -> str:
+    if piece.kind is not None and piece.kind >= MOVABLE_TYPES:
+        return "never"
+    if move.target in v.lakes:
+        return "lake"
+    if target is not None and target.player == piece.player:
+        return "own"
+    row, column = divmod(move.source, v.columns)
+    to_row, to_column = divmod(move.target, v.columns)
+    if move.source == move.target or (row != to_row and column != to_column):
+        return "line"
+    return "way" if piece.kind == SCOUT else "one"
+
+
+def _own_type(view: View, square: int) -> str | None:
+    piece = view.piece_at(square)
+    return None if piece is None or piece.kind is None else TYPES[piece.kind].lower()
 
 
 def _left(look: Look, captured: list[int]) -> dict[str, int]:
@@ -246,15 +271,6 @@ def _move(played: Played, ply: int, table: Table) -> Json:
     }
 
 
-def _name(table: Table, player: int, viewer: int | None) -> str:
-    sitter = table.sitters[player]
-    if sitter.name:
-        return sitter.name
-    if table.kind == "hotseat" or viewer is None:
-        return PLAYERS[player].capitalize()
-    return "You" if player == viewer else "Friend"
-
-
 def _clock(table: Table, spent: int, now: float) -> Json | None:
     clock = table.clock
     if clock.kind == "none":
@@ -270,15 +286,14 @@ def _clock(table: Table, spent: int, now: float) -> Json | None:
     }  # fmt: skip
 
 
-def _over(table: Table, viewer: int | None) -> Json | None:
+def _over(table: Table) -> Json | None:
     end = table.over
     if end is None:
         return None
-    text = end_words(end.winner, end.end, viewer if table.kind != "hotseat" else None)
     return {
         "winner": None if end.winner is None else PLAYERS[end.winner],
         "end": end.end,
-        "text": f"{text} {end.text}".strip(),
+        "detail": end.text,
         "setups": dict(zip(PLAYERS, table.setups, strict=True)),
         "salts": dict(zip(PLAYERS, table.salts, strict=True)),
         "look": table.look,

@@ -37,7 +37,6 @@ WATCH = "watch"
 SEATS = (*PLAYERS, WATCH)
 KINDS = ("level", "friend", "hotseat", "watch", "import")
 """Against an agent; two people by a link; two people at one device; two agents; a recorded game to look back on."""
-DECLINED = {"draw": "The draw was declined.", "take_back": "The move stays: taking it back was declined."}
 PACES = {"slow": 3.0, "usual": 1.0, "fast": 0.2}
 """How fast two machines play for whoever watches: the pause between moves, as a multiple of the usual one."""
 OFFER_PAUSE = 20
@@ -45,11 +44,17 @@ OFFER_PAUSE = 20
 
 
 class TableError(VaubanError):
-    """Something that cannot be done at this table now."""
+    """Something that cannot be done at this table now.
 
-    def __init__(self, code: str, text: str) -> None:
+    `key` says which of the things with one code it is, and `data` what belongs to it: the page has its own words for
+    whatever an ordinary player may meet. `text` is for all others.
+    """
+
+    def __init__(self, code: str, text: str, key: str | None = None, **data: Any) -> None:
         super().__init__(text)
         self.code = code
+        self.key = key or code
+        self.data = data
 
 
 @dataclass(frozen=True)
@@ -166,8 +171,8 @@ class Table:
         self.offer: Offer | None = None
         self.offered: list[int | None] = [None, None]
         """After which ply each side last offered a draw."""
-        self.note: str | None = None
-        """What was last said about an offer; the next move wipes it."""
+        self.note: dict[str, Any] | None = None
+        """How the last offer was answered, if there is something to tell; the next move wipes it."""
         self.took_back = False
         self.firm: int | None = None
         """Moves up to this one have never been taken back; None: no move has."""
@@ -300,13 +305,14 @@ class Table:
         """A side's setup, in its own view; may be changed until both are there. `salt`: for a machine's promise."""
         player = self._player(seat)
         if self.board is not None or self.over is not None:
-            raise TableError("phase", "The game has begun: setups can no longer be changed.")
+            raise TableError("phase", "The game has begun: setups can no longer be changed.", "phase.begun")
         try:
             setup = parse_setup(text, self.variant)
         except VaubanError as error:
             raise TableError("setup", sentence(error)) from error
         if not can_move_first(setup, self.variant):
-            raise TableError("setup", "None of these pieces could make a first move: leave one a way out.")
+            text = "None of these pieces could make a first move: leave one a way out."
+            raise TableError("setup", text, "setup.stuck")
         self._happen({"what": "setup", "by": player, "setup": setup_text(setup, self.variant), "salt": salt})
 
     def move(self, seat: str, source: str, target: str, spent: int = 0) -> None:
@@ -347,7 +353,8 @@ class Table:
         last = self.offered[player]
         if last is not None and self.plies - last < OFFER_PAUSE:
             wait = OFFER_PAUSE - (self.plies - last)
-            raise TableError("offer", f"You have offered a draw not long ago: wait {wait} more {moves_word(wait)}.")
+            text = f"You have offered a draw not long ago: wait {wait} more {moves_word(wait)}."
+            raise TableError("offer", text, "offer.soon", wait=wait)
         self._happen({"what": "offer", "kind": "draw", "by": player})
 
     def take_back(self, seat: str) -> None:
@@ -358,7 +365,7 @@ class Table:
             raise TableError("take_back", "Moves cannot be taken back in this game.")
         begun = 0 if self.played_on is None else self.played_on["ply"]
         if not any(played.player == player for played in self.board.history[begun:]):
-            raise TableError("take_back", "There is no move of yours to take back.")
+            raise TableError("take_back", "There is no move of yours to take back.", "take_back.none")
         if self.kind != "friend":
             self._happen({"what": "took_back", "by": player})
             return
@@ -366,17 +373,15 @@ class Table:
             raise TableError("offer", "There is an offer already: it has to be answered first.")
         self._happen({"what": "offer", "kind": "take_back", "by": player})
 
-    def answer(self, seat: str, kind: str, accept: bool, text: str | None = None) -> None:
-        """Answer an offer of the other side; `text` is what a machine says about it."""
+    def answer(self, seat: str, kind: str, accept: bool, why: str | None = None) -> None:
+        """Answer an offer of the other side; `why` is a machine's reason, in a word (`vauban.web.thinking`)."""
         player = self._playing(seat)
         if self.offer is None or self.offer.kind != kind or self.offer.by == player:
-            raise TableError("offer", "There is no such offer to answer.")
+            raise TableError("offer", "There is no such offer to answer.", "offer.none")
         by = self.offer.by
-        if text is None and not accept:
-            text = DECLINED[kind]
-        self._happen({"what": "answer", "kind": kind, "by": player, "accept": accept, "text": text})
+        self._happen({"what": "answer", "kind": kind, "by": player, "accept": accept, "why": why})
         if accept and kind == "draw":
-            self._end(End(None, "agreed", text or ""))
+            self._end(End(None, "agreed"))
         elif accept:
             self._happen({"what": "took_back", "by": by})
 
@@ -426,7 +431,7 @@ class Table:
         if self.over is not None:
             raise TableError("over", "The game is over.")
         if self.board is None:
-            raise TableError("phase", "The game has not begun: a setup is missing.")
+            raise TableError("phase", "The game has not begun: a setup is missing.", "phase.setup")
         return player
 
     def _watching(self, seat: str) -> None:
@@ -465,7 +470,10 @@ class Table:
                 self.offered[event["by"]] = self.plies
         elif what == "answer":
             self.offer = None
-            self.note = event["text"]
+            # Games that were kept before reasons were words have a sentence here, which nobody needs any more.
+            why = event.get("why")
+            told = {key: event[key] for key in ("kind", "accept")} | {"by": PLAYERS[event["by"]], "why": why}
+            self.note = told if why is not None or not event["accept"] else None
         elif what == "end":
             self.over = End(event["winner"], event["end"], event["text"])
             self.offer = None

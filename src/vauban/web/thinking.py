@@ -42,6 +42,8 @@ PATIENCE = 5.0
 QUEUE = 1024
 WORSE, LEVEL, QUIET = -0.1, 0.1, 40
 """A draw is taken below the first value, and up to the second after so many plies without a battle."""
+REASONS = {"own": ("less", "even", "more", "play"), "counted": ("weaker", "quiet", "stronger", "play")}
+"""Why a draw is taken (the first two) or not, by whether a network was asked or armies were counted."""
 
 Tell = Callable[[float], None]
 
@@ -137,7 +139,7 @@ class ChooseMove:
 
 @dataclass(frozen=True)
 class WeighDraw:
-    """Whether an agent takes a draw, and a sentence about it.
+    """Whether an agent takes a draw, and why, in a word: `REASONS`.
 
     An agent with a network asks that how the game will end; one without counts what both armies are worth. `view` is of
     the agent's last turn, where it had to judge.
@@ -145,20 +147,16 @@ class WeighDraw:
 
     agent: str
     seed: int
-    name: str
     view: View
 
     def run(self, tell: Tell) -> tuple[bool, str]:
         value, own = _foresight(self.agent, self.seed, self.view)
-        quiet = self.view.battleless >= QUIET
-        accepts = value < WORSE or (value <= LEVEL and quiet)
-        if own:
-            why = "expects less than a draw" if value < WORSE else "expects no more than a draw"
-            why_not = "expects more than a draw" if value > LEVEL else "sees play left in the game"
-        else:
-            why = "has the weaker army" if value < WORSE else "has no stronger army, and nothing has happened for long"
-            why_not = "has the stronger army" if value > LEVEL else "sees play left in the game"
-        return accepts, f"{self.name} {'takes' if accepts else 'declines'} the draw: it {why if accepts else why_not}."
+        worse, even, better, play_left = REASONS["own" if own else "counted"]
+        if value < WORSE:
+            return True, worse
+        if value > LEVEL:
+            return False, better
+        return (True, even) if self.view.battleless >= QUIET else (False, play_left)
 
 
 def _foresight(text: str, seed: int, view: View) -> tuple[float, bool]:

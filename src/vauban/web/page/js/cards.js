@@ -4,8 +4,7 @@ import { el } from "./dom.js";
 import { army, other, token } from "./pieces.js";
 import { settings } from "./settings.js";
 import { t } from "./strings.js";
-
-const NEAR_A_DRAW = 20;
+import { NEAR_A_DRAW } from "./words.js";
 
 /** A player's card: who, whose turn, the clock, what is left. Painted anew only when something on it changed. */
 export function fillCard(card, side, sight, variant, { clock, thinking: time }) {

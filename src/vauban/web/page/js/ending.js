@@ -5,6 +5,7 @@ import { SIDES } from "./pieces.js";
 import { keep, recall } from "./settings.js";
 import { sha256 } from "./sha256.js";
 import { t } from "./strings.js";
+import { answer } from "./words.js";
 
 /** Remember the promises at first sight: a server that changed them later would be caught. */
 export function rememberPromises(game, commitment) {
@@ -45,16 +46,30 @@ export function verdict(sight, hotseat) {
   return winner === sight.seat ? "won" : "lost";
 }
 
+/** How it ended, as who won and why; the rest is what there is to say beyond that. */
+function endParts(sight, hotseat) {
+  const how = verdict(sight, hotseat);
+  const { end, detail } = sight.over;
+  const key = end === "unfinished" ? "end.stopped" : `end.${end}`;
+  const reason = t(["won", "lost"].includes(how) ? `${key}.${how}` : key);
+  const said = end === "agreed" && sight.note ? answer(sight.note, sight.players) : detail;
+  return { who: t(`end.${how}`), reason, more: said ? ` ${said}` : "" };
+}
+
+/** How it ended, as a sentence. */
+export function endWords(sight, hotseat = sight.kind === "hotseat") {
+  const { who, reason, more } = endParts(sight, hotseat);
+  return t("end.of", { who, how: reason }) + more;
+}
+
 /** The end, as a dialog; resolves with "rematch", "review" or null. */
 export function endDialog(sight, promises, hotseat) {
   const how = verdict(sight, hotseat);
-  const title = t(`end.${how}`);
-  // The server's sentence begins with who won; the title says that already.
-  const reason = sight.over.text.startsWith(`${title}: `) ? sight.over.text.slice(title.length + 2) : sight.over.text;
+  const { who, reason, more } = endParts(sight, hotseat);
   return dialog(
-    title,
+    who,
     (close) => [
-      el("p", { class: "reason" }, reason.charAt(0).toUpperCase() + reason.slice(1)),
+      el("p", { class: "reason" }, `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.${more}`),
       sight.took_back && el("p", { class: "quiet" }, t("casual")),
       ...promiseLines(promises, sight.players),
       el("p", { class: "asked" }),

@@ -5,7 +5,7 @@ import { Board } from "./board.js";
 import { battleCard, counter, fillCard } from "./cards.js";
 import { Clock, ThinkingTime } from "./clock.js";
 import { button, el, notice, say, toast, way } from "./dom.js";
-import { endDialog, promiseLines, rememberPromises, verdict, verified } from "./ending.js";
+import { endDialog, endWords, promiseLines, rememberPromises, verdict, verified } from "./ending.js";
 import { countResult } from "./games.js";
 import { Hand } from "./hand.js";
 import { listen } from "./keyboard.js";
@@ -20,6 +20,7 @@ import { rowOf } from "./squares.js";
 import { fallen, remembered, Table } from "./state.js";
 import { t } from "./strings.js";
 import { handOver, waitingRoom } from "./waiting.js";
+import { answer, refusal, warnings, why } from "./words.js";
 
 export function show(main, [id, seat, secret], offered) {
   const screen = new GameScreen(main, id, seat, secret, offered);
@@ -122,7 +123,8 @@ class GameScreen {
     }
   }
 
-  #refused({ text }) {
+  #refused(told) {
+    const text = refusal(told);
     if (!this.sight) {
       for (const each of Object.values(this.seats)) each.close();
       this.main.replaceChildren(notice(t("gone.title"), text, way(t("home"), "#/")));
@@ -457,7 +459,7 @@ class GameScreen {
     // One's own fight stays beside the answer, which may come within half a second.
     for (const move of this.table.since(sight.ply - 2)) if (move.battle) lines.push(battleCard(move));
     if (sight.offer) lines.push(offerBox(sight, (message) => this.#send(message)));
-    for (const warning of sight.warnings) lines.push(el("p", { class: "warning" }, warning));
+    for (const warning of warnings(sight)) lines.push(el("p", { class: "warning" }, warning));
     if (sight.phase === "play") lines.push(counter(sight.battleless));
     if (this.#asked(sight)) lines.push(el("p", { class: "offer" }, this.#asked(sight)));
     if (sight.phase === "over") lines.push(...promiseLines(this.promises ?? {}, sight.players));
@@ -477,7 +479,7 @@ class GameScreen {
 
   #headline() {
     const { sight } = this;
-    if (sight.phase === "over") return el("p", { class: "headline" }, sight.over.text);
+    if (sight.phase === "over") return el("p", { class: "headline" }, endWords(sight, this.hotseat));
     if (this.hotseat && sight.turn !== sight.seat) {
       return el(
         "div",
@@ -504,13 +506,13 @@ class GameScreen {
     if (shown && sight.ply > shown.ply && sight.last) {
       const words = this.table.since(shown.ply).map((move) => moveWords(move, sight.seat));
       if (this.table.myTurn) words.push(t("turn.yours"));
-      say([...words, ...sight.warnings].join(" "));
+      say([...words, ...warnings(sight)].join(" "));
       sound(moveSound(sight.last, sight.seat));
     } else if (shown && sight.ply < shown.ply) {
       say(t("took_back"));
     }
     if (shown?.watching && sight.watching.paused && !shown.watching.paused) say(t("watch.paused"));
-    if (sight.note && sight.note !== shown?.note) toast(sight.note);
+    if (sight.note && JSON.stringify(sight.note) !== JSON.stringify(shown?.note)) toast(answer(sight.note, sight.players));
     if (shown && this.#asked(sight) && !this.#asked(shown)) {
       toast(this.#asked(sight));
       document.querySelector("dialog.end .asked")?.replaceChildren(this.#asked(sight));
@@ -534,7 +536,7 @@ class GameScreen {
     this.#status();
     if (!seen || this.closed) return;
     sound("end");
-    say(sight.over.text, true);
+    say(endWords(sight, this.hotseat), true);
     const wish = await endDialog(sight, this.promises, this.hotseat);
     if (wish === "rematch") for (const each of Object.values(this.seats)) each.send({ do: "rematch" });
     if (wish === "review") this.#review();
@@ -571,7 +573,9 @@ class GameScreen {
     if (!this.hand.type(from, to)) say(t("turn.wait"), true);
   }
 
-  #explain({ text, ply = null, rule = null }) {
+  /** @param told a text of the page's own, or what the server says against a move */
+  #explain(told) {
+    const { text = why(told), ply = null, rule = null } = told;
     this.reason = { text, ply, rule };
     this.#status();
     say(text, true);

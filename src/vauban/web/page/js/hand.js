@@ -5,6 +5,7 @@ import { settings } from "./settings.js";
 import { pieceWords } from "./speech.js";
 import { reach } from "./squares.js";
 import { t } from "./strings.js";
+import { why } from "./words.js";
 
 const STILL = ["bomb", "flag"];
 
@@ -77,8 +78,8 @@ export class Hand {
     if (!targets.length && !this.barred(at).length) {
       const { type } = piece;
       this.cancel();
-      const why = STILL.includes(type) ? "never_moves" : "cannot_move";
-      this.hooks.explain({ text: t(why, { type: t(`Type.${type}`), at }) });
+      const reason = STILL.includes(type) ? "never_moves" : "cannot_move";
+      this.hooks.explain({ text: t(reason, { type: t(`Type.${type}`), at }) });
       return;
     }
     this.selected = at;
@@ -86,7 +87,7 @@ export class Hand {
     say(
       targets.length
         ? t("picked.targets", { piece: pieceWords(piece, sight.seat), targets: targets.join(", ") })
-        : this.barred(at)[0].text,
+        : why(this.barred(at)[0]),
     );
   }
 

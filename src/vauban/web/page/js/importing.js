@@ -18,7 +18,8 @@ export function show(main) {
       location.hash = `#/review/${game}/${seats.watch}`;
       if (found > 1) toast(t("import.first", { games: found }));
     } catch (refused) {
-      error.textContent = refused.message || t("offline.text");
+      error.textContent =
+        refused.code === "offline" ? t("offline.text") : t("import.refused", { detail: refused.message });
     }
   };
   const file = el("input", {

@@ -1,10 +1,12 @@
 // Talking to the server: REST for what is asked once, a WebSocket for a seat at a table.
 
-/** What the server refused, with its sentence. */
+import { refusal, wordedOffer } from "./words.js";
+
+/** What the server refused, in words; none if it could not be asked. */
 class Refused extends Error {
-  constructor(code, text) {
-    super(text);
-    this.code = code;
+  constructor(told) {
+    super(refusal(told));
+    this.code = told.code;
   }
 }
 
@@ -17,11 +19,11 @@ async function request(path, body) {
   try {
     answer = await fetch(path, options);
   } catch {
-    throw new Refused("offline", "");
+    throw new Refused({ code: "offline", text: "" });
   }
   if (answer.ok) return answer;
   const told = await answer.json().catch(() => null);
-  throw new Refused(told?.error?.code ?? String(answer.status), told?.error?.text ?? answer.statusText);
+  throw new Refused(told?.error ?? { code: String(answer.status), text: answer.statusText });
 }
 
 const json = async (path, body) => (await request(path, body)).json();
@@ -30,7 +32,7 @@ let offered = null;
 
 /** Variants, levels and clocks; asked for once. */
 export function offer() {
-  offered ??= json("/api/offer").catch((error) => {
+  offered ??= json("/api/offer").then(wordedOffer, (error) => {
     offered = null;
     throw error;
   });
@@ -58,7 +60,7 @@ export async function review(id, secret, progress, signal) {
     if (answer.status !== 202) return told;
     progress(told.progress);
     await new Promise((resolve) => setTimeout(resolve, 500));
-    if (signal.aborted) throw new Refused("aborted", "");
+    if (signal.aborted) throw new Refused({ code: "aborted", text: "" });
   }
 }
 

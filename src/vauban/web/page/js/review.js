@@ -3,6 +3,7 @@
 import { beliefBars, chances, considered, moveTable } from "./analysis.js";
 import { Board } from "./board.js";
 import { button, choice, copyText, download, drawing, el, notice, refill, say, toast, way } from "./dom.js";
+import { endWords } from "./ending.js";
 import { Graph } from "./graph.js";
 import { MoveList } from "./movelist.js";
 import { other, SIDES, token, TYPES } from "./pieces.js";
@@ -146,7 +147,7 @@ class ReviewScreen {
             "div",
             { class: "line review-head" },
             el("h1", {}, `${sight.players.red} – ${sight.players.blue}`),
-            el("p", { class: "quiet" }, sight.over.text),
+            el("p", { class: "quiet" }, endWords(sight)),
           ),
           this.board.element,
           this.caption,

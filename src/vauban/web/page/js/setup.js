@@ -221,7 +221,7 @@ export class SetupEditor {
     this.change(asked);
     try {
       const { warnings } = await checkSetup(this.variant.name, asked);
-      if (asked === this.value) this.warnings.textContent = warnings.join(" ");
+      if (asked === this.value) this.warnings.textContent = warnings.map((code) => t(`setup.odd.${code}`)).join(" ");
     } catch (error) {
       if (asked === this.value) this.error.textContent = error.message;
     }

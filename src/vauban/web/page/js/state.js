@@ -1,7 +1,8 @@
 // What a seat knows of a table: the newest sight and the moves so far; and the boards they led through.
 
-import { other } from "./pieces.js";
+import { other, SIDES } from "./pieces.js";
 import { columnOf, rowOf } from "./squares.js";
+import { playerName } from "./words.js";
 
 export class Table {
   constructor() {
@@ -19,6 +20,7 @@ export class Table {
       for (const move of told.moves) this.moves[move.ply - 1] = move;
       return false;
     }
+    told.players = Object.fromEntries(SIDES.map((side) => [side, playerName(told, side)]));
     this.sight = told;
     this.moves.length = Math.min(this.moves.length, told.ply);
     return this.known() < told.ply;

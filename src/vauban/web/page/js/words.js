@@ -1,0 +1,62 @@
+// What the server says in codes and figures, in words.
+
+import { SIDES } from "./pieces.js";
+import { has, t } from "./strings.js";
+
+export const NEAR_A_DRAW = 20;
+
+/** What is offered, with titles, rules and sentences. */
+export function wordedOffer(offered) {
+  for (const variant of offered.variants) {
+    variant.title = t(`variant.${variant.name}`);
+    variant.rules = rules(variant);
+  }
+  for (const level of offered.levels) {
+    level.sentence = has(`level.${level.key}`) ? t(`level.${level.key}`) : "";
+    level.temper = has(`level.${level.key}.temper`) ? t(`level.${level.key}.temper`) : "";
+  }
+  return offered;
+}
+
+function rules({ army, columns, rows, battleless_limit: battleless, total_limit: total }) {
+  const pieces = Object.values(army).reduce((sum, count) => sum + count, 0);
+  const words = [t("variant.rules", { pieces, columns, rows })];
+  if (battleless && total) words.push(t("variant.limits", { battleless, total }));
+  else if (battleless) words.push(t("variant.limit.battleless", { battleless }));
+  else if (total) words.push(t("variant.limit.total", { total }));
+  return words.join(" ");
+}
+
+/** Why something was refused; the server's own sentence where it says what this page has no words for. */
+export function refusal({ code, key = code, data = {}, text }) {
+  return has(`error.${key}`) ? t(`error.${key}`, data) : text;
+}
+
+/** Who sits on a side: machines and recorded games have names, people are called by where they sit. */
+export function playerName(sight, side) {
+  if (sight.players[side]) return sight.players[side];
+  if (sight.kind === "hotseat" || !SIDES.includes(sight.seat)) return t(`Side.${side}`);
+  return t(side === sight.seat ? "You" : "friend");
+}
+
+/** Why a move cannot be played: of the server's answer, or of what a rule bars. */
+export function why({ code, rule, from, to, ply = null, type = null, steps = [], targets = null }) {
+  const key = code ?? rule;
+  const words = { from, to, ply, Type: type && t(`Type.${type}`), steps: steps.map((step) => step.join("–")).join(", ") };
+  const said = t(key === "chase" && ply !== null ? "why.chase.ply" : `why.${key}`, words);
+  if (!targets || key === "never") return said;
+  return `${said} ${targets.length ? t("why.targets", { targets: targets.join(", ") }) : t("why.stays")}`;
+}
+
+/** How an offer was answered. */
+export function answer({ kind, by, why: reason }, players) {
+  return reason === null ? t(`answer.${kind}.declined`) : t(`answer.${kind}.${reason}`, { name: players[by] });
+}
+
+/** What a player should know about a draw that is near. */
+export function warnings({ phase, seat, battleless, total }) {
+  if (phase !== "play" || !SIDES.includes(seat)) return [];
+  return Object.entries({ battleless, total })
+    .filter(([, { left }]) => left !== null && left <= NEAR_A_DRAW)
+    .map(([key, { left }]) => t(left === 1 ? `warning.${key}.one` : `warning.${key}`, { left }));
+}

@@ -1,0 +1,98 @@
+"""Words are the page's: the server sends codes, and strings.js has a text for each that an ordinary player may meet."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from web_server import RED, Server
+
+from vauban.web import sight
+from vauban.web.app import PAGE
+from vauban.web.host import ODD
+from vauban.web.levels import levels
+from vauban.web.offer import OFFERED
+from vauban.web.table import PACES
+from vauban.web.thinking import REASONS
+from vauban.words import ENDS, ENDS_SEEN
+
+STRINGS = (PAGE / "js" / "strings.js").read_text()
+KNOWN = set(re.findall(r'^  "?([\w.-]+)"?:', STRINGS, re.MULTILINE))
+SOURCE = "".join(file.read_text() for file in Path(PAGE).parent.glob("*.py"))
+REFUSED = set(re.findall(r'TableError\((?:[^()]|\([^()]*\))*?"([a-z_]+(?:\.[a-z_]+)*)"(?:, \w+=\w+)?\)', SOURCE))
+"""Keys that are given to errors beside their codes: each is something that a player can meet."""
+
+
+def test_there_is_a_text_for_all_that_the_server_may_say():
+    wanted = {f"variant.{name}" for name in OFFERED} | {f"pace.{pace}" for pace in PACES}
+    wanted |= {key for level in levels() for key in (f"level.{level.key}", f"level.{level.key}.temper")}
+    wanted |= {f"answer.draw.{why}" for reasons in REASONS.values() for why in reasons} | {"answer.draw.unable"}
+    wanted |= {f"setup.odd.{code}" for code in ODD.values()}
+    wanted |= {"end.stopped" if end == "unfinished" else f"end.{end}" for end in ENDS_SEEN}
+    wanted |= {f"end.{end}.{how}" for end, (won, _, _) in ENDS.items() if won for how in ("won", "lost")}
+    wall = Path(sight.__file__).read_text()
+    codes = set(re.findall(r'"code": "(\w+)"', wall) + re.findall(r'(?:return|else) "(\w+)"', wall))
+    assert {"nothing", "never", "way", "one"} <= codes
+    wanted |= {f"why.{code}" for code in codes | {"two_square", "chase"}}
+    assert {"offer.soon", "setup.stuck", "take_back.none", "games", "ply.over"} <= REFUSED
+    wanted |= {f"error.{key}" for key in REFUSED if "." in key}
+    wanted |= {f"error.{code}" for code in ("turn", "over", "offer", "take_back", "invitation", "game", "busy", "slow")}
+    assert wanted <= KNOWN, wanted - KNOWN
+
+
+def test_no_text_is_left_that_nobody_says():
+    """Every key of strings.js is asked for somewhere, as it stands or with its end filled in."""
+    scripts = "".join(file.read_text() for file in (PAGE / "js").glob("*.js") if file.name != "strings.js")
+    said = set(re.findall(r'"([\w.-]+)"', scripts))
+    begun = set(re.findall(r"`([\w.]+\.)\$\{", scripts))
+    unsaid = {key for key in KNOWN if key not in said and not any(key.startswith(begin) for begin in begun)}
+    assert unsaid == set()
+
+
+@pytest.fixture(scope="module")
+def server():
+    found = Server()
+    yield found
+    found.close()
+
+
+SENTENCE = re.compile(r"[A-Za-z]{2,}[,;:]? [a-zA-Z]{2,}")
+
+
+def sentences(told: Any, where: str = "") -> Iterator[str]:
+    """All texts in what was sent that a person would read."""
+    if isinstance(told, dict):
+        for key, value in told.items():
+            yield from sentences(value, f"{where}.{key}")
+    elif isinstance(told, list):
+        for each in told:
+            yield from sentences(each, where)
+    elif isinstance(told, str) and SENTENCE.search(told):
+        yield f"{where}: {told}"
+
+
+def test_no_sentence_is_sent_in_a_game_from_the_offer_to_the_end(server):
+    _, offer, _ = server.ask("GET", "/api/offer")
+    assert list(sentences(offer)) == []
+    odd = "........SO/B......G.O/....N..M../F........."
+    assert list(sentences(server.post("/api/setups/check", variant="barrage", setup=odd))) == []
+    made = server.level("cadet", "red", setup=RED)
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        seat.do("explain", **{"from": "a1", "to": "a2"})
+        assert seat.wait_for("why")["code"] == "never"
+        # Back and forth, until the two-square rule bars it.
+        for move in ("h3h4", "h4h3", "h3h4"):
+            seat.move(move)
+            if seat.my_turn()["over"]:
+                break
+        seat.do("offer_draw")
+        seat.until(lambda sight: sight["note"] is not None or sight["over"] is not None)
+        seat.do("resign")
+        seat.until(lambda sight: sight["over"] is not None)
+        found = [each for text in seat.heard for each in sentences(json.loads(text))]
+        assert found == []
+        assert any(json.loads(text).get("barred") for text in seat.heard)
