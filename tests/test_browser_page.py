@@ -130,12 +130,35 @@ def test_a_game_waits_for_the_setup_that_was_asked_for_last(visit):
     text.fill(BARRAGE)
     visitor.button("Use this text").click()
     visitor.button("Play").click()
-    expect(visitor.button("Play")).to_be_disabled()
+    expect(page.locator(".play")).to_be_disabled()
     assert page.evaluate("location.hash") in ("", "#/")
     slow.release()
     visitor.see(".bottom-card.turn")
     # The Marshal stands where the text says, and not where it stood before.
     expect(page.locator(".table .cell[data-at=h3]")).to_have_attribute("aria-label", "h3, your marshal (10)")
+
+
+def test_a_game_that_is_being_prepared_says_so_at_once(visit):
+    visitor = visit()
+    visitor.forgive("/api/games: 400|status of 400")
+    page = visitor.open().page
+    visitor.see(".setup .piece")
+    play = page.locator(".play")
+    for error in ("Not now.", None):
+        slow = Slow(page, "**/api/games")
+        play.click()
+        expect(play).to_have_text("Preparing the game")
+        expect(play).to_have_attribute("aria-busy", "true")
+        expect(play).to_be_disabled()
+        expect(page.locator("#live")).to_have_text("Preparing the game")
+        visitor.picture("preparing-light")
+        slow.release(error)
+        if error is not None:
+            visitor.see(".toast", has_text=error)
+            expect(play).to_have_text("Play")
+            expect(play).to_be_enabled()
+            page.unroute("**/api/games")
+    visitor.see(".bottom-card.turn")
 
 
 def test_whoever_is_ready_waits_for_his_text_and_goes_nowhere_if_it_is_none(visit):
@@ -150,7 +173,7 @@ def test_whoever_is_ready_waits_for_his_text_and_goes_nowhere_if_it_is_none(visi
     text.fill("nonsense")
     visitor.button("Use this text").click()
     visitor.button("Ready").click()
-    expect(visitor.button("Ready")).to_be_disabled()
+    expect(page.locator(".play")).to_be_disabled()
     slow.release("This is none.")
     expect(page.locator(".setup .error")).to_have_text("This is none.")
     expect(visitor.button("Ready")).to_be_enabled()

@@ -804,3 +804,12 @@ def test_a_slow_socket_misses_sights_but_no_move_and_keeps_nobody_waiting(server
         quick.until(lambda sight: sight["over"] is not None)
         slow.until(lambda sight: sight["over"] is not None)
         assert slow.moves == quick.moves and len(slow.moves) == slow.sight["ply"]
+
+
+def test_the_setup_that_every_page_begins_with_waits_for_no_process():
+    server = Server()
+    try:
+        assert server.post("/api/setups", variant="barrage", kind="human")["setup"]
+        assert all(worker.process is None for worker in server.host.quick.workers)
+    finally:
+        server.close()

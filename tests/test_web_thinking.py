@@ -20,11 +20,11 @@ from vauban.web.thinking import (
     BusyError,
     ChooseMove,
     ChooseSetup,
-    DrawSetup,
     Thinking,
     ThinkingError,
     WarmUp,
     WeighDraw,
+    draw_setup,
 )
 
 
@@ -206,7 +206,7 @@ def test_agents_set_up_move_and_warm_up_in_a_worker_as_they_do_here():
 
     async def work(thinking):
         setup = await thinking.ask(ChooseSetup("cadet", 5, "barrage", 1), 60)
-        human = await thinking.ask(DrawSetup("human", 5, "barrage"), 60)
+        human = draw_setup("human", 5, "barrage")
         move = await thinking.ask(ChooseMove("cadet", 5, board.view(0)), 60)
         await thinking.ask(WarmUp("charger", "fives"), 60)
         return setup, human, move

@@ -37,12 +37,12 @@ from vauban.web.thinking import (
     ChooseMove,
     ChooseSetup,
     DrawHidden,
-    DrawSetup,
     ReviewGame,
     Thinking,
     ThinkingError,
     WarmUp,
     WeighDraw,
+    draw_setup,
 )
 from vauban.web.wishes import read_setup, read_side, read_squares, read_switch, read_words, read_yes
 from vauban.words import sentence, setup_warnings
@@ -141,7 +141,8 @@ class Host:
         if kind == "random":
             return {"setup": _random_setup(variant, random.Random(seed))}
         if kind == "human":
-            return {"setup": await self.quick.ask(DrawSetup("human", seed, variant.name), SETUP_SECONDS)}
+            # A millisecond's work, and the first thing that every page asks for: no process has to start for it.
+            return {"setup": await asyncio.to_thread(draw_setup, "human", seed, variant.name)}
         if kind != "model":
             raise TableError("kind", f"There is no setup of the kind {kind!r}: random, human or model.")
         learned = learned_agents(variant.name, self.levels)

@@ -23,9 +23,11 @@ from vauban.web.connections import HttpConnection, SocketConnection, descriptors
 from vauban.web.host import Host, Settings
 from vauban.web.levels import levels
 from vauban.web.limits import MESSAGE_BYTES, REQUESTS, SOCKETS, Limits
+from vauban.web.offer import OFFERED
 from vauban.web.shelf import Shelf
 from vauban.web.sight import explain, sight
 from vauban.web.table import PERSON, Table, new_table
+from vauban.web.thinking import draw_setup, prepare
 
 HOST, PORT = "127.0.0.1", 8300
 EVERYBODY = ("0.0.0.0", "::")
@@ -47,6 +49,7 @@ def serve(host: str = HOST, port: int = PORT, browser: bool = True, shelf: Path 
     If the usual port is taken, another is; one that was asked for is not replaced. Port 0: any.
     """
     listener = _listen(host, port)
+    prepare()  # it takes longer than all that follows, and somebody may want to play at once
     _warm_up()
     port = listener.getsockname()[1]
     address = f"http://{_written(host)}:{port}/"
@@ -94,6 +97,7 @@ def _warm_up() -> None:
     for seat in PLAYERS:
         sight(table, seat)
     explain(table, "blue", "b5", "b2")
+    draw_setup("human", 0, OFFERED[0])
 
 
 class _Server(uvicorn.Server):

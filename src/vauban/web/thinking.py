@@ -84,27 +84,6 @@ class ChooseSetup:
 
 
 @dataclass(frozen=True)
-class DrawSetup:
-    """A setup from a sampler (`vauban.agents.setups`), as text."""
-
-    sampler: str
-    seed: int
-    variant: str
-
-    def run(self, tell: Tell) -> str:
-        from vauban.agents.setups import make_sampler
-
-        variant, rng = VARIANTS[self.variant], random.Random(self.seed)
-        sample = make_sampler(self.sampler, variant)
-        # People sometimes leave their Flag in the open. Whoever is shown a setup should not lose by it at once.
-        for _ in range(TRIES):
-            setup = sample(rng)
-            if not setup_warnings(setup, variant):
-                break
-        return setup_text(setup, variant)
-
-
-@dataclass(frozen=True)
 class DrawHidden:
     """One way the hidden pieces of a view may be: by square, their types."""
 
@@ -213,6 +192,25 @@ class WarmUp:
         ChooseMove(self.agent, 0, Board.random(self.variant, 0).view(0)).run(tell)
 
 
+def draw_setup(sampler: str, seed: int, variant_name: str) -> str:
+    """A setup from a sampler (`vauban.agents.setups`), as text; takes no time to speak of, so no worker does it."""
+    from vauban.agents.setups import make_sampler
+
+    variant, rng = VARIANTS[variant_name], random.Random(seed)
+    sample = make_sampler(sampler, variant)
+    # People sometimes leave their Flag in the open. Whoever is shown a setup should not lose by it at once.
+    for _ in range(TRIES):
+        setup = sample(rng)
+        if not setup_warnings(setup, variant):
+            break
+    return setup_text(setup, variant)
+
+
+def prepare() -> None:
+    """Have imported, in the background, what all workers begin with."""
+    start_server(process_context(*MODULES))
+
+
 # ── Asking ───────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -239,7 +237,7 @@ class Thinking:
 
     def start(self) -> None:
         """Begin to work through the queue; processes are started when there is something to do for them."""
-        start_server(process_context(*MODULES))
+        prepare()
         self._serving = [asyncio.create_task(self._serve(worker)) for worker in self.workers]
 
     async def close(self) -> None:

@@ -63,6 +63,20 @@ export function button(text, onclick, properties = {}) {
   return el("button", { type: "button", onclick, ...properties }, text);
 }
 
+/** Show on a button that what it was pressed for is under way, at once and for the ear; returns what ends that. */
+export function busy(pressed, words) {
+  const faces = [...pressed.childNodes];
+  pressed.disabled = true;
+  pressed.setAttribute("aria-busy", "true");
+  pressed.replaceChildren(el("span", { class: "dots" }, words));
+  say(words);
+  return () => {
+    pressed.disabled = false;
+    pressed.removeAttribute("aria-busy");
+    pressed.replaceChildren(...faces);
+  };
+}
+
 /** Radio buttons that look like one switch: `choices` are [value, text] or [value, text, explanation]. */
 export function choice(name, legend, choices, value, onchange, kind = "segments") {
   return el(

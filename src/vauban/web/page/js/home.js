@@ -1,6 +1,6 @@
 // The start screen: good defaults and one large button.
 
-import { button, choice, drawing, el, toast } from "./dom.js";
+import { busy, button, choice, drawing, el, toast } from "./dom.js";
 import { gameList, resultsBox, running } from "./games.js";
 import { memoryChoice } from "./menu.js";
 import { picker } from "./picker.js";
@@ -48,7 +48,7 @@ export function show(main, _, offered) {
 
   function paint() {
     const now = variant();
-    play.textContent = t(wish.mode === "watch" ? "play.watch" : wish.mode === "friend" ? "play.friend" : "play");
+    if (!play.disabled) play.textContent = t(wish.mode === "watch" ? "play.watch" : wish.mode === "friend" ? "play.friend" : "play");
     summary.textContent = now.rules;
     clockNumbers.hidden = wish.clock !== "bronstein";
     memory.hidden = !wish.aids;
@@ -136,13 +136,17 @@ export function show(main, _, offered) {
       takebacks: wish.takebacks,
       aids: wish.aids,
     };
-    play.disabled = true;
+    const end = busy(play, t("play.preparing"));
+    const done = () => {
+      end();
+      paint();
+    };
     // A setup may still be on its way: one click is enough all the same.
     const needed = editor !== null,
       setup = await editor?.settled();
     if (!play.isConnected) return;
     if (needed && !setup) {
-      play.disabled = false;
+      done();
       return;
     }
     if (asked.against.kind === "level") asked.setup = setup;
@@ -167,7 +171,7 @@ export function show(main, _, offered) {
       });
       location.hash = `#/game/${game}/${seat}/${secret}`;
     } catch (error) {
-      play.disabled = false;
+      done();
       toast(error.message || t("offline.text"));
     }
   }

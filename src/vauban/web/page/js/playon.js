@@ -52,6 +52,7 @@ export async function playOnFrom(from, variant, { levels }) {
     "play-on",
   );
   if (!sure) return;
+  const done = toast(t("play.preparing"), { seconds: 60 });
   try {
     const { game, seats } = await playOn(from.game, { secret: from.secret, ply: from.ply, ...wish });
     const [[seat, secret]] = Object.entries(seats);
@@ -60,5 +61,7 @@ export async function playOnFrom(from, variant, { levels }) {
     location.hash = `#/game/${game}/${seat}/${secret}`;
   } catch (error) {
     toast(error.message || t("offline.text"));
+  } finally {
+    done();
   }
 }

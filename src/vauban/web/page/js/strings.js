@@ -86,6 +86,7 @@ const STRINGS = {
   play: "Play",
   "play.watch": "Watch",
   "play.friend": "Make the link",
+  "play.preparing": "Preparing the game",
   mode: "Against",
   "mode.level": "Machine",
   "mode.friend": "Friend, by link",

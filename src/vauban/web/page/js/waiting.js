@@ -1,6 +1,6 @@
 // Before the first move: one's setup, the link for a friend, the wait for the other side.
 
-import { button, copyText, drawing, el, toast } from "./dom.js";
+import { busy, button, copyText, drawing, el, toast } from "./dom.js";
 import { SetupEditor } from "./setup.js";
 import { t } from "./strings.js";
 
@@ -25,9 +25,9 @@ export function waitingRoom(sight, variant, entry, give) {
   const editor = new SetupEditor(variant, { side: sight.seat });
   const ready = button(t("wait.done"), handIn, { class: "primary play" });
   async function handIn() {
-    ready.disabled = true;
+    const done = busy(ready, t("play.preparing"));
     const setup = await editor.settled();
-    ready.disabled = false;
+    done();
     if (setup && ready.isConnected) give(setup);
   }
   return el(
