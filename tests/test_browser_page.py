@@ -87,10 +87,28 @@ def test_setups_are_drawn_mirrored_named_kept_and_read_from_text(visit):
     visitor.see(".setup .piece")
     page.get_by_label("Saved setups").select_option("My corner")
     expect(text).to_have_value("OS.......F/O.G......B/..M..N..../..........")
-    visitor.forgive("/api/setups/check: 400|status of 400")
-    text.fill(BARRAGE.replace("M", "G"))
+    # The letters are explained, and what is wrong with a text is said precisely.
+    expect(page.locator("#setup-letters")).to_contain_text(
+        "M marshal, G general, N miner, O scout, S spy, B bomb, F flag"
+    )
+    expect(text).to_have_attribute("aria-describedby", "setup-letters")
+    for wrong, words in (
+        (BARRAGE.replace("M", "G"), "Too many: General (2 instead of 1). Missing: Marshal (0 instead of 1)."),
+        (BARRAGE.replace("N", "C"), "Too many: Colonel (1 instead of 0). Missing: Miner (0 instead of 1)."),
+        (BARRAGE.replace("/B", "/B."), "Row 2 (B.......G.O) has 11 squares instead of 10."),
+        (BARRAGE.replace("N", "x"), "“x” in row 3 (....x..M..), place 5, is no piece."),
+        ("FSO", "There are 1 rows, and this game has 4. Put a / between them."),
+    ):
+        text.fill(wrong)
+        visitor.button("Use this text").click()
+        expect(page.locator(".setup .error")).to_have_text(words)
+        expect(text).to_have_attribute("aria-invalid", "true")
+    visitor.picture("setup-faults")
+    # Slashes may be left out.
+    text.fill(BARRAGE.replace("/", ""))
     visitor.button("Use this text").click()
-    expect(page.locator(".setup .error")).to_contain_text("Marshal")
+    expect(text).to_have_value(BARRAGE)
+    expect(page.locator(".setup .error")).to_be_empty()
     visitor.give("........SO/B......G.O/....N..M../F.........")
     expect(page.locator(".warnings")).to_have_text("Your flag stands in the front row.")
     page.locator("input[name=variant][value=classic]").check()
@@ -170,7 +188,7 @@ def test_whoever_is_ready_waits_for_his_text_and_goes_nowhere_if_it_is_none(visi
     visitor.see(".setup .piece.red")
     text = visitor.give(QUIET)
     slow = Slow(page, "**/api/setups/check")
-    text.fill("nonsense")
+    text.fill(BARRAGE)
     visitor.button("Use this text").click()
     visitor.button("Ready").click()
     expect(page.locator(".play")).to_be_disabled()

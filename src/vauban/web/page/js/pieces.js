@@ -67,6 +67,42 @@ export function readSetup(text, variant) {
   return fits ? rows : null;
 }
 
+/** What is wrong with the text of a setup, in sentences; none if it can be one. */
+export function setupFaults(text, variant) {
+  const { columns, setup_rows: depth, army: whole } = variant;
+  const rows = setupRows(text, variant);
+  if (rows.length !== depth) return [t("fault.rows", { have: rows.length, want: depth })];
+  const faults = [];
+  for (const [place, row] of rows.entries()) {
+    const where = { row: place + 1, text: row };
+    if (row.length !== columns) faults.push(t("fault.length", { ...where, have: row.length, want: columns }));
+    for (const [column, letter] of [...row].entries()) {
+      if (letter !== "." && !(letter in LETTERS)) faults.push(t("fault.letter", { ...where, letter, place: column + 1 }));
+    }
+  }
+  if (faults.length) return faults;
+  const have = (type) => [...text].filter((letter) => LETTERS[letter] === type).length;
+  const counted = TYPES.map((type) => ({ type: t(`Type.${type}`), have: have(type), want: whole[type] ?? 0 }));
+  for (const [key, wrong] of [
+    ["fault.many", counted.filter((each) => each.have > each.want)],
+    ["fault.few", counted.filter((each) => each.have < each.want)],
+  ]) {
+    if (wrong.length) faults.push(t(key, { list: wrong.map((each) => t("fault.count", each)).join(", ") }));
+  }
+  return faults;
+}
+
+/** The rows of a setup's text; slashes may be left out. */
+function setupRows(text, { columns, setup_rows: depth }) {
+  const whole = text.trim();
+  if (whole.includes("/") || whole.length !== columns * depth) return whole.split("/");
+  return Array.from({ length: depth }, (_, row) => whole.slice(row * columns, (row + 1) * columns));
+}
+
+/** Which letter stands for which piece of an army. */
+export const lettersOf = (whole) =>
+  TYPES.filter((type) => whole[type]).map((type) => t("setup.letter", { letter: LETTER_OF[type], type: t(`type.${type}`) }));
+
 export function writeSetup(rows) {
   return rows.map((row) => row.map((type) => (type ? LETTER_OF[type] : ".")).join("")).join("/");
 }

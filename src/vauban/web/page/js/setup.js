@@ -2,7 +2,7 @@
 
 import { Board } from "./board.js";
 import { ask, button, copyText, dialog, el, say, toast } from "./dom.js";
-import { army, named, readSetup, writeSetup } from "./pieces.js";
+import { army, lettersOf, named, readSetup, setupFaults, writeSetup } from "./pieces.js";
 import { checkSetup, drawSetup } from "./protocol.js";
 import { keep, recall } from "./settings.js";
 import { columnOf, rowOf, square } from "./squares.js";
@@ -44,6 +44,7 @@ export class SetupEditor {
       spellcheck: "false",
       autocomplete: "off",
       "aria-label": t("setup.text"),
+      "aria-describedby": "setup-letters",
       onkeydown: (event) => {
         if (event.key === "Enter") this.#import();
       },
@@ -92,8 +93,13 @@ export class SetupEditor {
             button(t("setup.import"), () => this.#import()),
             button(t("copy"), async () => toast((await copyText(this.value)) ? t("copied") : this.value)),
           ),
+          this.error,
+          el(
+            "p",
+            { class: "quiet letters", id: "setup-letters" },
+            t("setup.letters", { rows: variant.setup_rows, letters: lettersOf(variant.army).join(", ") }),
+          ),
         ),
-        this.error,
         el(
           "div",
           { class: "field" },
@@ -136,6 +142,10 @@ export class SetupEditor {
   }
 
   #import() {
+    const faults = setupFaults(this.text.value, this.variant);
+    this.text.setAttribute("aria-invalid", String(faults.length > 0));
+    this.error.textContent = faults.join(" ");
+    if (faults.length) return;
     const checked = checkSetup(this.variant.name, this.text.value.trim());
     this.#ask(
       checked.then(({ setup }) => setup),
@@ -216,6 +226,7 @@ export class SetupEditor {
     if (!kept) this.#nameTokens();
     this.text.value = this.value;
     this.error.textContent = "";
+    this.text.removeAttribute("aria-invalid");
     this.#render();
     const asked = this.value;
     this.change(asked);
