@@ -844,6 +844,35 @@ def test_the_address_of_a_look_back_opens_no_seat(visit):
     visitor.see(".caption", has_text="The start.")
 
 
+def test_a_game_that_somebody_has_shown_is_not_among_ones_own(visit):
+    visitor, guest, onlooker = visit(), visit(), visit()
+    visitor.start()
+    visitor.resign()
+    visitor.page.locator("dialog.end").get_by_role("button", name="Look back").click()
+    visitor.see(".review .board")
+    guest.open(visitor.page.url.removeprefix(visitor.address))
+    guest.see(".review .board")
+    # Nor is one of two machines that somebody else has begun to watch.
+    visitor.open()
+    visitor.choose(mode="watch", red="recruit", blue="recruit")
+    visitor.button("Watch").click()
+    visitor.see(".moves li")
+    onlooker.open(visitor.page.url.removeprefix(visitor.address))
+    onlooker.see(".moves li")
+    onlooker.button("Stop").click()
+    onlooker.page.locator("dialog").get_by_role("button", name="Stop").click()
+    onlooker.see("dialog.end")
+    for somebody, games in ((visitor, 2), (guest, 0), (onlooker, 0)):
+        somebody.open("#/import")
+        expect(somebody.page.locator(".games li")).to_have_count(games)
+    # What one has opened from a text oneself is, by the names of its players.
+    guest.page.get_by_label("Or paste it here").fill(GAME)
+    guest.button("Open").click()
+    guest.see(".review .board")
+    guest.open("#/import")
+    expect(guest.page.locator(".games li")).to_have_text([re.compile(r"Red – Blue · Fives\s*red won")])
+
+
 def test_a_game_is_played_on_from_where_one_looks_back(visit):
     visitor = visit()
     page = visitor.open("#/import").page

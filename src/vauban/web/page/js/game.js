@@ -166,8 +166,8 @@ class GameScreen {
     if (!sight) return;
     this.variant = this.offered.variants.find((each) => each.name === sight.variant);
     this.promised = rememberPromises(this.id, sight.commitment);
-    if (!this.entry.title) {
-      // Whoever came by a link has no entry yet.
+    if (!this.entry.title && (kept(this.id) || SIDES.includes(this.seat))) {
+      // Whoever came to his seat by a link has no entry yet; who only looks on has no seat, and gets none.
       this.entry.title = sight.players[other(sight.seat)] ?? t("mode.watch");
       keepGame(this.id, { ...this.entry, variant: this.variant.title });
     }
@@ -527,7 +527,7 @@ class GameScreen {
     const { sight } = this;
     const how = verdict(sight, this.hotseat),
       known = kept(this.id);
-    keepGame(this.id, { over: how });
+    if (known) keepGame(this.id, { over: how });
     // Counted when this browser first hears of the end; who has taken back, or plays on from
     // another game, has learnt what he could not know.
     if (known?.level && !known.over && !sight.took_back && !sight.played_on)

@@ -83,12 +83,12 @@ class ReviewScreen {
       this.main.replaceChildren(notice(t("review"), t("review.running"), way(t("home"), "#/")));
       return;
     }
-    if (!kept(this.id))
+    // One's own import is listed, and has no name yet. A game that somebody else has shown is none of one's own.
+    const known = kept(this.id);
+    if (known && !known.title)
       keepGame(this.id, {
-        seats: { watch: this.secret },
-        kind: "import",
         title: `${sight.players.red} – ${sight.players.blue}`,
-        variant: sight.variant,
+        variant: this.offered.variants.find((each) => each.name === sight.variant).title,
         over: sight.over.end === "unfinished" ? "unfinished" : (sight.over.winner ?? "draw"),
       });
     this.#build();
