@@ -287,6 +287,32 @@ def test_two_friends_play_by_a_link_and_agree_on_a_draw(visit):
     host.see(".setup .piece.blue")
 
 
+def test_a_rematch_against_a_machine_is_with_the_same_setup_or_with_another(visit):
+    visitor = visit()
+    page = visitor.page
+    visitor.start(QUIET)
+    visitor.resign()
+    end = page.locator("dialog.end")
+    end.get_by_role("button", name="Rematch").click()
+    visitor.picture("rematch-light")
+    visitor.button("Cancel").click()
+    expect(page.locator("dialog")).to_have_count(0)
+    visitor.button("Rematch").click()
+    visitor.button("Same setup").click()
+    visitor.see(".bottom-card.turn .quiet", has_text="blue")
+    assert page.locator(".table .cell[aria-label*='your flag']").get_attribute("data-at") == "j10"
+    visitor.resign()
+    end.get_by_role("button", name="Rematch").click()
+    visitor.button("New setup").click()
+    # It begins with the one that was, to be changed.
+    visitor.see(".setup .piece.red")
+    expect(page.locator(".setup input.code")).to_have_value(QUIET)
+    visitor.button("Mirror").click()
+    visitor.button("Ready").click()
+    visitor.see(".bottom-card.turn")
+    assert page.locator(".table .cell[aria-label*='your flag']").get_attribute("data-at") == "j1"
+
+
 def test_a_friend_reads_the_terms_and_hears_what_was_declined(visit):
     host, guest = visit(), visit()
     host.open()

@@ -202,6 +202,25 @@ def test_a_rematch_against_a_machine_comes_at_once_with_colours_changed(server):
             assert again.my_turn()["ply"] == 1
 
 
+def test_a_rematch_against_a_machine_with_another_setup(server):
+    made = server.level("cadet", "red")
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        seat.my_turn()
+        seat.do("resign")
+        seat.until(lambda sight: sight["over"])
+        assert seat.refused("rematch", keep=1)["code"] == "keep"
+        seat.do("rematch", keep=False)
+        there = seat.wait_for("rematch")
+    with server.sit(there["game"], "blue", there["seats"]["blue"]) as again:
+        # The machine has set up, and sealed it; it begins when the person has, too.
+        assert again.sight["phase"] == "setup" and again.sight["ready"] == {"red": True, "blue": False}
+        assert again.sight["commitment"]["red"] and again.sight["pieces"] == []
+        again.do("setup", setup=WALLED)
+        assert again.my_turn()["ply"] == 1
+        own = {piece["type"]: piece["from"] for piece in again.sight["pieces"] if piece["side"] == "blue"}
+        assert own["flag"] == "i10"
+
+
 def test_a_machine_takes_back_at_once_and_answers_offers_of_a_draw(server):
     made = server.level("cadet", "red")
     with server.sit(made["game"], "red", made["seats"]["red"]) as seat:

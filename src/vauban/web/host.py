@@ -354,7 +354,7 @@ class Host:
             client.reply(numbered(wall.explain(table, seat, source, target), number))
             return
         if what == "rematch":
-            self._rematch(room, client, number)
+            self._rematch(room, client, read_switch(message, "keep"), number)
             return
         if what == "step":
             self._step(room, client, number)
@@ -582,9 +582,9 @@ class Host:
 
     # ── Playing again ────────────────────────────────────────────────────────────────────────────
 
-    def _rematch(self, room: Room, client: Client, number: Any) -> None:
+    def _rematch(self, room: Room, client: Client, keep: bool, number: Any) -> None:
         table = room.table
-        wanted = table.wish_rematch(client.seat)
+        wanted = table.wish_rematch(client.seat, keep)
         client.show(number)
         self._changed(room)
         if table.follower is not None:
@@ -594,7 +594,7 @@ class Host:
             self._spawn(self._make_rematch(room))
 
     async def _make_rematch(self, room: Room) -> None:
-        """Another table with the colours changed; a person keeps his setup against a machine."""
+        """Another table with the colours changed; against a machine a person keeps his setup, if he wants to."""
         table = room.table
         try:
             red, blue = (
@@ -606,7 +606,7 @@ class Host:
             own = {
                 1 - player: setup
                 for player, setup in enumerate(table.setups)
-                if table.kind == "level" and setup is not None and not table.sitters[player].is_machine
+                if table.kind == "level" and table.keeps_setup and not table.sitters[player].is_machine and setup
             }
             there = await self._new_table(made, own)
         except VaubanError as error:

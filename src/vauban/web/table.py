@@ -182,6 +182,8 @@ class Table:
         self.over: End | None = None
         self.wishes: set[int] = set()
         """Who wants to play again."""
+        self.keeps_setup = True
+        """Whether that is with the same setup, against a machine."""
         self.follower: dict[str, Any] | None = None
         """The table that they play again at: its game, and by seat here the seat and secret there."""
         if made["record"] is not None:
@@ -404,13 +406,16 @@ class Table:
         self._watching(seat)
         self._end(End(None, "unfinished"))
 
-    def wish_rematch(self, seat: str) -> bool:
-        """Wish to play again; true if all people at the table do now, and none has been made yet."""
+    def wish_rematch(self, seat: str, keep: bool = True) -> bool:
+        """Wish to play again; true if all people at the table do now, and none has been made yet.
+
+        `keep`: against a machine, with the same setup; else one is asked for.
+        """
         if self.over is None or self.kind == "import":
             raise TableError("phase", "There can be a rematch when the game is over.")
         player = 0 if seat == WATCH and self.kind == "watch" else self._player(seat)
         if player not in self.wishes:
-            self._happen({"what": "wish", "by": player})
+            self._happen({"what": "wish", "by": player, "keep": keep})
         people = {place for place, sitter in enumerate(self.sitters) if not sitter.is_machine}
         wanted = people if self.kind == "friend" else {player}
         return self.follower is None and wanted <= self.wishes
@@ -483,6 +488,7 @@ class Table:
             self.pace = event["pace"]
         elif what == "wish":
             self.wishes.add(event["by"])
+            self.keeps_setup = event.get("keep", True)
         else:
             self.follower = {"game": event["game"], "seats": event["seats"]}
 

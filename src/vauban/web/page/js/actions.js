@@ -1,6 +1,6 @@
 // What can be done beside moving: resign, offers, taking back; and after the end, playing again.
 
-import { ask, button, choice, drawing, el, refill } from "./dom.js";
+import { ask, button, choice, dialog, drawing, el, refill } from "./dom.js";
 import { other, SIDES } from "./pieces.js";
 import { t } from "./strings.js";
 
@@ -59,12 +59,31 @@ export function fillActions(place, sight, hooks) {
   ];
   const over = () => [
     action("sign-look", "review", hooks.review, { class: "action primary" }),
-    action("sign-again", again, () => hooks.send({ do: "rematch" }), { disabled: waits }),
+    action("sign-again", again, () => rematch(sight, hooks.send), { disabled: waits }),
     flip,
     el("a", { class: "button action", href: "#/" }, drawing("sign-new", "sign"), t("new")),
   ];
   const shown = sight.phase === "over" ? over() : watching ? watched() : playing();
   return refill(place, ...shown.filter(Boolean));
+}
+
+/** Play again: against a machine with the same setup or another, with people they are made anew anyway. */
+export async function rematch(sight, send) {
+  if (sight.kind !== "level" || sight.rematch.includes(sight.seat)) {
+    send({ do: "rematch" });
+    return;
+  }
+  const keep = await dialog(t("rematch"), (close) => [
+    el("p", {}, t("rematch.setup")),
+    el(
+      "div",
+      { class: "answers" },
+      button(t("cancel"), () => close()),
+      button(t("rematch.new"), () => close(false)),
+      button(t("rematch.same"), () => close(true), { class: "primary", autofocus: true }),
+    ),
+  ]);
+  if (keep !== null) send({ do: "rematch", keep });
 }
 
 async function stop(send) {

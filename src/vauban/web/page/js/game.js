@@ -1,6 +1,6 @@
 // A game in progress: the seat (or both, on one device), the board, and everything around it.
 
-import { fillActions, offerBox } from "./actions.js";
+import { fillActions, offerBox, rematch } from "./actions.js";
 import { Board } from "./board.js";
 import { battleCard, counter, fillCard } from "./cards.js";
 import { Clock, ThinkingTime } from "./clock.js";
@@ -150,6 +150,8 @@ class GameScreen {
       over: null,
       friend: null,
       setup: null,
+      // Whoever sets up anew begins with what he had, and changes it.
+      before: this.hotseat ? null : (this.sight.over?.setups[this.seat] ?? null),
       at: Date.now(),
       seats: { ...mine, ...seats },
     });
@@ -538,7 +540,10 @@ class GameScreen {
     sound("end");
     say(endWords(sight, this.hotseat), true);
     const wish = await endDialog(sight, this.promises, this.hotseat);
-    if (wish === "rematch") for (const each of Object.values(this.seats)) each.send({ do: "rematch" });
+    if (wish === "rematch")
+      rematch(this.sight, (message) => {
+        for (const each of Object.values(this.seats)) each.send(message);
+      });
     if (wish === "review") this.#review();
   }
 

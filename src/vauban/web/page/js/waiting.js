@@ -22,7 +22,7 @@ export function waitingRoom(sight, variant, entry, give) {
       el("p", { class: "quiet", role: "status" }, t(sight.invited ? "wait.ready" : "wait.joined")),
     );
   }
-  const editor = new SetupEditor(variant, { side: sight.seat });
+  const editor = new SetupEditor(variant, { side: sight.seat, setup: entry?.before });
   const ready = button(t("wait.done"), handIn, { class: "primary play" });
   async function handIn() {
     const done = busy(ready, t("play.preparing"));
