@@ -807,6 +807,23 @@ def page_ranks(page: Page) -> list[str]:
     return [words[0] for words in found if words[1].startswith("enemy ") and words[1] != "enemy piece"]
 
 
+def test_shares_that_round_to_nothing_are_not_told_as_nothing(visit):
+    page = visit().open().page
+    tags, shares = page.evaluate(
+        """async () => {
+            const {Board} = await import("/static/js/board.js");
+            const {beliefBars} = await import("/static/js/analysis.js");
+            const board = new Board({columns: 3, rows: 1, lakes: []}, {label: "x"});
+            board.setHeat({a1: 0.004, b1: 0.2, c1: 0});
+            const tags = [...board.element.querySelectorAll(".heat span")].map((each) => each.textContent);
+            const bars = beliefBars({at: "a1", side: "red", type: "spy"}, {a1: {spy: 0.001, scout: 0.006, flag: 0.99}});
+            return [tags, bars.flatMap((each) => [...each.querySelectorAll(".share")].map((one) => one.textContent))];
+        }"""
+    )
+    assert tags == ["20%"]
+    assert shares == ["1 %", "< 1 %", "99 %"]
+
+
 def test_the_first_minute_teaches_the_game(visit):
     visitor = visit()
     page = visitor.open().page

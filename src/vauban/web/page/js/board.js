@@ -184,21 +184,21 @@ export class Board {
     }
   }
 
-  /** A heat map: {square: 0…1}, or null for none. The figures lie above the pieces, the colour below them too. */
+  /** A heat map: {square: 0…1}, or null for none. The figures lie above the pieces, the colour below them too.
+   *  What rounds to nothing has no figure: those would hide the few that say something. */
   setHeat(heat) {
     for (const [name, cell] of this.cells) {
       cell.classList.toggle("hot", heat?.[name] !== undefined);
       cell.style.setProperty("--heat", heat?.[name] ?? 0);
     }
     this.heat.replaceChildren(
-      ...Object.entries(heat ?? {}).map(([name, value]) => {
-        const [x, y] = this.spot(name);
-        return el(
-          "div",
-          { class: "heat", "--x": x, "--y": y },
-          el("span", { "--heat": value }, `${Math.round(100 * value)}%`),
-        );
-      }),
+      ...Object.entries(heat ?? {})
+        .map(([name, value]) => [name, value, Math.round(100 * value)])
+        .filter(([, , share]) => share > 0)
+        .map(([name, value, share]) => {
+          const [x, y] = this.spot(name);
+          return el("div", { class: "heat", "--x": x, "--y": y }, el("span", { "--heat": value }, `${share}%`));
+        }),
     );
   }
 

@@ -540,6 +540,8 @@ const STRINGS = {
   "policy.value": "Value",
   "policy.visits": "Visits",
   "policy.played": "(played)",
+  percent: "{share} %",
+  "percent.least": "< 1 %",
   belief: "Beliefs",
   "belief.of": "Who believes",
   "belief.red": "Red about blue",
