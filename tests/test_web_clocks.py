@@ -45,8 +45,24 @@ def test_a_bronstein_clock_gives_back_what_a_move_used_and_no_more():
     assert clock.is_up((3_000, 0), 0, 3_000)
 
 
+def test_a_bronstein_clock_may_have_a_longest_time_for_one_move():
+    clock = make_clock({"kind": "bronstein", "minutes": 10, "seconds": 4, "move": 2})
+    banks = clock.banks()
+    assert clock.left(banks, 0) == 120_000 and clock.shown(banks, 0, 30_000) == (570_000, 90_000)
+    assert not clock.is_up(banks, 0, 119_999)
+    assert clock.is_up(banks, 0, 120_000)
+    assert clock.left((50_000, 0), 0) == 50_000  # the bank ends before
+
+
 @given(
-    st.sampled_from([STRATEGUS, Clock("bronstein", 60_000, 4_000), Clock("bronstein", 60_000, 0)]),
+    st.sampled_from(
+        [
+            STRATEGUS,
+            Clock("bronstein", 60_000, 4_000),
+            Clock("bronstein", 60_000, 0),
+            Clock("bronstein", 60_000, 9, 7_000),
+        ]
+    ),
     MILLISECONDS,
     MILLISECONDS,
     st.sampled_from([0, 1]),
@@ -63,9 +79,9 @@ def test_a_bank_never_grows_never_falls_below_nothing_and_leaves_the_other_alone
     assert (shown[1] == 0) == clock.is_up(banks, player, spent)
 
 
-@given(st.integers(1_000, 180 * 60_000), st.integers(0, 60_000))
-def test_a_clock_is_read_back_to_the_millisecond(bank, free):
-    clock = Clock("bronstein", bank, free)
+@given(st.integers(1_000, 180 * 60_000), st.integers(0, 60_000), st.none() | st.integers(1_000, 180 * 60_000))
+def test_a_clock_is_read_back_to_the_millisecond(bank, free, cap):
+    clock = Clock("bronstein", bank, free, cap)
     assert make_clock(clock.as_json()) == clock
 
 
@@ -80,6 +96,7 @@ def test_what_is_offered_can_be_made():
     {"kind": "bronstein", "minutes": 0, "seconds": 5}, {"kind": "bronstein", "minutes": 1e9, "seconds": 5},
     {"kind": "bronstein", "minutes": 5, "seconds": -1}, {"kind": "bronstein", "minutes": "5", "seconds": 1},
     {"kind": "bronstein", "minutes": True, "seconds": 1}, {"kind": "bronstein", "minutes": float("nan"), "seconds": 1},
+    *({"kind": "bronstein", "minutes": 5, "seconds": 1, "move": move} for move in (0, 181, -1, "x", True)),
     {"kind": "bronstein", "minutes": float("inf"), "seconds": 1}, {"kind": "bronstein", "minutes": 5, "seconds": 61},
 ])  # fmt: skip
 def test_a_clock_that_is_none_is_refused_with_a_sentence(given_):

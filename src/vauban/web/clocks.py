@@ -6,7 +6,7 @@
 
 Three kinds. With `none` nobody loses by time. `strategus` gives a bank, some free time on every move, and
 a longest time for one move. `bronstein` gives a bank that runs at once; after the move as much as was used
-of it comes back, up to a number of seconds, so that a bank never grows.
+of it comes back, up to a number of seconds, so that a bank never grows; it may have a longest time for one move, too.
 """
 
 from __future__ import annotations
@@ -44,9 +44,7 @@ class Clock:
         """How long a player may think about his move: after that his time is up. None: as long as he likes."""
         if self.kind == "none":
             return None
-        if self.kind == "bronstein":
-            return banks[player]
-        whole = banks[player] + self.free
+        whole = banks[player] + (0 if self.kind == "bronstein" else self.free)
         return whole if self.cap is None else min(whole, self.cap)
 
     def after(self, banks: Banks, player: int, spent: int) -> int:
@@ -74,7 +72,8 @@ class Clock:
     def as_json(self) -> dict[str, Any]:
         """As `make_clock` reads it back."""
         if self.kind == "bronstein":
-            return {"kind": self.kind, "minutes": self.bank / 60_000, "seconds": self.free / 1_000}
+            own = {"kind": self.kind, "minutes": self.bank / 60_000, "seconds": self.free / 1_000}
+            return own if self.cap is None else own | {"move": self.cap / 60_000}
         return {"kind": self.kind}
 
 
@@ -84,7 +83,7 @@ STRATEGUS = Clock("strategus", 15 * 60_000, 3_000, 3 * 60_000)
 
 def make_clock(given: Mapping[str, Any] | None) -> Clock:
     """The clock that a table describes: {"kind": "none"}, {"kind": "strategus"}, or
-    {"kind": "bronstein", "minutes": 12, "seconds": 4}."""
+    {"kind": "bronstein", "minutes": 12, "seconds": 4}, perhaps with "move": 3, the most minutes for one move."""
     if given is None:
         return NONE
     kind = given.get("kind")
@@ -103,7 +102,13 @@ def make_clock(given: Mapping[str, Any] | None) -> Clock:
         raise ConfigurationError(f"a clock has up to {MOST_MINUTES} minutes, and at least a second, not {minutes!r}")
     if free is None or not 0 <= free <= MOST_SECONDS * 1_000:
         raise ConfigurationError(f"a clock gives 0 to {MOST_SECONDS} seconds back after a move, not {seconds!r}")
-    return Clock("bronstein", bank, free)
+    move = given.get("move")
+    cap = None if move is None else _milliseconds(move, 60_000)
+    if move is not None and (cap is None or not 1_000 <= cap <= MOST_MINUTES * 60_000):
+        raise ConfigurationError(
+            f"a clock gives one move up to {MOST_MINUTES} minutes, and at least a second, not {move!r}"
+        )
+    return Clock("bronstein", bank, free, cap)
 
 
 def _milliseconds(number: Any, unit: int) -> int | None:

@@ -28,6 +28,7 @@ export function show(main, _, offered) {
     clock: "none",
     minutes: 12,
     seconds: 4,
+    move: 0,
     takebacks: true,
     aids: true,
     ...recall("wish", {}),
@@ -120,7 +121,7 @@ export function show(main, _, offered) {
   async function start() {
     const clock =
       wish.clock === "bronstein"
-        ? { kind: "bronstein", minutes: wish.minutes, seconds: wish.seconds }
+        ? { kind: "bronstein", minutes: wish.minutes, seconds: wish.seconds, move: wish.move || null }
         : { kind: wish.clock };
     const kinds = {
       level: { kind: "level", level: wish.level },
@@ -199,6 +200,7 @@ export function show(main, _, offered) {
     { class: "line" },
     number("minutes", t("clock.minutes"), bronstein?.most_minutes ?? 180),
     number("seconds", t("clock.seconds"), bronstein?.most_seconds ?? 60),
+    number("move", t("clock.move"), bronstein?.most_minutes ?? 180),
   );
   const allowed = (name, text, more) =>
     el(

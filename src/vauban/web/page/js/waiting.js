@@ -53,7 +53,8 @@ export function waitingRoom(sight, variant, entry, give) {
 function clockWords(clock) {
   if (!clock) return t("clock.no");
   if (clock.kind !== "bronstein") return `${t("clock")}: ${t(`clock.${clock.kind}`)}. ${t(`clock.${clock.kind}.more`)}`;
-  return t("clock.bronstein.set", { minutes: clock.red.bank / 60, seconds: clock.free });
+  const own = t("clock.bronstein.set", { minutes: clock.red.bank / 60, seconds: clock.free });
+  return clock.cap === null ? own : `${own} ${t("clock.bronstein.cap", { minutes: clock.cap / 60 })}`;
 }
 
 function invitation(game, { seat, invitation: token }) {
