@@ -650,6 +650,19 @@ def test_results_are_counted_by_game_and_level_and_can_be_forgotten(visit):
     expect(page.locator(".results, .games")).to_have_count(0)
 
 
+def test_results_tell_how_saved_setups_did(visit):
+    visitor = visit()
+    page = visitor.open().page
+    kept = json.dumps([{"name": "My corner", "setup": QUIET}, {"name": "Never played", "setup": BARRAGE}])
+    page.evaluate("kept => localStorage.setItem('vauban.setups.barrage', kept)", kept)
+    for setup in (QUIET, QUIET, None):
+        visitor.start(setup)
+        visitor.resign()
+    visitor.open()
+    page.get_by_text("Your results").click()
+    expect(page.locator(".results tbody tr")).to_have_text(["BarrageRecruit003", "BarrageMy corner002"])
+
+
 RATED = [
     # Level with an opponent; better than one; a mixed record; all won, all lost.
     ([(1500, 10, 0, 10)], 1500),

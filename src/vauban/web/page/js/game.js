@@ -533,7 +533,7 @@ class GameScreen {
     // Counted when this browser first hears of the end; who has taken back, or plays on from
     // another game, has learnt what he could not know.
     if (known?.level && !known.over && !sight.took_back && !sight.played_on)
-      countResult(sight.variant, known.level, how);
+      countResult(sight.variant, known.level, sight.over.setups[this.seat], how);
     this.promises = await verified(this.promised, sight.over);
     this.#status();
     if (!seen || this.closed) return;

@@ -2,7 +2,7 @@
 
 import { ask, button, el } from "./dom.js";
 import { rate, WIDEST } from "./rating.js";
-import { forgetGame, games, keep, recall } from "./settings.js";
+import { forgetGame, games, keep, recall, savedSetups } from "./settings.js";
 import { t } from "./strings.js";
 
 const ENDS = ["won", "draw", "lost"];
@@ -44,12 +44,17 @@ const finished = () => games().filter((game) => game.over);
 
 // ── Results ─────────────────────────────────────────────────────────────────────────────────────
 
-/** Count a game against a level; @param how "won", "draw" or "lost" */
-export function countResult(variant, level, how) {
-  const all = recall("results", {});
-  const row = ((all[variant] ??= {})[level] ??= { won: 0, draw: 0, lost: 0 });
+/** Count a game against a level, and with a setup; @param how "won", "draw" or "lost" */
+export function countResult(variant, level, setup, how) {
+  count("results", variant, level, how);
+  count("results.setups", variant, setup, how);
+}
+
+function count(store, variant, key, how) {
+  const all = recall(store, {});
+  const row = ((all[variant] ??= {})[key] ??= { won: 0, draw: 0, lost: 0 });
   row[how] += 1;
-  keep("results", all);
+  keep(store, all);
 }
 
 /** One's own strength in a game, or that it cannot be told yet; null where no opponent was measured. */
@@ -63,28 +68,39 @@ function ratingLine({ name, title }, levels, results) {
   return el("p", { class: "rating" }, t(said, { game: title, ...found }));
 }
 
-/** Won, drawn and lost by game and level, and the last games; null if none was counted. */
+/** A table of what was won, drawn and lost; rows as [game, by what, counts]. */
+function resultsTable(heading, rows) {
+  const head = ["game", heading, ...ENDS].map((each) => el("th", { scope: "col" }, t(`results.${each}`)));
+  const lines = rows.map(([game, by, counts]) =>
+    el(
+      "tr",
+      {},
+      el("td", {}, game),
+      el("th", { scope: "row" }, by),
+      ENDS.map((how) => el("td", {}, String(counts[how]))),
+    ),
+  );
+  return el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, lines));
+}
+
+/** Won, drawn and lost by game and level, by saved setup, and the last games; null if none was counted. */
 export function resultsBox({ variants, levels }) {
   const all = recall("results", {});
   const rows = variants.flatMap(({ name, title }) =>
-    levels
-      .filter(({ key }) => all[name]?.[key])
-      .map((level) =>
-        el(
-          "tr",
-          {},
-          el("td", {}, title),
-          el("th", { scope: "row" }, level.name),
-          ENDS.map((how) => el("td", {}, String(all[name][level.key][how]))),
-        ),
-      ),
+    levels.filter(({ key }) => all[name]?.[key]).map((level) => [title, level.name, all[name][level.key]]),
   );
   if (!rows.length) return null;
-  const head = ["game", "level", ...ENDS].map((each) => el("th", { scope: "col" }, t(`results.${each}`)));
+  const withSetups = recall("results.setups", {});
+  const named = variants.flatMap(({ name, title }) =>
+    savedSetups(name)
+      .filter(({ setup }) => withSetups[name]?.[setup])
+      .map((saved) => [title, saved.name, withSetups[name][saved.setup]]),
+  );
   const forget = async () => {
     const sure = [t("results.forget"), t("results.forget.sure"), t("results.forget"), t("cancel"), "danger"];
     if (!(await ask(...sure))) return;
     keep("results", null);
+    keep("results.setups", null);
     for (const { id } of finished()) forgetGame(id);
     box.remove();
   };
@@ -92,7 +108,8 @@ export function resultsBox({ variants, levels }) {
     "details",
     { class: "results options-box" },
     el("summary", {}, t("results")),
-    el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)),
+    resultsTable("level", rows),
+    named.length ? resultsTable("setup", named) : null,
     el("p", { class: "quiet" }, t("results.text")),
     variants.map((variant) => ratingLine(variant, levels, all[variant.name] ?? {})),
     gameList(t("list.last"), finished().slice(0, MOST_SHOWN)),

@@ -73,6 +73,9 @@ export function games() {
   return recall("games", []);
 }
 
+/** The setups of a variant that were given names: [{name, setup}]. */
+export const savedSetups = (variant) => recall(`setups.${variant}`, []);
+
 export function game(id) {
   return games().find((entry) => entry.id === id) ?? null;
 }

@@ -4,12 +4,9 @@ import { Board } from "./board.js";
 import { ask, button, copyText, dialog, el, say, toast } from "./dom.js";
 import { army, lettersOf, named, readSetup, setupFaults, writeSetup } from "./pieces.js";
 import { checkSetup, drawSetup } from "./protocol.js";
-import { keep, recall } from "./settings.js";
+import { keep, savedSetups } from "./settings.js";
 import { columnOf, rowOf, square } from "./squares.js";
 import { t } from "./strings.js";
-
-/** The named setups of a variant: [{name, setup}]. */
-const saved = (variant) => recall(`setups.${variant}`, []);
 
 export class SetupEditor {
   /** @param change(text) is called with every complete setup */
@@ -261,7 +258,7 @@ export class SetupEditor {
   // ── Named setups ──────────────────────────────────────────────────────────────────────────────
 
   #fillList(chosen = "") {
-    const all = saved(this.variant.name);
+    const all = savedSetups(this.variant.name);
     this.list.replaceChildren(
       el("option", { value: "" }, all.length ? t("setup.choose") : t("setup.none")),
       ...all.map(({ name }) => el("option", { value: name, selected: name === chosen }, name)),
@@ -269,7 +266,7 @@ export class SetupEditor {
   }
 
   #load() {
-    const found = saved(this.variant.name).find(({ name }) => name === this.list.value);
+    const found = savedSetups(this.variant.name).find(({ name }) => name === this.list.value);
     const rows = found && readSetup(found.setup, this.variant);
     if (!rows) return;
     this.rows = rows;
@@ -285,7 +282,7 @@ export class SetupEditor {
     if (!this.rows) return;
     const name = await askName(t("setup.save"), this.list.value);
     if (!name || !(await this.#mayReplace(name))) return;
-    const others = saved(this.variant.name).filter((each) => each.name !== name);
+    const others = savedSetups(this.variant.name).filter((each) => each.name !== name);
     this.#keep([...others, { name, setup: this.value }], name);
     toast(t("setup.kept", { name }));
   }
@@ -294,7 +291,7 @@ export class SetupEditor {
     const old = this.list.value;
     const name = old && (await askName(t("setup.rename"), old));
     if (!name || name === old || !(await this.#mayReplace(name))) return;
-    const all = saved(this.variant.name).filter((each) => each.name !== name);
+    const all = savedSetups(this.variant.name).filter((each) => each.name !== name);
     this.#keep(
       all.map((each) => (each.name === old ? { ...each, name } : each)),
       name,
@@ -303,7 +300,7 @@ export class SetupEditor {
 
   /** Whether there is none of this name yet, or it may go. */
   async #mayReplace(name) {
-    const taken = saved(this.variant.name).some((each) => each.name === name && each.setup !== this.value);
+    const taken = savedSetups(this.variant.name).some((each) => each.name === name && each.setup !== this.value);
     return !taken || ask(t("setup.replace"), t("setup.replace.sure", { name }), t("setup.replace"), t("cancel"), "danger");
   }
 
@@ -314,7 +311,7 @@ export class SetupEditor {
       !(await ask(t("setup.delete"), t("setup.delete.sure", { name }), t("setup.delete"), t("cancel"), "danger"))
     )
       return;
-    this.#keep(saved(this.variant.name).filter((each) => each.name !== name));
+    this.#keep(savedSetups(this.variant.name).filter((each) => each.name !== name));
   }
 }
 

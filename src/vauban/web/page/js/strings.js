@@ -173,6 +173,7 @@ const STRINGS = {
   results: "Your results",
   "results.game": "Game",
   "results.level": "Opponent",
+  "results.setup": "Setup",
   "results.won": "Won",
   "results.draw": "Drawn",
   "results.lost": "Lost",
