@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from web_server import RED, Server
 
+from vauban.board import FAULTS
 from vauban.web import sight
 from vauban.web.app import PAGE
-from vauban.web.host import ODD
 from vauban.web.levels import levels
 from vauban.web.offer import OFFERED
 from vauban.web.table import PACES
 from vauban.web.thinking import REASONS
-from vauban.words import ENDS, ENDS_SEEN
+from vauban.words import ENDS, ENDS_SEEN, ODD
 
 STRINGS = (PAGE / "js" / "strings.js").read_text()
 KNOWN = set(re.findall(r'^  "?([\w.-]+)"?:', STRINGS, re.MULTILINE))
@@ -31,12 +31,12 @@ def test_there_is_a_text_for_all_that_the_server_may_say():
     wanted = {f"variant.{name}" for name in OFFERED} | {f"pace.{pace}" for pace in PACES}
     wanted |= {key for level in levels() for key in (f"level.{level.key}", f"level.{level.key}.temper")}
     wanted |= {f"answer.draw.{why}" for reasons in REASONS.values() for why in reasons} | {"answer.draw.unable"}
-    wanted |= {f"setup.odd.{code}" for code in ODD.values()}
+    wanted |= {f"setup.odd.{code}" for code in ODD}
     wanted |= {"end.stopped" if end == "unfinished" else f"end.{end}" for end in ENDS_SEEN}
     wanted |= {f"end.{end}.{how}" for end, (won, _, _) in ENDS.items() if won for how in ("won", "lost")}
     wall = Path(sight.__file__).read_text()
-    codes = set(re.findall(r'"code": "(\w+)"', wall) + re.findall(r'(?:return|else) "(\w+)"', wall))
-    assert {"nothing", "never", "way", "one"} <= codes
+    codes = set(re.findall(r'"code": "(\w+)"', wall)) | set(FAULTS)
+    assert {"nothing", "enemy", "way"} <= codes
     wanted |= {f"why.{code}" for code in codes | {"two_square", "chase"}}
     assert {"offer.soon", "setup.stuck", "take_back.none", "games", "ply.over"} <= REFUSED
     wanted |= {f"error.{key}" for key in REFUSED if "." in key}

@@ -58,6 +58,16 @@ if TYPE_CHECKING:
 
 Squares = Move | tuple[int, int]
 
+FAULTS = {
+    "never": "a {kind} never moves",
+    "lake": "{target} is a lake",
+    "own": "{target} holds a piece of your own",
+    "line": "pieces move along a row or a column",
+    "one": "a {kind} moves one square",
+    "way": "a Scout cannot pass over pieces or lakes",
+}
+"""What may be wrong with a move that no rule of repetition bars."""
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -206,6 +216,22 @@ class Look:
             if piece is not None and player in (None, piece.player):
                 found[square] = piece
         return found
+
+    def fault(self, move: Move) -> str:
+        """What §1.2 of the rules says against a move, of a piece of one's own, that is not legal: one of `FAULTS`."""
+        piece, target = self.piece_at(move.source), self.piece_at(move.target)
+        assert piece is not None and piece.kind is not None
+        if piece.kind >= MOVABLE_TYPES:
+            return "never"
+        if move.target in self.variant.lakes:
+            return "lake"
+        if target is not None and target.player == piece.player:
+            return "own"
+        row, column = divmod(move.source, self.variant.columns)
+        to_row, to_column = divmod(move.target, self.variant.columns)
+        if move.source == move.target or (row != to_row and column != to_column):
+            return "line"
+        return "way" if piece.kind == SCOUT else "one"
 
     def captured(self, player: int) -> list[int]:
         """The types of the player's pieces that have been removed, strongest first."""
@@ -606,7 +632,7 @@ class Board(Look):
         if outcome is not None:
             result = "a draw" if outcome.winner is None else f"{PLAYERS[outcome.winner]} has won"
             return NotYourTurnError(f"{text} cannot be played: the game is over ({outcome.end}; {result})")
-        piece, target = self.piece_at(move.source), self.piece_at(move.target)
+        piece = self.piece_at(move.source)
         if piece is None:
             return IllegalMoveError(f"{text} is not legal: there is no piece on {name(move.source)}")
         if piece.player != self.turn:
@@ -617,28 +643,10 @@ class Board(Look):
         barred = self.why_barred(move)
         if barred is not None:
             return IllegalMoveError(f"{text} is not legal: {barred.reason}")
-        why = self._geometry(move, piece, target)
+        why = FAULTS[self.fault(move)].format(kind=TYPES[piece.kind or 0], target=name(move.target))
         own = [name(legal.target) for legal in self.legal_moves if legal.source == move.source]
         instead = f"it may go to {', '.join(own)}" if own else "it has no legal move"
         return IllegalMoveError(f"{text} is not legal: {why}; {instead}")
-
-    def _geometry(self, move: Move, piece: Piece, target: Piece | None) -> str:
-        """What is wrong with a move by §1.2 of the rules."""
-        v = self.variant
-        name = v.square_name
-        if piece.kind is not None and piece.kind >= MOVABLE_TYPES:
-            return f"a {TYPES[piece.kind]} never moves"
-        if move.target in v.lakes:
-            return f"{name(move.target)} is a lake"
-        if target is not None and target.player == piece.player:
-            return f"{name(move.target)} holds a piece of your own"
-        row, column = divmod(move.source, v.columns)
-        to_row, to_column = divmod(move.target, v.columns)
-        if move.source == move.target or (row != to_row and column != to_column):
-            return "pieces move along a row or a column"
-        if piece.kind != SCOUT:
-            return f"a {TYPES[piece.kind or 0]} moves one square"
-        return "a Scout cannot pass over pieces or lakes"
 
     def _same_position(self, move: Move) -> int | None:
         """After which ply the board looked as it would after this move."""

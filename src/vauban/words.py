@@ -1,6 +1,6 @@
 """Words for people about a game: limits and how near they are, odd setups, how a game ended, errors as sentences.
 
-What the terminal and the page both say is here, so that they say the same.
+The terminal says them as they stand here. The page, which is to be translated, has its own words for the same things.
 """
 
 from __future__ import annotations
@@ -41,6 +41,13 @@ ENDS_SEEN = {
     "unfinished": "the game was not finished",
 }
 """The same, for an onlooker."""
+
+ODD = {
+    "front": "Your Flag stands in the front row.",
+    "open": "Nothing stands before your Flag: a Scout could run straight at it.",
+    "stuck": "None of your pieces could make a first move, so no game begins with it: leave one a way out.",
+}
+"""What may be odd about a setup."""
 
 
 def end_words(winner: int | None, end: str, person: int | None) -> str:
@@ -92,18 +99,18 @@ def warnings(look: Look) -> list[str]:
     return said
 
 
-def setup_warnings(setup: Row, variant: Variant) -> list[str]:
-    """What is odd about a setup."""
-    said = []
+def oddities(setup: Row, variant: Variant) -> list[str]:
+    """What is odd about a setup: names out of `ODD`."""
+    found = []
     flag = int(np.flatnonzero(setup == 1 + FLAG)[0])
     if variant.setup_rows > 1:
         if flag // variant.columns == variant.setup_rows - 1:
-            said.append("Your Flag stands in the front row.")
+            found.append("front")
         elif _open_to_scouts(setup, variant, flag):
-            said.append("Nothing stands before your Flag: a Scout could run straight at it.")
+            found.append("open")
     if not can_move_first(setup, variant):
-        said.append("None of your pieces could make a first move, so no game begins with it: leave one a way out.")
-    return said
+        found.append("stuck")
+    return found
 
 
 def _open_to_scouts(setup: Row, variant: Variant, flag: int) -> bool:

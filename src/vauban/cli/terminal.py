@@ -42,13 +42,14 @@ from vauban.games.stratego.variants import FILES, Variant
 from vauban.notation.moves import Move, looks_like_a_move, parse_move_text
 from vauban.notation.records import FILLED_IN, read_games, setups_of, write_game
 from vauban.words import (
+    ODD,
     capital,
     counter_words,
     end_words,
     limit_words,
     moves_word,
+    oddities,
     sentence,
-    setup_warnings,
     warnings,
 )
 
@@ -427,8 +428,8 @@ class TerminalGame:
             self.say(line)
         self._say_wrapped("Army:", ", ".join(army))
         self.say(f"As text: {setup_text(setup, v)}", QUIET)
-        for warning in setup_warnings(setup, v):
-            self.say(warning, LOUD)
+        for odd in oddities(setup, v):
+            self.say(ODD[odd], LOUD)
         hint = f"swap {self._two_places()} · mirror · suggest · random · ready · help, or a setup's text"
         self.say(hint, QUIET)
 

@@ -45,7 +45,7 @@ from vauban.web.thinking import (
     draw_setup,
 )
 from vauban.web.wishes import read_setup, read_side, read_squares, read_switch, read_words, read_yes
-from vauban.words import sentence, setup_warnings
+from vauban.words import oddities, sentence
 
 Json = dict[str, Any]
 
@@ -58,13 +58,6 @@ MOVE_SECONDS = 120.0
 REVIEW_SECONDS = 1800.0
 RECENT_PLIES = 10_000
 """Of finished games that are kept in memory, all together: to look back on one takes many questions."""
-
-ODD = {
-    "Your Flag stands in the front row.": "front",
-    "Nothing stands before your Flag: a Scout could run straight at it.": "open",
-    "None of your pieces could make a first move, so no game begins with it: leave one a way out.": "stuck",
-}
-"""What may be odd about a setup, as `vauban.words` says it to the terminal: the page has its own words."""
 
 GAME_ID = re.compile(r"[A-Za-z0-9_-]{8,40}")
 SECRET = re.compile(r"[A-Za-z0-9_-]{32,64}")
@@ -159,7 +152,7 @@ class Host:
         return {
             "setup": setup_text(setup, variant),
             "rows": [names[start : start + width] for start in range(0, len(names), width)],
-            "warnings": [ODD[words] for words in setup_warnings(setup, variant)],
+            "warnings": oddities(setup, variant),
         }
 
     async def make_game(self, wanted: Json) -> Json:

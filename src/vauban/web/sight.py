@@ -11,11 +11,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from vauban.board import Board, Look, Piece, Played, View
+from vauban.board import Board, Look, Played, View
 from vauban.errors import VaubanError
-from vauban.games.stratego.pieces import MOVABLE_TYPES, PLAYERS, SCOUT, TYPES
+from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.games.stratego.setups import parse_setup
-from vauban.games.stratego.variants import Variant
 from vauban.notation.moves import Move, MoveText, move_text
 from vauban.web.table import WATCH, Table
 from vauban.words import plies_left
@@ -206,7 +205,7 @@ def _same_position(view: View, move: Move) -> int | None:
 
 def _refusal(view: View, move: Move) -> Json:
     """What §1.2 of the rules says against a move that is not legal, and where the piece may go."""
-    piece, target = view.piece_at(move.source), view.piece_at(move.target)
+    piece = view.piece_at(move.source)
     if piece is None:
         return {"code": "no_piece"}
     if piece.player != view.player:
@@ -214,21 +213,7 @@ def _refusal(view: View, move: Move) -> Json:
     name = view.variant.square_name
     free = [name(legal.target) for legal in view.legal_moves if legal.source == move.source]
     told = {"type": _own_type(view, move.source), "targets": free}
-    return told | {"code": _geometry(view.variant, move, piece, target)}
-
-
-def _geometry(v: Variant, move: Move, piece: Piece, target: Piece | None) -> str:
-    if piece.kind is not None and piece.kind >= MOVABLE_TYPES:
-        return "never"
-    if move.target in v.lakes:
-        return "lake"
-    if target is not None and target.player == piece.player:
-        return "own"
-    row, column = divmod(move.source, v.columns)
-    to_row, to_column = divmod(move.target, v.columns)
-    if move.source == move.target or (row != to_row and column != to_column):
-        return "line"
-    return "way" if piece.kind == SCOUT else "one"
+    return told | {"code": view.fault(move)}
 
 
 def _own_type(view: View, square: int) -> str | None:

@@ -26,7 +26,7 @@ from vauban.errors import VaubanError
 from vauban.games.stratego.pieces import FLAG
 from vauban.games.stratego.setups import setup_text
 from vauban.games.stratego.variants import VARIANTS
-from vauban.words import sentence, setup_warnings
+from vauban.words import oddities, sentence
 
 MODULES = ("vauban.arena.play", "vauban.web.thinking")
 """What workers have imported before they start."""
@@ -201,7 +201,7 @@ def draw_setup(sampler: str, seed: int, variant_name: str) -> str:
     # People sometimes leave their Flag in the open. Whoever is shown a setup should not lose by it at once.
     for _ in range(TRIES):
         setup = sample(rng)
-        if not setup_warnings(setup, variant):
+        if not oddities(setup, variant):
             break
     return setup_text(setup, variant)
 
