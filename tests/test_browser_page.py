@@ -15,6 +15,7 @@ from playwright.sync_api import Locator, Page, Route, WebSocketRoute, expect
 
 from vauban.games.stratego.pieces import BOMB, LETTERS
 from vauban.games.stratego.variants import VARIANTS
+from vauban.search.moments import BATTLES, SENTENCES, Said
 
 pytest_plugins = ["browser_fixtures"]
 pytestmark = pytest.mark.xdist_group("browser-page")
@@ -854,6 +855,25 @@ def test_the_first_minute_teaches_the_game(visit):
     page.get_by_role("link", name="Play", exact=True).last.click()
     visitor.see(".home")
     expect(page.locator(".invite")).to_have_count(0)
+
+
+FIGHT = {"attacker": {"side": "red", "type": "miner"}, "defender": {"side": "blue", "type": "bomb"}, "at": "e7"}
+FILLED = {
+    "side": "red", "whose": "blue", "at": "e7", "from": "a4", "to": "a10", "piece": FIGHT["attacker"], "share": 0.424,
+    "chance": 0.002, "before": 0.5, "after": 1.0, "value": 0.0, "other": 0.25, "battle": FIGHT | {"battle": "took"},
+    "kind": {"type": "general", "only": True},
+}  # fmt: skip
+
+
+def test_the_page_says_of_a_moment_what_the_report_says(visit):
+    page = visit().open().page
+    said = [Said(key, FILLED) for key in SENTENCES]
+    said += [Said("battle", {"battle": FIGHT | {"battle": how}}) for how in BATTLES]
+    said += [Said("believed", FILLED | {"kind": {"type": "scout", "only": False}})]
+    told = page.evaluate(
+        "async said => (await import('/static/js/words.js')).momentWords({said})", [each.to_json() for each in said]
+    )
+    assert told == " ".join(each.text for each in said).replace("under 1%", "< 1%").replace("%", " %")
 
 
 def test_a_recorded_game_is_imported_and_one_that_is_none_is_refused(visit):

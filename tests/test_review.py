@@ -26,9 +26,11 @@ from vauban.nets.store import Model, describe, make_card, save_model
 from vauban.nets.transformer import Size
 from vauban.notation.moves import Move
 from vauban.notation.records import read_games, write_game
+from vauban.search import moments as moments_module
 from vauban.search import review as module
+from vauban.search.moments import find_moments
 from vauban.search.opinion import ask
-from vauban.search.review import Review, ReviewCancelledError, all_positions, find_moments, review
+from vauban.search.review import Review, ReviewCancelledError, all_positions, review
 from vauban.search.search import Search, SearchConfig
 from vauban.web.report import _centre, report_html
 
@@ -294,7 +296,7 @@ def test_there_are_few_moments_and_they_come_in_their_order(monkeypatch: pytest.
     moments = find_moments(found)
     plies = [each.ply for each in moments]
     assert 3 <= len(moments) <= 7 and plies == sorted(set(plies))
-    monkeypatch.setattr(module, "MOST_MOMENTS", 2)
+    monkeypatch.setattr(moments_module, "MOST_MOMENTS", 2)
     assert len(find_moments(found)) == 2
 
 

@@ -12,6 +12,7 @@ import pytest
 from web_server import RED, Server
 
 from vauban.board import FAULTS
+from vauban.search.moments import BATTLES, SENTENCES
 from vauban.web import sight
 from vauban.web.app import PAGE
 from vauban.web.levels import levels
@@ -32,6 +33,7 @@ def test_there_is_a_text_for_all_that_the_server_may_say():
     wanted |= {key for level in levels() for key in (f"level.{level.key}", f"level.{level.key}.temper")}
     wanted |= {f"answer.draw.{why}" for reasons in REASONS.values() for why in reasons} | {"answer.draw.unable"}
     wanted |= {f"setup.odd.{code}" for code in ODD}
+    wanted |= {f"said.{key}" for key in SENTENCES} | {f"fought.{how}" for how in BATTLES}
     wanted |= {"end.stopped" if end == "unfinished" else f"end.{end}" for end in ENDS_SEEN}
     wanted |= {f"end.{end}.{how}" for end, (won, _, _) in ENDS.items() if won for how in ("won", "lost")}
     wall = Path(sight.__file__).read_text()

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from math import ceil, log
+from math import ceil
 from time import perf_counter
 from typing import Any
 
@@ -21,16 +21,17 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from vauban.board import Battle, Board, Piece, Played
+from vauban.board import Board, Piece, Played
 from vauban.errors import VaubanError
 from vauban.games.base import HISTORY
-from vauban.games.stratego.pieces import BOMB, FLAG, PLAYERS, TYPES
+from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.nets.belief import BeliefNetwork, Left, marginals, uniform_chances
 from vauban.nets.store import Model
 from vauban.notation.moves import Move, MoveText, move_text
 from vauban.notation.position import position_text
 from vauban.notation.records import setups_of
 from vauban.search.analysis import Analysis
+from vauban.search.moments import SMALLEST_SHARE, Moment, find_moments, located
 from vauban.search.opinion import ask, look
 from vauban.search.search import Search, multiplies_bfloat16
 from vauban.sim.store import Snapshot
@@ -51,22 +52,6 @@ LOOK_DICE = 11
 
 TOP = 5
 """Moves of a position that are told."""
-SMALLEST_SHARE = 0.005
-"""What is believed less is not told."""
-
-MOST_MOMENTS, MOST_LOSSES, MOST_SURPRISES = 7, 3, 2
-LEAST_SWING = 0.15
-"""What a side must lose or win of its foresight (−1 … 1) for a moment."""
-LEAST_HARM = 0.05
-"""What a surprise must cost the surprised."""
-LEAST_FAULT = 0.02
-"""A move that a search finds worse than the best by less than this is no loss of the mover's."""
-LOCATED, MISLED, SURPRISING = 0.5, 0.9, 0.1
-"""A belief above which the flag is found, one above which to be wrong about it is worth telling, and one below which a
-type comes as a surprise."""
-WORTH = (3.0, 1.5, 3.0, 2.0, 3.0, 4.0, 5.0, 7.0, 9.0, 11.0, 25.0, 2.5)
-"""What a piece of each type is worth, roughly: for games that no network has looked at."""
-
 Shares = npt.NDArray[np.float64]
 """How likely each of the 12 types is."""
 Believed = dict[int, Shares]
@@ -75,21 +60,6 @@ Believed = dict[int, Shares]
 
 class ReviewCancelledError(VaubanError):
     """Nobody wants the review any more."""
-
-
-@dataclass(frozen=True)
-class Moment:
-    """Something that decided the game."""
-
-    ply: int
-    """The move after which it shows, counted from 1: also the position after that move. 0: it shows at the start."""
-    kind: str
-    """"loss" (a move or battle by which a side's outlook fell), "belief" (a side had found the flag, or was sure of
-    it and wrong), "surprise" (a piece was what it was hardly believed to be) or "flag" (the flag was captured)."""
-    side: int
-    """Whose it is: who lost ground, believed, was surprised, or captured the flag."""
-    text: str
-    """A sentence or two for a person."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,10 +139,7 @@ class Review:
                 side: None if found is None else {"ply": found[0], "at": name(found[1])}
                 for side, found in zip(PLAYERS, (located(self, player) for player in (0, 1)), strict=True)
             },
-            "moments": [
-                {"ply": each.ply, "kind": each.kind, "side": PLAYERS[each.side], "text": each.text}
-                for each in self.moments
-            ],
+            "moments": [each.to_json() for each in self.moments],
             "seconds": round(self.seconds, 3),
         }
 
@@ -472,254 +439,3 @@ def _carried(shares: Shares, chances: Shares) -> Shares:
     possible = np.where(chances > 0, shares, 0.0)
     whole = possible.sum()
     return possible / whole if whole > 0 else chances
-
-
-def located(found: Review, side: int) -> tuple[int, int] | None:
-    """The first position at which a side believed, with more than `LOCATED`, that the flag is where it is; and where.
-
-    None if it never did.
-    """
-    for place, pieces in enumerate(found.pieces):
-        for square, shares in found.beliefs[place][side].items():
-            if pieces[square].kind == FLAG and shares[FLAG] > LOCATED:
-                return place, square
-    return None
-
-
-# ── Moments ──────────────────────────────────────────────────────────────────────────────────────
-
-
-def find_moments(found: Review) -> list[Moment]:
-    """The few moments that decided the game, in the order in which they came; one for each ply at most."""
-    capture = _capture(found)
-    turning = _turning(found)
-    flags = [each for find in (_locating, _misled) for side in (0, 1) if (each := find(found, side)) is not None]
-    surprises = _surprises(found)[:MOST_SURPRISES]
-    losses = _losses(found, turning)[:MOST_LOSSES]
-    if turning is not None and any((each.ply, each.side) == (turning.ply - 1, turning.side) for each in losses):
-        turning = None  # it was the answer to a move that is told of
-    chosen: dict[int, Moment] = {}
-    for each in [*([capture] if capture else []), *([turning] if turning else []), *flags, *losses, *surprises]:
-        same = chosen.get(each.ply)
-        if same is not None:
-            told = each.text if each.kind in ("surprise", "belief") else ""
-            chosen[each.ply] = Moment(same.ply, same.kind, same.side, f"{same.text} {told}".strip())
-        elif len(chosen) < MOST_MOMENTS:
-            chosen[each.ply] = each
-    return [chosen[ply] for ply in sorted(chosen)]
-
-
-def _capture(found: Review) -> Moment | None:
-    ended, history = found.board.outcome(), found.board.history
-    if ended is None or ended.end != "flag" or not history:
-        return None
-    return Moment(len(history), "flag", history[-1].player, f"{_capital(_battle_words(found, history[-1]))}.")
-
-
-def _turning(found: Review) -> Moment | None:
-    """The battle by which the outlook moved most away from the loser; in a draw, away from anybody."""
-    ended = found.board.outcome()
-    losers = (0, 1) if ended is None or ended.winner is None else (1 - ended.winner,)
-    most, ply, loser = (LEAST_SWING if found.outcomes else min(WORTH)), 0, 0
-    for number, played in enumerate(found.board.history, 1):
-        if played.battle is None or played.battle.defender == FLAG:
-            continue
-        swing = _red_swing(found, number, played)
-        for side in losers:
-            harm = -swing if side == 0 else swing
-            if harm > most:
-                most, ply, loser = harm, number, side
-    if ply == 0:
-        return None
-    text = f"The battle that turned the game: {_battle_words(found, found.board.history[ply - 1])}."
-    return Moment(ply, "loss", loser, " ".join([text, *_outlook_words(found, loser, ply)]))
-
-
-def _red_swing(found: Review, ply: int, played: Played) -> float:
-    """How far a battle moved the outlook towards red: by what both foresaw, or by what the fallen were worth."""
-    if found.outcomes:
-        red, blue = (found.swing(side, ply) for side in (0, 1))
-        known = [each for each in (red, None if blue is None else -blue) if each is not None]
-        return sum(known) / len(known) if known else 0.0
-    battle = played.battle
-    assert battle is not None
-    gain = (WORTH[battle.defender] if battle.result in ">=" else 0.0) - (
-        WORTH[battle.attacker] if battle.result in "<=" else 0.0
-    )
-    return gain if played.player == 0 else -gain
-
-
-def _losses(found: Review, turning: Moment | None) -> list[Moment]:
-    """The moves after which the mover's outlook fell most. What the network would have played itself counts less."""
-    weighed = []
-    for ply, played in enumerate(found.board.history, 1):
-        swing = found.swing(played.player, ply)
-        if ply - 1 not in found.outcomes or swing is None or swing > -LEAST_SWING or _acquitted(found, ply):
-            continue
-        weighed.append((-swing * (1 - found.policies[ply - 1].get(played.move, 0.0)), ply))
-    return [_loss(found, ply, turning) for _, ply in sorted(weighed, reverse=True)]
-
-
-def _loss(found: Review, ply: int, turning: Moment | None) -> Moment:
-    played = found.board.history[ply - 1]
-    name = found.board.variant.square_name
-    piece = found.pieces[ply - 1][played.move.source]
-    if played.battle is not None:
-        told = _battle_words(found, played)
-    else:
-        told = f"{_piece_words(piece)} went from {name(played.move.source)} to {name(played.move.target)}"
-    words = [f"{_capital(told)}.", *_outlook_words(found, played.player, ply)]
-    if ply < len(found.board.history) and found.board.history[ply].battle is not None:
-        answer = "The answer turned the game" if turning is not None and turning.ply == ply + 1 else "The answer"
-        words.append(f"{answer}: {_battle_words(found, found.board.history[ply])}.")
-    policy = found.policies[ply - 1]
-    best, share = next(iter(policy.items()))
-    chance = policy.get(played.move, 0.0)
-    if best == played.move:
-        words.append(f"The network would have played it too ({_percent(chance)}).")
-    else:
-        words.append(
-            f"The network preferred {name(best.source)}–{name(best.target)} "
-            f"({_percent(share)} against {_percent(chance)})."
-        )
-    words += _search_words(found, ply - 1, played.move)
-    return Moment(ply, "loss", played.player, " ".join(words))
-
-
-def _acquitted(found: Review, ply: int) -> bool:
-    """Whether a search found that no other move would have been better."""
-    values = searched_values(found, ply - 1)
-    return bool(values) and max(values.values()) - values[found.board.history[ply - 1].move] < LEAST_FAULT
-
-
-def searched_values(found: Review, place: int) -> dict[Move, float]:
-    """What a search found each move to be worth, the chosen one first; empty if there was none."""
-    analysis = found.searches.get(place)
-    if analysis is None:
-        return {}
-    order = np.argsort(-analysis.policy, kind="stable").tolist()
-    decode = found.board.game.decode
-    return {
-        Move(*decode(analysis.player, int(analysis.actions[which]))): float(analysis.values[which]) for which in order
-    }
-
-
-def _search_words(found: Review, place: int, move: Move) -> list[str]:
-    values = searched_values(found, place)
-    if not values:
-        return []
-    name = found.board.variant.square_name
-    best = next(iter(values))
-    if best == move:
-        return ["A search would have played it, too."]
-    return [
-        f"A search chose {name(best.source)}–{name(best.target)} "
-        f"(worth {_percent(_score(values[best]))} against {_percent(_score(values[move]))})."
-    ]
-
-
-def _locating(found: Review, side: int) -> Moment | None:
-    first = located(found, side)
-    if first is None:
-        return None
-    place, square = first
-    share = found.beliefs[place][side][square][FLAG]
-    where = found.board.variant.square_name(square)
-    who, whose = _capital(PLAYERS[side]), PLAYERS[1 - side]
-    if found.counted:
-        text = f"By counting alone {who.lower()} could tell where {whose}'s Flag was: {_percent(share)} on {where}."
-    elif place == 0:
-        text = f"{who} guessed {whose}'s Flag from the start: it gave {where} {_percent(share)}."
-    else:
-        text = f"{who} had found {whose}'s Flag: it gave {where} {_percent(share)}."
-    return Moment(place, "belief", side, text)
-
-
-def _misled(found: Review, side: int) -> Moment | None:
-    """The first position at which a side was all but sure of the flag, and wrong."""
-    for place, pieces in enumerate(found.pieces):
-        for square, shares in found.beliefs[place][side].items():
-            kind = pieces[square].kind
-            if kind is not None and kind != FLAG and shares[FLAG] > MISLED:
-                where = found.board.variant.square_name(square)
-                text = (
-                    f"{_capital(PLAYERS[side])} was wrong about {PLAYERS[1 - side]}'s Flag: it gave {where} "
-                    f"{_percent(shares[FLAG])}, where {_article(found, kind)} {TYPES[kind]} stood."
-                )
-                return Moment(place, "belief", side, text)
-    return None
-
-
-def _surprises(found: Review) -> list[Moment]:
-    """Pieces that turned out in battle to be what they were hardly believed to be, those that mattered most first."""
-    weighed = []
-    for ply, played in enumerate(found.board.history, 1):
-        if played.battle is None:
-            continue
-        for square, kind, side in (
-            (played.move.source, played.battle.attacker, 1 - played.player),
-            (played.move.target, played.battle.defender, played.player),
-        ):
-            believed = found.beliefs[ply - 1][side].get(square)
-            if believed is None or believed[kind] >= SURPRISING or kind == FLAG:
-                continue
-            harm = -(_red_swing(found, ply, played) * (1 if side == 0 else -1))
-            if harm < LEAST_HARM:
-                continue
-            weight = harm * -log(max(float(believed[kind]), SMALLEST_SHARE))
-            where = found.board.variant.square_name(square)
-            text = (
-                f"{_capital(PLAYERS[side])} had given the piece on {where} {_percent(believed[kind])} "
-                f"to be {_article(found, kind)} {TYPES[kind]}."
-            )
-            weighed.append((weight, ply, side, text))
-    weighed.sort(key=lambda each: (-each[0], each[1]))
-    return [Moment(ply, "surprise", side, _surprise_words(found, ply, text)) for _, ply, side, text in weighed]
-
-
-def _article(found: Review, kind: int) -> str:
-    return "the" if found.board.variant.army[kind] == 1 else "a"
-
-
-def _surprise_words(found: Review, ply: int, text: str) -> str:
-    return f"{_capital(_battle_words(found, found.board.history[ply - 1]))}. {text}"
-
-
-def _battle_words(found: Review, played: Played) -> str:
-    battle, foe = played.battle, PLAYERS[1 - played.player]
-    assert isinstance(battle, Battle)
-    attacker, defender = f"{PLAYERS[played.player]}'s {TYPES[battle.attacker]}", f"{foe}'s {TYPES[battle.defender]}"
-    where = found.board.variant.square_name(played.move.target)
-    if battle.result == "=":
-        return f"{attacker} and {defender} fell together on {where}"
-    if battle.result == "<":
-        verb = "ran into" if battle.defender == BOMB else "attacked"
-        return f"{attacker} {verb} {defender} on {where} and fell"
-    return f"{attacker} {'captured' if battle.defender == FLAG else 'took'} {defender} on {where}"
-
-
-def _outlook_words(found: Review, side: int, ply: int) -> list[str]:
-    """By how much a side's outlook changed."""
-    swing, after = found.swing(side, ply), found.value(side, ply)
-    if swing is None or after is None:
-        return []
-    before = after - swing
-    verb = "rose" if swing > 0 else "fell"
-    return [f"{_capital(PLAYERS[side])}'s outlook {verb} from {_percent(_score(before))} to {_percent(_score(after))}."]
-
-
-def _piece_words(piece: Piece) -> str:
-    return f"{PLAYERS[piece.player]}'s {TYPES[piece.kind or 0]}"
-
-
-def _score(value: float) -> float:
-    """A value from −1 to 1 as the points that can be expected: a win is one, a draw half a one."""
-    return (value + 1) / 2
-
-
-def _percent(share: float) -> str:
-    return "under 1%" if 0 < share < SMALLEST_SHARE else f"{share:.0%}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -18,7 +18,8 @@ from vauban import picture
 from vauban.board import Board, Piece
 from vauban.games.stratego.pieces import FLAG, PLAYERS, RANKS, TYPES
 from vauban.notation.moves import Move
-from vauban.search.review import Moment, Review, searched_values
+from vauban.search.moments import Moment, searched_values
+from vauban.search.review import Review
 
 CELL, LEFT, TOP = 40, 20, 4
 """Where `picture.svg` puts squares."""

@@ -3,9 +3,8 @@
 import { el } from "./dom.js";
 import { named, SIDES, token, TYPES } from "./pieces.js";
 import { t } from "./strings.js";
+import { percent } from "./words.js";
 
-const percent = (share) =>
-  share > 0 && share < 0.005 ? t("percent.least") : t("percent", { share: Math.round(100 * share) });
 const signed = (value) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(2)}`;
 const WIDE_ENOUGH = 0.12; // of the bar, for a figure to fit in
 

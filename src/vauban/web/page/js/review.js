@@ -13,6 +13,7 @@ import { game as kept, keepGame, onChange } from "./settings.js";
 import { moveWords, squareWords } from "./speech.js";
 import { boards, fallen, Table } from "./state.js";
 import { t } from "./strings.js";
+import { momentWords } from "./words.js";
 
 const PLAY_EVERY = 800;
 
@@ -307,7 +308,7 @@ class ReviewScreen {
                 button(
                   [
                     el("span", { class: "number" }, String(moment.ply)),
-                    el("span", {}, el("strong", {}, t(`moment.${moment.kind}`)), " ", moment.text),
+                    el("span", {}, el("strong", {}, t(`moment.${moment.kind}`)), " ", momentWords(moment)),
                   ],
                   () => this.go(moment.ply),
                 ),

@@ -60,3 +60,28 @@ export function warnings({ phase, seat, battleless, total }) {
     .filter(([, { left }]) => left !== null && left <= NEAR_A_DRAW)
     .map(([key, { left }]) => t(left === 1 ? `warning.${key}.one` : `warning.${key}`, { left }));
 }
+
+/** A share of one, in per cent. */
+export const percent = (share) =>
+  share > 0 && share < 0.005 ? t("percent.least") : t("percent", { share: Math.round(100 * share) });
+
+/** What is said of a moment that decided a game: sentences by name, with what is to be filled in. */
+export function momentWords({ said }) {
+  return said
+    .map(({ key, ...data }) => {
+      const words = t(`said.${key}`, filled(data));
+      return words[0].toUpperCase() + words.slice(1);
+    })
+    .join(" ");
+}
+
+const filled = (data) => Object.fromEntries(Object.entries(data).map(([name, value]) => [name, inWords(value)]));
+
+function inWords(value) {
+  if (typeof value === "number") return percent(value);
+  if (typeof value === "string") return SIDES.includes(value) ? t(`side.${value}`) : value;
+  if (value.battle) return t(`fought.${value.battle}`, filled(value));
+  const Type = t(`Type.${value.type}`);
+  if (value.side) return t("said.piece", { side: t(`side.${value.side}`), Type });
+  return t(value.only ? "said.kind.only" : "said.kind", { Type });
+}

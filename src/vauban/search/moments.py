@@ -1,0 +1,355 @@
+"""The moments that decided a game that is looked back on: which they are, and what is to be said of them.
+
+What is said has a name and data, so that others can put it into words of their own (the page does); `Moment.text` is
+plain English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import log
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from vauban.board import Played
+from vauban.games.stratego.pieces import BOMB, FLAG, PLAYERS, TYPES
+from vauban.notation.moves import Move
+
+if TYPE_CHECKING:
+    from vauban.search.review import Review
+
+MOST_MOMENTS, MOST_LOSSES, MOST_SURPRISES = 7, 3, 2
+LEAST_SWING = 0.15
+"""What a side must lose or win of its foresight (−1 … 1) for a moment."""
+LEAST_HARM = 0.05
+"""What a surprise must cost the surprised."""
+LEAST_FAULT = 0.02
+"""A move that a search finds worse than the best by less than this is no loss of the mover's."""
+LOCATED, MISLED, SURPRISING = 0.5, 0.9, 0.1
+"""A belief above which the flag is found, one above which to be wrong about it is worth telling, and one below which a
+type comes as a surprise."""
+WORTH = (3.0, 1.5, 3.0, 2.0, 3.0, 4.0, 5.0, 7.0, 9.0, 11.0, 25.0, 2.5)
+"""What a piece of each type is worth, roughly: for games that no network has looked at."""
+SMALLEST_SHARE = 0.005
+"""What is believed less is not told."""
+
+BATTLES = {
+    "took": "{attacker} took {defender} on {at}",
+    "captured": "{attacker} captured {defender} on {at}",
+    "attacked": "{attacker} attacked {defender} on {at} and fell",
+    "ran": "{attacker} ran into {defender} on {at} and fell",
+    "both": "{attacker} and {defender} fell together on {at}",
+}
+"""How a battle is told."""
+SENTENCES = {
+    "battle": "{battle}.",
+    "turning": "The battle that turned the game: {battle}.",
+    "answer": "The answer: {battle}.",
+    "answer.turning": "The answer turned the game: {battle}.",
+    "moved": "{piece} went from {from} to {to}.",
+    "outlook.rose": "{side}'s outlook rose from {before} to {after}.",
+    "outlook.fell": "{side}'s outlook fell from {before} to {after}.",
+    "network.same": "The network would have played it too ({chance}).",
+    "network.other": "The network preferred {from}–{to} ({share} against {chance}).",
+    "search.same": "A search would have played it, too.",
+    "search.other": "A search chose {from}–{to} (worth {value} against {other}).",
+    "flag.counted": "By counting alone {side} could tell where {whose}'s Flag was: {share} on {at}.",
+    "flag.start": "{side} guessed {whose}'s Flag from the start: it gave {at} {share}.",
+    "flag.found": "{side} had found {whose}'s Flag: it gave {at} {share}.",
+    "flag.wrong": "{side} was wrong about {whose}'s Flag: it gave {at} {share}, where {kind} stood.",
+    "believed": "{side} had given the piece on {at} {share} to be {kind}.",
+}
+"""All that may be said of a moment."""
+
+
+class Said(NamedTuple):
+    """Something to be said: one of `SENTENCES`, and what is to be filled in.
+
+    Sides and squares are names, shares numbers from 0 to 1, pieces `{side, type}`, kinds `{type, only}` (whether an
+    army has no other), a battle one of `BATTLES` with what is to be filled in there.
+    """
+
+    key: str
+    data: Mapping[str, Any] = {}
+
+    @property
+    def text(self) -> str:
+        """In English."""
+        words = {name: _english(value) for name, value in self.data.items()}
+        said = SENTENCES[self.key].format_map(words)
+        return said[:1].upper() + said[1:]
+
+    def to_json(self) -> dict[str, Any]:
+        """Name and data in one."""
+        return {"key": self.key, **self.data}
+
+
+def _english(value: Any) -> str:
+    if isinstance(value, float):
+        return "under 1%" if 0 < value < SMALLEST_SHARE else f"{value:.0%}"
+    if isinstance(value, str):
+        return value
+    if "battle" in value:
+        return BATTLES[value["battle"]].format_map({name: _english(each) for name, each in value.items()})
+    if "side" in value:
+        return f"{value['side']}'s {value['type'].capitalize()}"
+    return f"{'the' if value['only'] else 'a'} {value['type'].capitalize()}"
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Something that decided the game."""
+
+    ply: int
+    """The move after which it shows, counted from 1: also the position after that move. 0: it shows at the start."""
+    kind: str
+    """"loss" (a move or battle by which a side's outlook fell), "belief" (a side had found the flag, or was sure of
+    it and wrong), "surprise" (a piece was what it was hardly believed to be) or "flag" (the flag was captured)."""
+    side: int
+    """Whose it is: who lost ground, believed, was surprised, or captured the flag."""
+    said: tuple[Said, ...]
+
+    @property
+    def text(self) -> str:
+        """A sentence or two for a person."""
+        return " ".join(each.text for each in self.said)
+
+    def to_json(self) -> dict[str, Any]:
+        """For those who have words of their own, and for those who have not."""
+        said = [each.to_json() for each in self.said]
+        return {"ply": self.ply, "kind": self.kind, "side": PLAYERS[self.side], "text": self.text, "said": said}
+
+
+# ── Finding ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def find_moments(found: Review) -> list[Moment]:
+    """The few moments that decided the game, in the order in which they came; one for each ply at most."""
+    capture = _capture(found)
+    turning = _turning(found)
+    flags = [each for find in (_locating, _misled) for side in (0, 1) if (each := find(found, side)) is not None]
+    surprises = _surprises(found)[:MOST_SURPRISES]
+    losses = _losses(found, turning)[:MOST_LOSSES]
+    if turning is not None and any((each.ply, each.side) == (turning.ply - 1, turning.side) for each in losses):
+        turning = None  # it was the answer to a move that is told of
+    chosen: dict[int, Moment] = {}
+    for each in [*([capture] if capture else []), *([turning] if turning else []), *flags, *losses, *surprises]:
+        same = chosen.get(each.ply)
+        if same is not None:
+            told = each.said if each.kind in ("surprise", "belief") else ()
+            chosen[each.ply] = replace(same, said=(*same.said, *told))
+        elif len(chosen) < MOST_MOMENTS:
+            chosen[each.ply] = each
+    return [chosen[ply] for ply in sorted(chosen)]
+
+
+def _capture(found: Review) -> Moment | None:
+    ended, history = found.board.outcome(), found.board.history
+    if ended is None or ended.end != "flag" or not history:
+        return None
+    return Moment(len(history), "flag", history[-1].player, (_battle(found, len(history)),))
+
+
+def _turning(found: Review) -> Moment | None:
+    """The battle by which the outlook moved most away from the loser; in a draw, away from anybody."""
+    ended = found.board.outcome()
+    losers = (0, 1) if ended is None or ended.winner is None else (1 - ended.winner,)
+    most, ply, loser = (LEAST_SWING if found.outcomes else min(WORTH)), 0, 0
+    for number, played in enumerate(found.board.history, 1):
+        if played.battle is None or played.battle.defender == FLAG:
+            continue
+        swing = _red_swing(found, number, played)
+        for side in losers:
+            harm = -swing if side == 0 else swing
+            if harm > most:
+                most, ply, loser = harm, number, side
+    if ply == 0:
+        return None
+    return Moment(ply, "loss", loser, (_battle(found, ply, "turning"), *_outlook(found, loser, ply)))
+
+
+def _red_swing(found: Review, ply: int, played: Played) -> float:
+    """How far a battle moved the outlook towards red: by what both foresaw, or by what the fallen were worth."""
+    if found.outcomes:
+        red, blue = (found.swing(side, ply) for side in (0, 1))
+        known = [each for each in (red, None if blue is None else -blue) if each is not None]
+        return sum(known) / len(known) if known else 0.0
+    battle = played.battle
+    assert battle is not None
+    gain = (WORTH[battle.defender] if battle.result in ">=" else 0.0) - (
+        WORTH[battle.attacker] if battle.result in "<=" else 0.0
+    )
+    return gain if played.player == 0 else -gain
+
+
+def _losses(found: Review, turning: Moment | None) -> list[Moment]:
+    """The moves after which the mover's outlook fell most. What the network would have played itself counts less."""
+    weighed = []
+    for ply, played in enumerate(found.board.history, 1):
+        swing = found.swing(played.player, ply)
+        if ply - 1 not in found.outcomes or swing is None or swing > -LEAST_SWING or _acquitted(found, ply):
+            continue
+        weighed.append((-swing * (1 - found.policies[ply - 1].get(played.move, 0.0)), ply))
+    return [_loss(found, ply, turning) for _, ply in sorted(weighed, reverse=True)]
+
+
+def _loss(found: Review, ply: int, turning: Moment | None) -> Moment:
+    played = found.board.history[ply - 1]
+    name = found.board.variant.square_name
+    source, target = played.move
+    if played.battle is not None:
+        said = [_battle(found, ply)]
+    else:
+        piece = _piece(played.player, found.pieces[ply - 1][source].kind)
+        said = [Said("moved", {"piece": piece, "from": name(source), "to": name(target)})]
+    said += _outlook(found, played.player, ply)
+    if ply < len(found.board.history) and found.board.history[ply].battle is not None:
+        turned = turning is not None and turning.ply == ply + 1
+        said.append(_battle(found, ply + 1, "answer.turning" if turned else "answer"))
+    policy = found.policies[ply - 1]
+    best, share = next(iter(policy.items()))
+    chance = float(policy.get(played.move, 0.0))
+    if best == played.move:
+        said.append(Said("network.same", {"chance": chance}))
+    else:
+        shares = {"share": float(share), "chance": chance}
+        said.append(Said("network.other", {"from": name(best.source), "to": name(best.target), **shares}))
+    return Moment(ply, "loss", played.player, (*said, *_searched(found, ply - 1, played.move)))
+
+
+def _acquitted(found: Review, ply: int) -> bool:
+    """Whether a search found that no other move would have been better."""
+    values = searched_values(found, ply - 1)
+    return bool(values) and max(values.values()) - values[found.board.history[ply - 1].move] < LEAST_FAULT
+
+
+def searched_values(found: Review, place: int) -> dict[Move, float]:
+    """What a search found each move to be worth, the chosen one first; empty if there was none."""
+    analysis = found.searches.get(place)
+    if analysis is None:
+        return {}
+    order = np.argsort(-analysis.policy, kind="stable").tolist()
+    decode = found.board.game.decode
+    return {
+        Move(*decode(analysis.player, int(analysis.actions[which]))): float(analysis.values[which]) for which in order
+    }
+
+
+def _searched(found: Review, place: int, move: Move) -> list[Said]:
+    values = searched_values(found, place)
+    if not values:
+        return []
+    name = found.board.variant.square_name
+    best = next(iter(values))
+    if best == move:
+        return [Said("search.same")]
+    worth = {"value": _score(values[best]), "other": _score(values[move])}
+    return [Said("search.other", {"from": name(best.source), "to": name(best.target), **worth})]
+
+
+def located(found: Review, side: int) -> tuple[int, int] | None:
+    """The first position at which a side believed, with more than `LOCATED`, that the flag is where it is; and where.
+
+    None if it never did.
+    """
+    for place, pieces in enumerate(found.pieces):
+        for square, shares in found.beliefs[place][side].items():
+            if pieces[square].kind == FLAG and shares[FLAG] > LOCATED:
+                return place, square
+    return None
+
+
+def _locating(found: Review, side: int) -> Moment | None:
+    first = located(found, side)
+    if first is None:
+        return None
+    place, square = first
+    key = "flag.counted" if found.counted else "flag.start" if place == 0 else "flag.found"
+    return Moment(place, "belief", side, (_believed(found, key, side, place, square, FLAG),))
+
+
+def _misled(found: Review, side: int) -> Moment | None:
+    """The first position at which a side was all but sure of the flag, and wrong."""
+    for place, pieces in enumerate(found.pieces):
+        for square, shares in found.beliefs[place][side].items():
+            kind = pieces[square].kind
+            if kind is not None and kind != FLAG and shares[FLAG] > MISLED:
+                return Moment(place, "belief", side, (_believed(found, "flag.wrong", side, place, square, FLAG, kind),))
+    return None
+
+
+def _surprises(found: Review) -> list[Moment]:
+    """Pieces that turned out in battle to be what they were hardly believed to be, those that mattered most first."""
+    weighed = []
+    for ply, played in enumerate(found.board.history, 1):
+        if played.battle is None:
+            continue
+        for square, kind, side in (
+            (played.move.source, played.battle.attacker, 1 - played.player),
+            (played.move.target, played.battle.defender, played.player),
+        ):
+            believed = found.beliefs[ply - 1][side].get(square)
+            if believed is None or believed[kind] >= SURPRISING or kind == FLAG:
+                continue
+            harm = -(_red_swing(found, ply, played) * (1 if side == 0 else -1))
+            if harm < LEAST_HARM:
+                continue
+            weight = harm * -log(max(float(believed[kind]), SMALLEST_SHARE))
+            weighed.append((weight, ply, side, _believed(found, "believed", side, ply - 1, square, kind, kind)))
+    weighed.sort(key=lambda each: (-each[0], each[1]))
+    return [Moment(ply, "surprise", side, (_battle(found, ply), said)) for _, ply, side, said in weighed]
+
+
+# ── Saying ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _battle(found: Review, ply: int, key: str = "battle") -> Said:
+    """A move that was a battle."""
+    played = found.board.history[ply - 1]
+    battle = played.battle
+    assert battle is not None
+    if battle.result == "<":
+        how = "ran" if battle.defender == BOMB else "attacked"
+    else:
+        how = "both" if battle.result == "=" else "captured" if battle.defender == FLAG else "took"
+    fought = {
+        "battle": how,
+        "attacker": _piece(played.player, battle.attacker),
+        "defender": _piece(1 - played.player, battle.defender),
+        "at": found.board.variant.square_name(played.move.target),
+    }
+    return Said(key, {"battle": fought})
+
+
+def _outlook(found: Review, side: int, ply: int) -> list[Said]:
+    """By how much a side's outlook changed."""
+    swing, after = found.swing(side, ply), found.value(side, ply)
+    if swing is None or after is None:
+        return []
+    key = "outlook.rose" if swing > 0 else "outlook.fell"
+    return [Said(key, {"side": PLAYERS[side], "before": _score(after - swing), "after": _score(after)})]
+
+
+def _believed(found: Review, key: str, side: int, place: int, square: int, kind: int, truth: int | None = None) -> Said:
+    """What a side gave the piece on a square to be of a type; and what it was, where that is to be told."""
+    data = {
+        "side": PLAYERS[side],
+        "whose": PLAYERS[1 - side],
+        "at": found.board.variant.square_name(square),
+        "share": float(found.beliefs[place][side][square][kind]),
+    }
+    if truth is None:
+        return Said(key, data)
+    only = found.board.variant.army[truth] == 1
+    return Said(key, {**data, "kind": {"type": TYPES[truth].lower(), "only": only}})
+
+
+def _piece(side: int, kind: int | None) -> dict[str, str]:
+    return {"side": PLAYERS[side], "type": TYPES[kind or 0].lower()}
+
+
+def _score(value: float) -> float:
+    """A value from −1 to 1 as the points that can be expected: a win is one, a draw half a one."""
+    return (float(value) + 1) / 2
