@@ -42,7 +42,7 @@ class Solver:
     def wins(self, moves: int) -> bool:
         """Whether Red, on turn, wins within so many of his moves."""
         if moves == 1:
-            # The last move is the capture; whoever cannot move any more was worth a shorter puzzle.
+            # The last move captures the Flag, and need not be made to see it.
             return any(self._is_flag(move.target) for move in self.board.legal_moves)
         return any(True for _ in self.winning(moves))
 

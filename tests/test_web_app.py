@@ -49,6 +49,13 @@ def play_on(seat: Seat, rng: random.Random) -> None:
         seat.move(source + rng.choice(seat.sight["legal"][source]))
 
 
+def give_up(seat: Seat) -> None:
+    """Resign at the first turn."""
+    seat.my_turn()
+    seat.do("resign")
+    seat.until(lambda sight: sight["over"])
+
+
 def play_quietly(seat: Seat, rng: random.Random, plies: int) -> None:
     """Play so many plies, and take nothing."""
     while seat.my_turn()["ply"] < plies:
@@ -191,9 +198,7 @@ def test_a_friend_a_take_back_a_draw_and_a_rematch(server):
 def test_a_rematch_against_a_machine_comes_at_once_with_colours_changed(server):
     made = server.level("cadet", "red")
     with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
-        seat.my_turn()
-        seat.do("resign")
-        seat.until(lambda sight: sight["over"])
+        give_up(seat)
         seat.do("rematch")
         there = seat.wait_for("rematch")
         with server.sit(there["game"], "blue", there["seats"]["blue"]) as again:
@@ -205,9 +210,7 @@ def test_a_rematch_against_a_machine_comes_at_once_with_colours_changed(server):
 def test_a_rematch_against_a_machine_with_another_setup(server):
     made = server.level("cadet", "red")
     with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
-        seat.my_turn()
-        seat.do("resign")
-        seat.until(lambda sight: sight["over"])
+        give_up(seat)
         assert seat.refused("rematch", keep=1)["code"] == "keep"
         seat.do("rematch", keep=False)
         there = seat.wait_for("rematch")

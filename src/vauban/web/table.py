@@ -475,10 +475,8 @@ class Table:
                 self.offered[event["by"]] = self.plies
         elif what == "answer":
             self.offer = None
-            # Games that were kept before reasons were words have a sentence here, which nobody needs any more.
-            why = event.get("why")
-            told = {key: event[key] for key in ("kind", "accept")} | {"by": PLAYERS[event["by"]], "why": why}
-            self.note = told if why is not None or not event["accept"] else None
+            told = {key: event[key] for key in ("kind", "accept", "why")} | {"by": PLAYERS[event["by"]]}
+            self.note = None if told["accept"] and told["why"] is None else told
         elif what == "end":
             self.over = End(event["winner"], event["end"], event["text"])
             self.offer = None
@@ -488,7 +486,7 @@ class Table:
             self.pace = event["pace"]
         elif what == "wish":
             self.wishes.add(event["by"])
-            self.keeps_setup = event.get("keep", True)
+            self.keeps_setup = event["keep"]
         else:
             self.follower = {"game": event["game"], "seats": event["seats"]}
 
