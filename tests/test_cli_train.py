@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from vauban.cli.main import app
 from vauban.cli.train import command_text, make_evaluator, stopped_by_signals
 from vauban.cli.train_display import Display, duration, estimate_lines, line
-from vauban.errors import ConfigurationError
+from vauban.errors import ConfigurationError, VaubanError
 from vauban.learn.card import ROWS, _commands, belief_of, curve_of, steps_of
 from vauban.learn.config import config_table, load_config, parse_config, presets
 from vauban.learn.estimate import Estimate
@@ -112,6 +112,25 @@ def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.Capture
         assert (mine == its.bfloat16().float()).all()
 
 
+def test_the_card_of_a_run_from_a_model_begins_with_the_models_history(config: Path) -> None:
+    train = ("train", str(config), "--device", "cpu", "--set", "belief.minutes=0.001")
+    told(*train, "--set", "iterations=2", "--out", "runs/first")
+    told("models", "card", "runs/first", "--name", "first", "--out", "first")
+    said = told(*train, "--set", "iterations=3", "--from", "./first", "--out", "runs/second")
+    assert "it goes on from the networks of 'first', after iteration 2" in said
+    told("models", "card", "runs/second", "--name", "second", "--out", "second")
+    before, after = (read_card(Path(name))["training"] for name in ("first", "second"))
+    first, second = after["command"].split(" && ")
+    assert first == before["command"] and "--from ./first --out runs/second" in second
+    assert [row["iteration"] for row in after["curve"]] == [1, 2, 3]
+    assert after["iterations"] == 3 and after["moves"] > before["moves"]
+    assert after["minutes"] > before["minutes"] > 0
+    lines = read_metrics(Path("runs/second"))
+    assert after["steps"]["move"] == before["steps"]["move"] + sum(line.get("moves.batches", 0) for line in lines)
+    assert after["steps"]["belief"] == before["steps"]["belief"] + 3
+    assert after["commit"] == before["commit"] and after["machine"] == before["machine"]
+
+
 def test_ctrl_c_ends_a_run_in_order(config: Path) -> None:
     running = start("small.toml")
     wait_for(running, "outcome loss")
@@ -172,6 +191,8 @@ def test_show_prints_a_configuration_that_can_be_read_back() -> None:
         (["laptop-tiny", "--resume", "runs/x"], "say what to train"),
         (["--resume", "runs/x"], "there is no run in runs/x"),
         (["--resume", "runs/x", "--out", "y"], "stays in its folder"),
+        (["--resume", "runs/x", "--from", "classic"], "has its own networks"),
+        (["laptop-tiny", "--from", "clasic"], "did you mean 'classic'"),
         (["laptop-tin"], "did you mean 'laptop-tiny'"),
         (["small.toml", "--device", "gpu"], "auto, cpu or cuda"),
         (
@@ -182,7 +203,7 @@ def test_show_prints_a_configuration_that_can_be_read_back() -> None:
     ],
 )
 def test_what_cannot_be_trained_is_said_in_a_sentence(config: Path, arguments: list[str], words: str) -> None:
-    with pytest.raises(ConfigurationError, match=words):
+    with pytest.raises(VaubanError, match=words):
         told("train", *arguments)
     assert not Path("runs").exists()
 

@@ -13,6 +13,7 @@ import torch
 
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.stratego.game import Stratego
+from vauban.learn.card import make_model
 from vauban.learn.checkpoint import CheckpointError
 from vauban.learn.config import config_text, load_config, parse_config, presets
 from vauban.learn.estimate import estimate
@@ -395,6 +396,56 @@ def test_a_run_leaves_a_model_that_plays(tmp_path: Path) -> None:
     assert model.game.name == "tiny" and model.setup is not None
     for mine, saved in zip(run.move.average.parameters(), model.move.parameters(), strict=True):
         assert torch.equal(mine.detach(), saved.detach())
+
+
+def test_a_run_can_go_on_from_a_model_alone(tmp_path: Path) -> None:
+    changes = ("belief.minutes=1", "iterations=2")
+    first = begun(tmp_path / "first", 3, changes)
+    first.moving = False
+    first.iterate()
+    model = tmp_path / "model"
+    first.save()
+    make_model(tmp_path / "first", model, "mine")
+    run = Run.begin(parse_config(SMALL, changes), tmp_path / "second", model=load_model(model))
+    assert (run.iteration, run.moves, run.games) == (3, first.moves, first.games)
+    assert run.minutes == pytest.approx(first.seconds / 60, abs=0.1)
+    assert run.numbered > 0 and run.move_learner.filter.large == 5
+    assert run.notes == ["it goes on from the networks of 'mine', after iteration 3"]
+    for part, trainee in run._trainees().items():
+        stored = getattr(load_model(model), part).state_dict()
+        for name, tensor in trainee.network.state_dict().items():
+            assert torch.equal(tensor, stored[name]) and torch.equal(trainee.average.state_dict()[name], stored[name])
+    assert set(run._trainees()) == {"move", "setup", "belief"}
+    told = run.iterate()
+    assert told["iteration"] == 4 and told["moves.batches"] > 0
+    run.moving = False
+    assert run.iterate()["belief.steps"] == 6, "three steps each"
+    run.save()
+    assert Run.resume(tmp_path / "second").iteration == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (["move_network.width=32"], "width of the move network is 16 in the model 'run' and 32 in the configuration"),
+        (["setup_network.depth=2"], "depth of the setup network is 1 in the model 'run' and 2 in the configuration"),
+        (["game=duel"], "the model 'run' plays tiny, not 'duel'"),
+    ],
+)
+def test_a_model_that_a_run_cannot_go_on_from_is_refused(tmp_path: Path, changes: list[str], words: str) -> None:
+    begun(tmp_path / "run", 0)
+    with pytest.raises(VaubanError, match=words):
+        Run.begin(parse_config(SMALL, changes), tmp_path / "other", model=load_model(tmp_path / "run"))
+    assert not (tmp_path / "other" / "config.toml").exists()
+
+
+def test_a_model_without_setups_is_gone_on_from_without_them(tmp_path: Path) -> None:
+    begun(tmp_path / "run", 0, ("setup_network=false",))
+    model = load_model(tmp_path / "run")
+    with pytest.raises(ConfigurationError, match="has no setup network: add --set setup_network=false"):
+        Run.begin(parse_config(SMALL), tmp_path / "other", model=model)
+    run = Run.begin(parse_config(SMALL, ["setup_network=false"]), tmp_path / "other", model=model)
+    assert run.setup is None and run.iteration == 0, "the model of a run says nothing of its training before it is made"
 
 
 def test_a_run_does_not_write_over_another(tmp_path: Path) -> None:

@@ -44,6 +44,10 @@ def train(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder (default: runs/PRESET).")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--from", metavar="MODEL", help="Begin with the networks of a model: a shipped one, or a folder."),
+    ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, or auto: a GPU if there is one.")] = "auto",
     price: Annotated[float, typer.Option(help="Dollars that an hour of one GPU costs, for the estimate.")] = PRICE,
     show: Annotated[bool, typer.Option("--show", help="Print the configuration, and train nothing.")] = False,
@@ -56,7 +60,8 @@ def train(
     the model, which plays: vauban match net:runs/laptop-tiny random --variant medium.
 
     Ctrl-C ends it after the iteration that is under way; it can be killed at any moment. --resume goes on, to the same
-    numbers, and takes changes of the configuration too. docs/training.md tells the rest.
+    numbers, and takes changes of the configuration too. --from begins with networks that are trained already, and
+    counts on from their iterations and minutes. docs/training.md tells the rest.
 
     Example: vauban train laptop-tiny --minutes 4
 
@@ -64,15 +69,20 @@ def train(
 
     Example: vauban train --resume runs/laptop-tiny --set belief.minutes=5
 
+    Example: vauban train h200-classic --from classic --minutes 60 --out runs/stronger
+
     Example: torchrun --nproc-per-node 8 -m vauban train paper
     """
     if (preset is None) == (resume is None):
         raise ConfigurationError("say what to train: a preset or a .toml file, or a run to --resume")
     if resume is not None and out is not None:
         raise ConfigurationError(f"a resumed run stays in its folder, {resume}: leave --out away")
+    if resume is not None and model is not None:
+        raise ConfigurationError(f"a resumed run has its own networks, in {resume}: leave --from away")
     from vauban.learn.config import config_text, load_config
     from vauban.learn.run import Run, run_config
     from vauban.learn.workers import join_workers, local_device
+    from vauban.nets.store import load_model
 
     changes = [*(change or []), *([f"minutes={minutes}"] if minutes is not None else [])]
     config = load_config(preset, changes) if preset else run_config(_given(resume), changes)
@@ -84,9 +94,9 @@ def train(
     folder = resume or out or Path("runs") / Path(preset or "").stem
     with _gone_workers_end_it():
         workers = join_workers(place, config.patience)
-        command = command_text(preset, resume, changes, workers.count, out)
+        command = command_text(preset, resume, changes, workers.count, out, model)
         if preset is not None:
-            run = Run.begin(config, folder, place, workers, evaluator)
+            run = Run.begin(config, folder, place, workers, evaluator, load_model(model) if model else None)
         else:
             run = Run.resume(folder, place, workers, changes, evaluator)
         last = go(run, command, price)
@@ -109,7 +119,9 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
     last: dict[str, Any] = {}
     with _no_room_is_said(run), stopped_by_signals(run, display):
         if leads:
-            note_start(run.folder, command, config_table(run.config), run.device, run.workers, run.iteration)
+            note_start(
+                run.folder, command, config_table(run.config), run.device, run.workers, run.iteration, run.ancestor
+            )  # fmt: skip
             display.say(
                 f"training in {run.folder}, on {run.device}; Ctrl-C stops it, and --resume {run.folder} goes on"
             )
@@ -180,15 +192,16 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
 
 
 def command_text(
-    preset: str | None, resume: Path | None, changes: list[str], workers: int, out: Path | None = None
-) -> str:
+    preset: str | None, resume: Path | None, changes: list[str], workers: int, out: Path | None = None,
+    model: str | None = None,
+) -> str:  # fmt: skip
     """The command that was given, for the card of the model."""
     start = ["vauban"] if workers == 1 else ["torchrun", f"--nproc-per-node={workers}", "-m", "vauban"]
     if workers > 1 and os.environ.get("LOCAL_WORLD_SIZE", str(workers)) != str(workers):
         local = os.environ["LOCAL_WORLD_SIZE"]
         start = ["torchrun", f"--nnodes={workers // int(local)}", f"--nproc-per-node={local}", "-m", "vauban"]
     what = [preset] if preset else ["--resume", str(resume)]
-    where = ["--out", str(out)] if out else []
+    where = [*(["--from", model] if model else []), *(["--out", str(out)] if out else [])]
     return shlex.join([*start, "train", *what, *where, *(part for change in changes for part in ("--set", change))])
 
 

@@ -16,6 +16,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
 from vauban.learn.checkpoint import read_progress
 from vauban.learn.config import config_table, load_config, toml_text
+from vauban.learn.descent import moving_minutes
 from vauban.learn.metrics import read_metrics
 from vauban.learn.origin import read_starts
 from vauban.learn.run import CHECKPOINT, MODEL, run_config
@@ -60,31 +61,35 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
 
 
 def training_of(run: Path) -> Training:
-    """How the networks of a run came about."""
+    """How the networks of a run came about, with what was before it if it began with those of a model."""
     progress, starts, lines = read_progress(run / CHECKPOINT), read_starts(run), read_metrics(run)
-    seconds = progress["seconds"] + progress.get("belief", {}).get("seconds", 0.0)
+    before = starts[0].get("before", {}) if starts else {}
+    commands = [text for text in (before.get("command", ""), _commands(starts)) if text]
+    believing = before.get("minutes", 0.0) - moving_minutes(before)
+    seconds = progress["seconds"] + progress.get("belief", {}).get("seconds", 0.0) + 60 * believing
     return Training(
         configuration=config_table(run_config(run)),
         iterations=progress["iteration"],
         moves=progress["moves"],
         games=progress["games"],
         minutes=round(seconds / 60, 2),
-        machine=_distinct([start["machine"] for start in starts]) or "not known",
-        commit=_distinct([start["commit"] for start in starts]) or "not known",
-        command=_commands(starts) or f"vauban train {run / 'config.toml'}",
+        machine=_distinct([each["machine"] for each in (before, *starts) if each]) or "not known",
+        commit=_distinct([each["commit"] for each in (before, *starts) if each]) or "not known",
+        command=" && ".join(commands) or f"vauban train {run / 'config.toml'}",
         date=progress["saved"],
-        steps=steps_of(lines),
+        steps=steps_of(lines, before.get("steps", {})),
         belief=belief_of(lines),
-        curve=curve_of(lines),
+        curve=[*before.get("curve", ()), *curve_of(lines)],
     )
 
 
-def steps_of(lines: Sequence[Mapping[str, float]]) -> dict[str, int]:
-    """Gradient steps of each network that a run has trained."""
+def steps_of(lines: Sequence[Mapping[str, float]], before: Mapping[str, int] = {}) -> dict[str, int]:
+    """Gradient steps of each network that a run has trained; before: those that it began with."""
     counted = {
-        "move": sum(line.get("moves.batches", 0) for line in lines),
-        "setup": sum(line.get("setups.steps", 0) for line in lines),
-        "belief": max((line.get("belief.steps", 0) for line in lines), default=0),
+        "move": before.get("move", 0) + sum(line.get("moves.batches", 0) for line in lines),
+        "setup": before.get("setup", 0) + sum(line.get("setups.steps", 0) for line in lines),
+        # Counted on by the run itself.
+        "belief": max((line.get("belief.steps", 0) for line in lines), default=before.get("belief", 0)),
     }
     return {part: int(steps) for part, steps in counted.items() if steps}
 

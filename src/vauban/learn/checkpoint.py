@@ -44,6 +44,8 @@ class CheckpointError(VaubanError, RuntimeError):
 class Checkpoint:
     """A checkpoint, as one worker sees it."""
 
+    source: Path
+    """Where it comes from, for messages."""
     progress: dict[str, Any]
     """Numbers and texts."""
     networks: dict[str, Tensor]
@@ -99,7 +101,7 @@ def load_checkpoint(folder: Path, workers: Workers) -> Checkpoint | None:
     for name in files:
         if workers.any(name not in parts):
             parts.pop(name, None)
-    return Checkpoint(progress, networks, parts)
+    return Checkpoint(folder, progress, networks, parts)
 
 
 def read_progress(folder: Path) -> dict[str, Any]:

@@ -26,9 +26,16 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import Game, game
 from vauban.games.stratego.game import Stratego
 from vauban.learn.belief_run import BeliefRun
-from vauban.learn.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint, under
+from vauban.learn.checkpoint import (
+    Checkpoint,
+    CheckpointError,
+    load_checkpoint,
+    save_checkpoint,
+    under,
+)
 from vauban.learn.collect import Collector, Window
 from vauban.learn.config import RunConfig, config_text, parse_config
+from vauban.learn.descent import check_same, model_checkpoint
 from vauban.learn.metrics import Journal
 from vauban.learn.moves import MoveLearner
 from vauban.learn.setups import SetupLearner
@@ -82,6 +89,8 @@ class Run:
         """Set it, at any moment, to end the run with the iteration that is under way."""
         self.notes: list[str] = []
         """What a resumed run has to do without, in sentences."""
+        self.ancestor: store.Card | None = None
+        """The card of the model whose networks a new run has begun with."""
         self.moving = True
         """Whether moves are learned, or the belief that comes after them."""
         self._since = self._saved = self._evaluated = time.perf_counter()
@@ -124,14 +133,16 @@ class Run:
     @classmethod
     def begin(
         cls, config: RunConfig, folder: Path, device: str | torch.device = "cpu", workers: Workers = ALONE,
-        evaluator: Evaluator | None = None,
+        evaluator: Evaluator | None = None, model: store.Model | None = None,
     ) -> Run:  # fmt: skip
-        """A new run in a new folder."""
+        """A new run in a new folder; with a model, it goes on from its networks, and counts on from its iterations."""
         if workers.any(workers.leads and (folder / "config.toml").exists()):
             raise ConfigurationError(f"there is a run in {folder} already: resume it, or name another folder")
         if workers.leads:
             folder.mkdir(parents=True, exist_ok=True)
         run = cls(config, folder, torch.device(device), workers, evaluator)
+        if model is not None:
+            run._go_on_from(model)
         run._write_config()
         return run
 
@@ -320,19 +331,23 @@ class Run:
 
     def save_model(self, folder: Path) -> None:
         """Write the averaged networks as a model."""
-        config = self.config
-        kind = "move" if isinstance(self.game, Stratego) else "plain"
-        described = {"move": store.describe(kind, config.move_network, observation=self.move.network.observation)}
-        if self.setup and config.setup_network:
-            described["setup"] = store.describe("setup", config.setup_network, count_prior=False, flag_side=False)
-        if self.belief:
-            size = Size(config.belief.depth, config.belief.width, config.belief.heads)
-            described["belief"] = store.describe(
-                "belief", size, decoder_depth=config.belief.decoder_depth, dropout=config.belief.dropout
-            )
         networks = {name: trainee.average for name, trainee in self._trainees().items()}
-        card = store.make_card(self.game, described, name=self.folder.name, about=config.about)
+        described = {name: self._description(name) for name in networks}
+        card = store.make_card(self.game, described, name=self.folder.name, about=self.config.about)
         store.save_model(folder, networks, card, dtype=torch.float32)
+
+    def _description(self, part: str) -> dict[str, Any]:
+        """A network of this run, as a card has it."""
+        config = self.config
+        if part == "move":
+            kind = "move" if isinstance(self.game, Stratego) else "plain"
+            return store.describe(kind, config.move_network, observation=self.move.network.observation)
+        if part == "setup":
+            assert config.setup_network
+            return store.describe("setup", config.setup_network, count_prior=False, flag_side=False)
+        belief = config.belief
+        size = Size(belief.depth, belief.width, belief.heads)
+        return store.describe("belief", size, decoder_depth=belief.decoder_depth, dropout=belief.dropout)
 
     def _write_config(self) -> None:
         if self.workers.leads:
@@ -374,20 +389,30 @@ class Run:
             belief = {"iteration": self._belief_of, "steps": self.belief.learner.steps, "seconds": self.belief.seconds}
             progress["belief"] = belief
             parts["belief"] = self.belief.state()
-        return Checkpoint(progress, networks, parts)
+        return Checkpoint(self.folder / CHECKPOINT, progress, networks, parts)
+
+    def _go_on_from(self, model: store.Model) -> None:
+        """Begin with the networks of a model, as if its run were resumed without its games and its optimiser."""
+        model.check_plays(self.game)
+        parts = ["move", *(["setup"] if self.setup else []), *(["belief"] if model.belief else [])]
+        for part in parts:
+            check_same(model.card, part, self._description(part))
+        self.ancestor = model.card
+        self._load(model_checkpoint(model, parts, self.config, self.workers.count))
+        self.notes = [f"it goes on from the networks of {model.card['name']!r}, after iteration {self.iteration:,}"]
 
     def _load(self, found: Checkpoint) -> None:
         progress, parts = found.progress, found.parts
         self.iteration, self.moves, self.games = progress["iteration"], progress["moves"], progress["games"]
         self.seconds, self.numbered = progress["seconds"], progress["numbered"]
         self.move_learner.filter.large = progress["large_windows"]
-        self._load_networks(found.networks)
+        self._load_networks(found.networks, found.source)
         if belief := progress.get("belief"):
             # Its games are played by the averaged networks, which have to be there first.
             self._belief_of = belief["iteration"]
             self.belief = self._make_belief(belief["steps"])
             self.belief.seconds = belief["seconds"]
-            self._load_networks(found.networks)
+            self._load_networks(found.networks, found.source)
         wanted = ["optimiser", "games", *(["setups"] if self.setup_learner else [])]
         missing = {name: "it is not in the checkpoint" for name in wanted if name not in parts}
         if "games" in parts and self.workers.any(not _same_shapes(parts["games"], self.collector.state())):
@@ -411,11 +436,11 @@ class Run:
             else:
                 self.notes.append(f"belief.pt: it is not in the checkpoint, so {NEW['belief']}")
 
-    def _load_networks(self, networks: Mapping[str, Tensor]) -> None:
+    def _load_networks(self, networks: Mapping[str, Tensor], source: Path) -> None:
         for name, trainee in self._trainees().items():
             for part, network in (("network", trainee.network), ("average", trainee.average)):
                 tensors = under(f"{name}.{part}.", networks)
-                store.check_tensors(tensors, network, f"{self.folder / CHECKPOINT}, {part} of {name!r}")
+                store.check_tensors(tensors, network, f"{source}, {part} of {name!r}")
                 network.load_state_dict(tensors)
             trainee.refresh()
 

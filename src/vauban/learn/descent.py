@@ -1,0 +1,72 @@
+"""A run that goes on from a model, shipped or imported, whose own run nobody has any more.
+
+The networks are there, and the card says how far they had come. Games, optimiser and moving averages begin anew; the
+schedules go on where they were, and the card of what comes of it has the model's history before its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torch import Tensor
+
+from vauban.errors import ConfigurationError
+from vauban.learn.checkpoint import Checkpoint
+from vauban.learn.config import RunConfig
+from vauban.nets.store import Card, Model
+
+FREE = ("kind", "parameters", "dtype", "dropout")
+"""What a run need not agree with in the card of a network: it follows from the rest, or matters in training only."""
+
+
+def check_same(card: Card, part: str, wanted: Mapping[str, Any]) -> None:
+    """Refuse a network of a model that a configuration would build in another way."""
+    described = card["networks"].get(part)
+    if described is None:
+        raise ConfigurationError(f"the model {card['name']!r} has no {part} network: add --set {part}_network=false")
+    has, wants = _options(described), _options(wanted)
+    for name in has:
+        if has[name] != wants.get(name):
+            raise ConfigurationError(
+                f"{name} of the {part} network is {has[name]} in the model {card['name']!r} and {wants.get(name)} in "
+                "the configuration: a run that goes on from a model keeps its networks as they are"
+            )
+
+
+def model_checkpoint(model: Model, parts: Sequence[str], config: RunConfig, workers: int) -> Checkpoint:
+    """What the run of a model would have saved, as far as it can be told from the model."""
+    history = model.card.get("training", {})
+    progress: dict[str, Any] = {
+        "iteration": history.get("iterations", 0),
+        "moves": history.get("moves", 0),
+        "games": history.get("games", 0),
+        "seconds": 60 * moving_minutes(history),
+        "numbered": history.get("moves", 0),  # at most one game has begun with each move
+        "played": [config.game, config.rules],
+        "large_windows": config.moves.settled,  # its values have long told positions apart
+        "workers": workers,
+    }
+    if "belief" in parts:
+        progress["belief"] = {
+            "iteration": progress["iteration"],
+            "steps": history.get("steps", {}).get("belief", 0),
+            "seconds": 0.0,
+        }
+    networks: dict[str, Tensor] = {}
+    for part in parts:
+        for key, tensor in getattr(model, part).state_dict().items():
+            networks |= {f"{part}.{name}.{key}": tensor.float() for name in ("network", "average")}
+    return Checkpoint(model.folder, progress, networks, {})
+
+
+def moving_minutes(history: Mapping[str, Any]) -> float:
+    """For how long a model has learned to move, without its belief, by what its card says of its training."""
+    curve = history.get("curve")
+    return float(curve[-1]["minutes"] if curve else history.get("minutes", 0.0))
+
+
+def _options(described: Mapping[str, Any]) -> dict[str, Any]:
+    """What a network is built from, by one name each."""
+    flat = {**described, **described["size"]}
+    return {name: value for name, value in flat.items() if name not in (*FREE, "size")}
