@@ -129,6 +129,8 @@ def test_the_card_of_a_run_from_a_model_begins_with_the_models_history(config: P
     assert after["steps"]["move"] == before["steps"]["move"] + sum(line.get("moves.batches", 0) for line in lines)
     assert after["steps"]["belief"] == before["steps"]["belief"] + 3
     assert after["commit"] == before["commit"] and after["machine"] == before["machine"]
+    said = told(*train, "--set", "iterations=3", "--from", "runs/first", "--out", "runs/third")
+    assert "it goes on from the networks of 'first', after iteration 2" in said, "a run knows its own history"
 
 
 def test_ctrl_c_ends_a_run_in_order(config: Path) -> None:

@@ -79,10 +79,10 @@ def train(
         raise ConfigurationError(f"a resumed run stays in its folder, {resume}: leave --out away")
     if resume is not None and model is not None:
         raise ConfigurationError(f"a resumed run has its own networks, in {resume}: leave --from away")
+    from vauban.learn.card import load_trained
     from vauban.learn.config import config_text, load_config
     from vauban.learn.run import Run, run_config
     from vauban.learn.workers import join_workers, local_device
-    from vauban.nets.store import load_model
 
     changes = [*(change or []), *([f"minutes={minutes}"] if minutes is not None else [])]
     config = load_config(preset, changes) if preset else run_config(_given(resume), changes)
@@ -96,7 +96,7 @@ def train(
         workers = join_workers(place, config.patience)
         command = command_text(preset, resume, changes, workers.count, out, model)
         if preset is not None:
-            run = Run.begin(config, folder, place, workers, evaluator, load_model(model) if model else None)
+            run = Run.begin(config, folder, place, workers, evaluator, load_trained(model) if model else None)
         else:
             run = Run.resume(folder, place, workers, changes, evaluator)
         last = go(run, command, price)

@@ -6,6 +6,7 @@ import json
 import shlex
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from vauban.learn.origin import read_starts
 from vauban.learn.run import CHECKPOINT, MODEL, run_config
 from vauban.nets.store import (
     Card,
+    Model,
     ModelError,
     Training,
     load_model,
@@ -58,6 +60,15 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
     networks = {part: getattr(model, part) for part in described}
     save_model(out, networks, card, torch.bfloat16)
     return read_card(out)
+
+
+def load_trained(name: str | Path) -> Model:
+    """A model whose card has its training: as it was written, or from the run in whose folder the model is."""
+    model = load_model(name)
+    run = model.folder.parent
+    if "training" in model.card or not (run / CHECKPOINT).exists():
+        return model
+    return replace(model, card={**model.card, "training": asdict(training_of(run))})
 
 
 def training_of(run: Path) -> Training:
