@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from vauban.cli.main import app
 from vauban.cli.train import command_text, make_evaluator, stopped_by_signals
-from vauban.cli.train_display import Display, duration, estimate_lines, line
+from vauban.cli.train_display import Display, done_line, duration, estimate_lines, line
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.learn.card import ROWS, _commands, belief_of, curve_of, steps_of
 from vauban.learn.config import config_table, load_config, parse_config, presets
@@ -129,6 +129,8 @@ def test_the_card_of_a_run_from_a_model_begins_with_the_models_history(config: P
     assert after["steps"]["move"] == before["steps"]["move"] + sum(line.get("moves.batches", 0) for line in lines)
     assert after["steps"]["belief"] == before["steps"]["belief"] + 3
     assert after["commit"] == before["commit"] and after["machine"] == before["machine"]
+    said = told(*train, "--set", "iterations=2", "--from", "./first", "--out", "runs/over")
+    assert "no more moves are to be learned: it has had 2 iterations of 2 (--set iterations=4 goes on)" in said
     said = told(*train, "--set", "iterations=3", "--from", "runs/first", "--out", "runs/third")
     assert "it goes on from the networks of 'first', after iteration 2" in said, "a run knows its own history"
 
@@ -254,6 +256,12 @@ def test_an_estimate_in_sentences(tmp_path: Path) -> None:
     assert "282.67 dollars" in whole and "0.40 dollars" in belief
     endless = Run.begin(parse_config(SMALL), tmp_path / "endless")
     assert "it has no end of its own: an hour brings 6.00 million moves" in estimate_lines(endless, an_estimate(), 4)[1]
+
+
+def test_a_run_that_has_had_its_minutes_says_what_makes_it_go_on(tmp_path: Path) -> None:
+    run = Run.begin(parse_config(SMALL, ["minutes=5"]), tmp_path / "run")
+    run.seconds = 320
+    assert done_line(run).endswith("it has had 5.3 minutes, and 5 are asked for (--minutes 10 goes on)")
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def train(
 
 def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
     """Say what a run will take, then train until it is over or somebody stops it; the last line of metrics."""
-    from vauban.cli.train_display import Display, estimate_lines
+    from vauban.cli.train_display import Display, done_line, estimate_lines
     from vauban.learn.config import config_table
     from vauban.learn.estimate import estimate
     from vauban.learn.origin import note_start
@@ -127,7 +127,10 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
             )
             for note in run.notes:
                 display.say(note)
-        if run.goes_on():
+        going = run.goes_on()
+        if leads and not run.moving:
+            display.say(done_line(run))
+        if going:
             if leads and run.moving:
                 display.say("measuring a few batches, from which nothing is learned …")
             found = estimate(run) if run.moving else None

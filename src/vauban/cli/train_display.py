@@ -170,6 +170,18 @@ def estimate_lines(run: Run, found: Estimate | None, price: float) -> list[str]:
     return lines
 
 
+def done_line(run: Run) -> str:
+    """Why a run learns no more moves, and what would make it go on."""
+    config, reached = run.config, []
+    if config.minutes and run.minutes >= config.minutes:
+        more = f"--minutes {run.minutes + config.minutes:.0f}"
+        reached.append(f"it has had {run.minutes:.1f} minutes, and {config.minutes:g} are asked for ({more} goes on)")
+    if config.iterations and run.iteration >= config.iterations:
+        more = f"--set iterations={run.iteration + config.iterations}"
+        reached.append(f"it has had {run.iteration:,} iterations of {config.iterations:,} ({more} goes on)")
+    return f"no more moves are to be learned: {' and '.join(reached)}"
+
+
 def _moves_lines(run: Run, found: Estimate, rate: float) -> list[str]:
     config = run.config
     parts = ", ".join(
