@@ -416,7 +416,9 @@ def test_a_run_can_go_on_from_a_model_alone(tmp_path: Path) -> None:
         for name, tensor in trainee.network.state_dict().items():
             assert torch.equal(tensor, stored[name]) and torch.equal(trainee.average.state_dict()[name], stored[name])
     assert set(run._trainees()) == {"move", "setup", "belief"}
-    told = run.iterate()
+    killed = Run.resume(tmp_path / "second")
+    assert killed.iteration == 3
+    assert without_times(killed.iterate()) == without_times(told := run.iterate()), "nothing is lost before it begins"
     assert told["iteration"] == 4 and told["moves.batches"] > 0
     run.moving = False
     assert run.iterate()["belief.steps"] == 6, "three steps each"

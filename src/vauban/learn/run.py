@@ -143,6 +143,7 @@ class Run:
         run = cls(config, folder, torch.device(device), workers, evaluator)
         if model is not None:
             run._go_on_from(model)
+            run.save()  # a run that is killed in its first minutes must not begin again with nothing
         run._write_config()
         return run
 
