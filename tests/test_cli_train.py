@@ -26,7 +26,7 @@ from vauban.learn.config import config_table, load_config, parse_config, presets
 from vauban.learn.estimate import Estimate
 from vauban.learn.metrics import read_metrics
 from vauban.learn.run import Run
-from vauban.nets.store import ModelError, load_model, read_card
+from vauban.nets.store import STRENGTH, ModelError, load_model, read_card
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
 
@@ -46,6 +46,11 @@ def told(*arguments: str) -> str:
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done.output
+
+
+def match_text(agent: str, variant: str) -> str:
+    """What a match prints, as far as a card wants to know."""
+    return json.dumps({"agents": [agent, "random"], **dict.fromkeys(STRENGTH, 0), "variant": variant})
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:
@@ -351,7 +356,9 @@ def test_a_card_counts_the_steps_of_each_network_and_says_what_the_belief_is_wor
     [
         ("no json", "a line of JSON for each match"),
         ('{"agents": ["cadet", "random"]}', "the first agent has to be the model"),
-        ('{"agents": ["net:runs/x", "random"]}', "a match without variant"),
+        ('{"agents": ["net:run", "random"]}', "a match without variant"),
+        ('{"agents": ["net:runs/x", "random"]}', "a match of the model 'runs/x', and this one is 'mine'"),
+        (match_text("net:./run/model", "barrage"), "a match of 'barrage', and the model plays tiny"),
         ("[1]", "a line of JSON for each match"),
     ],
 )

@@ -170,7 +170,8 @@ def test_a_resumed_training_goes_on_as_if_it_had_not_been_interrupted() -> None:
         through.learn(batch)
     for batch in batches[:3]:
         first.learn(batch)
-    second.load_state(first.state())
+    second.trainee.load_state(first.trainee.state())
+    second.steps = first.steps
     for batch in batches[3:]:
         second.learn(batch)
     for name in ("network", "average"):

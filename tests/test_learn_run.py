@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -272,6 +273,17 @@ def test_a_window_in_which_nothing_matters_teaches_nothing(tmp_path: Path) -> No
     assert all(torch.equal(*pair) for pair in zip(before, after, strict=True))
 
 
+def test_where_few_advantages_are_large_batches_are_smaller_and_not_fewer(tmp_path: Path) -> None:
+    # Table 27: 202 batches an iteration, whatever the lower bound of the filter leaves of them.
+    quantile = ["moves.quantile=0.5", "moves.settled=0", "moves.batch=8", "setup_network=false"]
+    begun(tmp_path / "run", 0, tuple(quantile))
+    whole = Run.resume(tmp_path / "run", changes=["moves.magnitude=0.0"]).iterate()
+    bound = whole["moves.threshold"] * 1.3
+    few = Run.resume(tmp_path / "run", changes=[f"moves.magnitude={bound}"]).iterate()
+    assert 0 < few["moves.kept"] < whole["moves.kept"]
+    assert few["moves.batches"] == whole["moves.batches"] == math.ceil(0.5 * 24 * 12 / 8)
+
+
 def test_the_loss_of_a_batch_is_the_weighed_sum_of_its_parts_17_3(tmp_path: Path) -> None:
     run = begun(tmp_path / "run", changes=("moves.update_weight=0.3", "moves.outcome_weight=0.7", "moves.clip=0.01"))
     learner, config = run.move_learner, run.config.moves
@@ -300,8 +312,9 @@ def test_the_newest_position_of_each_player_is_not_learned_from(tmp_path: Path) 
     run = begun(tmp_path / "run")
     learner, games = run.move_learner, run.config.moves.games
     everything = Returns(torch.zeros(14, games, 3), torch.ones(14, games), torch.ones(14, games, dtype=torch.bool))
-    positions, _ = learner._filter(everything)
+    positions, _, usual = learner._filter(everything)
     assert positions.tolist() == list(range(12 * games))
+    assert usual == 12 * games / 4
 
 
 def test_a_run_with_another_number_of_games_keeps_its_networks(tmp_path: Path) -> None:
@@ -420,6 +433,10 @@ def test_a_run_can_go_on_from_a_model_alone(tmp_path: Path) -> None:
     assert killed.iteration == 3
     assert without_times(killed.iterate()) == without_times(told := run.iterate()), "nothing is lost before it begins"
     assert told["iteration"] == 4 and told["moves.batches"] > 0
+    run.save()
+    make_model(tmp_path / "second", tmp_path / "third", "other")
+    inherited = load_model(tmp_path / "third").card["training"]
+    assert inherited["steps"]["belief"] == 3 and inherited["belief"] == {}, "it has not been measured again"
     run.moving = False
     assert run.iterate()["belief.steps"] == 6, "three steps each"
     run.save()
@@ -439,6 +456,18 @@ def test_a_model_that_a_run_cannot_go_on_from_is_refused(tmp_path: Path, changes
     with pytest.raises(VaubanError, match=words):
         Run.begin(parse_config(SMALL, changes), tmp_path / "other", model=load_model(tmp_path / "run"))
     assert not (tmp_path / "other" / "config.toml").exists()
+
+
+def test_imported_weights_are_gone_on_from_without_their_setups(tmp_path: Path) -> None:
+    begun(tmp_path / "run", 0)
+    model = load_model(tmp_path / "run")
+    networks = {**model.card["networks"], "setup": {**model.card["networks"]["setup"], "flag_side": True}}
+    model = replace(model, card={**model.card, "networks": networks, "source": {"program": "another"}})
+    with pytest.raises(ConfigurationError, match="as the published program does .flag_side.*setup_network=false"):
+        Run.begin(parse_config(SMALL), tmp_path / "other", model=model)
+    Run.begin(parse_config(SMALL, ["setup_network=false"]), tmp_path / "other", model=model)
+    again = Run.resume(tmp_path / "other")
+    assert again.before == {"source": {"program": "another"}}, "whose weights they were is not forgotten"
 
 
 def test_a_model_without_setups_is_gone_on_from_without_them(tmp_path: Path) -> None:
@@ -472,7 +501,7 @@ def test_the_preset_paper_has_the_numbers_of_the_tables_17_to_25() -> None:
     assert (moves.games, setups.per_player, moves.length) == (1536, 1000, 202)
     assert (setups.learning_rate, setups.batch, setups.epochs, setups.clip) == (5e-5, 1024, 5, 0.2)
     assert (setups.entropy_weight, setups.kl_weight, setups.outcome_weight) == (1, 0.1, 0.5)
-    assert (setups.gradient_norm, setups.average, setups.per_game) == (0.5, 0.999, True)
+    assert (setups.gradient_norm, setups.average) == (0.5, 0.999)
     assert setups.reach == moves.reach == 0, "the plain moving average"
     assert [setups.temperature.at(n) for n in (1, 1000)] == pytest.approx([0.1, 0.1 / 1000**0.3])
     assert (moves.clip, moves.quantile, moves.magnitude, moves.settled, moves.average) == (0.2, 0.75, 0.01, 0, 0.999)
@@ -508,6 +537,12 @@ def test_the_preset_paper_has_the_numbers_of_the_tables_17_to_25() -> None:
         ("moves.average=1.0", "average of the moves must be in"),
         ("moves.reach=-1", "reach of the moves must not be negative"),
         ("moves.gradient_norm=0", "gradient_norm of the moves must be more than 0"),
+        ("setups.clip=-1.0", "clip of the setups must not be negative"),
+        ("setups.learning_rate=-1.0", "learning_rate of the setups must be more than 0"),
+        ("belief.width=15", "width must be a multiple of its heads"),
+        ("belief.dropout=1.5", "dropout from 0 to below 1, not 1 and 1.5"),
+        ("belief.decoder_depth=0", "decoder_depth of the belief is 1 or more"),
+        ("belief.gradient_norm=0.0", "gradient_norm of the belief are more than 0"),
     ],
 )
 def test_a_wrong_change_says_what_would_be_right(change: str, words: str) -> None:

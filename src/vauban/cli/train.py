@@ -119,9 +119,7 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
     last: dict[str, Any] = {}
     with _no_room_is_said(run), stopped_by_signals(run, display):
         if leads:
-            note_start(
-                run.folder, command, config_table(run.config), run.device, run.workers, run.iteration, run.ancestor
-            )  # fmt: skip
+            note_start(run.folder, command, config_table(run.config), run.device, run.workers, run.iteration)
             display.say(
                 f"training in {run.folder}, on {run.device}; Ctrl-C stops it, and --resume {run.folder} goes on"
             )

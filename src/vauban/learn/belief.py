@@ -71,6 +71,17 @@ class BeliefConfig:
     """Every so many plies the games to come get new pools of setups."""
 
     def __post_init__(self) -> None:
+        Size(self.depth, self.width, self.heads)  # refuses what cannot be built, now and not when moves are done
+        if self.decoder_depth < 1 or not 0 <= self.dropout < 1:
+            raise ConfigurationError(
+                "decoder_depth of the belief is 1 or more, its dropout from 0 to below 1, not "
+                f"{self.decoder_depth} and {self.dropout}"
+            )
+        if min(self.learning_rate, self.gradient_norm) <= 0:
+            raise ConfigurationError(
+                f"learning_rate and gradient_norm of the belief are more than 0, not {self.learning_rate} and "
+                f"{self.gradient_norm}"
+            )
         if self.every < 1 or self.every % 2 == 0:
             raise ConfigurationError(f"every must be odd, so that both players' positions are taken, not {self.every}")
         if min(self.games, self.pool, self.refresh) < 1 or self.warmup < 0:
@@ -255,15 +266,6 @@ class BeliefLearner:
             of_positions, counted = mean_of_pieces(-belief.log_likelihood(seen, values), hidden)
             scores.append(float(of_positions.sum() / counted.sum().clamp_min(1)))
         return Scores(*scores)
-
-    def state(self) -> dict[str, Any]:
-        """All that a resumed run needs."""
-        return {"trainee": self.trainee.state(), "steps": self.steps}
-
-    def load_state(self, state: Mapping[str, Any]) -> None:
-        """Go on from `state()`."""
-        self.trainee.load_state(state["trainee"])
-        self.steps = state["steps"]
 
     @contextmanager
     def _own_dice(self) -> Iterator[None]:

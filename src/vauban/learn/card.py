@@ -46,8 +46,8 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
     """
     config = run_config(run)
     # Read before anything is written: a model whose strength cannot be told is not half made.
-    strength = [row for path in matches for row in _strength(path, name)]
     model = load_model(run / MODEL)
+    strength = [row for path in matches for row in _strength(path, run, name, model.card["variants"])]
     kept = ("parameters", "dtype")
     described = {
         part: {key: value for key, value in each.items() if key not in kept}
@@ -55,7 +55,7 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
     }
     card = make_card(
         model.game, described, name=name, about=config.about or f"Trained by vauban train, in {run.name}.",
-        training=training_of(run), strength=strength,
+        training=training_of(run), source=read_progress(run / CHECKPOINT)["before"].get("source"), strength=strength,
     )  # fmt: skip
     networks = {part: getattr(model, part) for part in described}
     save_model(out, networks, card, torch.bfloat16)
@@ -66,7 +66,7 @@ def load_trained(name: str | Path) -> Model:
     """A model whose card has its training: as it was written, or from the run in whose folder the model is."""
     model = load_model(name)
     run = model.folder.parent
-    if "training" in model.card or not (run / CHECKPOINT).exists():
+    if "training" in model.card or model.folder.name != MODEL or not (run / "config.toml").exists():
         return model
     return replace(model, card={**model.card, "training": asdict(training_of(run))})
 
@@ -74,7 +74,7 @@ def load_trained(name: str | Path) -> Model:
 def training_of(run: Path) -> Training:
     """How the networks of a run came about, with what was before it if it began with those of a model."""
     progress, starts, lines = read_progress(run / CHECKPOINT), read_starts(run), read_metrics(run)
-    before = starts[0].get("before", {}) if starts else {}
+    before = progress["before"].get("training", {})
     commands = [text for text in (before.get("command", ""), _commands(starts)) if text]
     believing = before.get("minutes", 0.0) - moving_minutes(before)
     seconds = progress["seconds"] + progress.get("belief", {}).get("seconds", 0.0) + 60 * believing
@@ -89,7 +89,7 @@ def training_of(run: Path) -> Training:
         command=" && ".join(commands) or f"vauban train {run / 'config.toml'}",
         date=progress["saved"],
         steps=steps_of(lines, before.get("steps", {})),
-        belief=belief_of(lines),
+        belief=belief_of(lines),  # nothing of a belief before: it was measured on games of another policy
         curve=[*before.get("curve", ()), *curve_of(lines)],
     )
 
@@ -100,7 +100,7 @@ def steps_of(lines: Sequence[Mapping[str, float]], before: Mapping[str, int] = {
         "move": before.get("move", 0) + sum(line.get("moves.batches", 0) for line in lines),
         "setup": before.get("setup", 0) + sum(line.get("setups.steps", 0) for line in lines),
         # Counted on by the run itself.
-        "belief": max((line.get("belief.steps", 0) for line in lines), default=before.get("belief", 0)),
+        "belief": max(before.get("belief", 0), *(line.get("belief.steps", 0) for line in lines), 0),
     }
     return {part: int(steps) for part, steps in counted.items() if steps}
 
@@ -185,12 +185,12 @@ def _distinct(texts: Sequence[str]) -> str:
     return "; ".join(dict.fromkeys(texts))
 
 
-def _strength(path: Path, name: str) -> list[dict[str, Any]]:
+def _strength(path: Path, run: Path, name: str, variants: Sequence[str]) -> list[dict[str, Any]]:
     """The matches of a file as rows of a card."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
         date = time.strftime("%Y-%m-%d", time.localtime(path.stat().st_mtime))
-        return [_row(json.loads(line), name, date) for line in lines if line.strip()]
+        return [_row(json.loads(line), run, name, variants, date) for line in lines if line.strip()]
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, TypeError, ModelError) as error:
@@ -199,14 +199,20 @@ def _strength(path: Path, name: str) -> list[dict[str, Any]]:
         ) from error
 
 
-def _row(told: Any, name: str, date: str) -> dict[str, Any]:
+def _row(told: Any, run: Path, name: str, variants: Sequence[str], date: str) -> dict[str, Any]:
     if not isinstance(told, dict):
         raise ModelError(f"a match is an object, not {told!r}")
     kind, colon, options = told["agents"][0].partition(":") if told.get("agents") else ("", "", "")
     if not colon or kind not in ("net", "search"):
         raise ModelError(f"the first agent has to be the model, as net:RUN or search:RUN, not {kind!r}")
-    _, comma, rest = options.partition(",")
-    row = strength_row(told, "", date) | {"agent": f"{kind}:{name}{comma}{rest}"}
+    model, comma, rest = options.partition(",")
+    played = model.removeprefix("model=")
+    if played != name and Path(played).resolve() not in (run.resolve(), (run / MODEL).resolve()):
+        raise ModelError(f"a match of the model {played!r}, and this one is {name!r}, of the run {str(run)!r}")
+    found = strength_row(told, "", date)
+    if found["variant"] not in variants:
+        raise ModelError(f"a match of {found['variant']!r}, and the model plays {' and '.join(variants)}")
+    row = found | {"agent": f"{kind}:{name}{comma}{rest}"}
     usual = row["rules"] == Stratego(row["variant"]).rules.text
     row["command"] = shlex.join(
         [

@@ -19,6 +19,9 @@ from vauban.nets.store import Card, Model
 FREE = ("kind", "parameters", "dtype", "dropout")
 """What a run need not agree with in the card of a network: it follows from the rest, or matters in training only."""
 
+PUBLISHED = ("count_prior", "flag_side")
+"""How the published program sets up: for imported weights, and no way of training."""
+
 
 def check_same(card: Card, part: str, wanted: Mapping[str, Any]) -> None:
     """Refuse a network of a model that a configuration would build in another way."""
@@ -27,6 +30,11 @@ def check_same(card: Card, part: str, wanted: Mapping[str, Any]) -> None:
         raise ConfigurationError(f"the model {card['name']!r} has no {part} network: add --set {part}_network=false")
     has, wants = _options(described), _options(wanted)
     for name in has:
+        if has[name] != wants.get(name) and name in PUBLISHED:
+            raise ConfigurationError(
+                f"the setup network of the model {card['name']!r} sets up as the published program does ({name}), "
+                "which is not trained here: add --set setup_network=false, and only its moves are learned on"
+            )
         if has[name] != wants.get(name):
             raise ConfigurationError(
                 f"{name} of the {part} network is {has[name]} in the model {card['name']!r} and {wants.get(name)} in "
@@ -46,6 +54,7 @@ def model_checkpoint(model: Model, parts: Sequence[str], config: RunConfig, work
         "played": [config.game, config.rules],
         "large_windows": config.moves.settled,  # its values have long told positions apart
         "workers": workers,
+        "before": {key: model.card[key] for key in ("training", "source") if key in model.card},
     }
     if "belief" in parts:
         progress["belief"] = {

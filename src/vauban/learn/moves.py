@@ -144,8 +144,8 @@ class MoveLearner:
             window.foreseen, window.players, window.ended, window.results, self._utilities,
             config.outcome_decay, config.advantage_decay,
         )  # fmt: skip
-        positions, threshold = self._filter(returns)
-        order, bounds, total = self._shuffle(positions, iteration)
+        positions, threshold, usual = self._filter(returns)
+        order, bounds, total = self._shuffle(positions, usual, iteration)
         self._advantages.copy_(returns.advantages.flatten())
         self._outcomes.copy_(returns.outcomes.flatten(0, 1))
         rate, magnet = config.learning_rate.at(iteration), config.magnet_weight.at(iteration)
@@ -192,19 +192,23 @@ class MoveLearner:
         self._norms += self.trainee.descend(loss, self.config.gradient_norm)
         self._sums += measured
 
-    def _filter(self, returns: Returns) -> tuple[Tensor, float]:
-        """The positions to learn from, as row × games + game, and how large an advantage they have at least."""
+    def _filter(self, returns: Returns) -> tuple[Tensor, float, int]:
+        """The positions to learn from, as row × games + game; how large an advantage they have at least; and how many
+        there would be, those of all workers together, if the quantile alone decided."""
         estimated = returns.estimated.clone()
         estimated[-self.collector.carried :] = False
         sizes = returns.advantages.abs()
-        threshold = self.filter.threshold(self.workers.gather(sizes[estimated]))
-        return (estimated & (sizes >= threshold)).flatten().nonzero().squeeze(1), threshold
+        everywhere = self.workers.gather(sizes[estimated])
+        threshold = self.filter.threshold(everywhere)
+        positions = (estimated & (sizes >= threshold)).flatten().nonzero().squeeze(1)
+        return positions, threshold, math.ceil((1 - self.config.quantile) * len(everywhere))
 
-    def _shuffle(self, positions: Tensor, iteration: int) -> tuple[Tensor, list[tuple[int, int, int]], int]:
+    def _shuffle(self, positions: Tensor, usual: int, iteration: int) -> tuple[Tensor, list[tuple[int, int, int]], int]:
         """The positions in random order; the bounds of this worker's part of each batch, and the size of all of it.
 
-        The order is drawn for all positions of the window, whoever has played them: several workers make the same
-        batches as one would.
+        There are as many batches as the usual number of positions needs: where few advantages are large enough, batches
+        are smaller, and not fewer. The order is drawn for all positions of the window, whoever has played them: several
+        workers make the same batches as one would.
         """
         games = self.collector.sim.n
         row, game = positions // games, positions % games
@@ -213,11 +217,11 @@ class MoveLearner:
         together = self.workers.gather(keys)
         if self.workers.count > 1:
             together = together.sort().values
-        size = self.config.batch * self.workers.count
-        bounds = _cut(keys, together, size)
+        count = math.ceil(max(usual, len(together)) / (self.config.batch * self.workers.count))
+        bounds = _cut(keys, together, count)
         while self.workers.any(any(last - first > self._room for first, last, _ in bounds)):
-            size = 3 * size // 4
-            bounds = _cut(keys, together, size)
+            count = math.ceil(4 / 3 * count)
+            bounds = _cut(keys, together, count)
         return positions[order], bounds, len(together)
 
     def _batch(self) -> Batch:
@@ -261,12 +265,12 @@ METRICS = ("policy_loss", "outcome_loss", "update_kl", "magnet_kl", "entropy", "
 """Means over the positions that were trained, in the order in which `_compute_losses` sums them."""
 
 
-def _cut(keys: Tensor, together: Tensor, size: int) -> list[tuple[int, int, int]]:
-    """Batches of so many at most: the bounds in one worker's sorted keys, and how large they are with those of all."""
-    if len(together) == 0:
+def _cut(keys: Tensor, together: Tensor, count: int) -> list[tuple[int, int, int]]:
+    """So many batches, none of them empty: the bounds in one worker's sorted keys, and how large they are in all."""
+    count = min(count, len(together))
+    if count == 0:
         return []
     # As equal as can be: a last batch of a few positions would be a whole step for them.
-    count = -(-len(together) // size)
     starts = [number * len(together) // count for number in range(count)]
     places = torch.searchsorted(keys, together[starts]).tolist()
     sizes = [last - first for first, last in pairwise([*starts, len(together)])]

@@ -20,13 +20,9 @@ STARTS = "starts.jsonl"
 
 
 def note_start(
-    folder: Path, command: str, configuration: Mapping[str, Any], device: torch.device, workers: Workers,
-    iteration: int, ancestor: Mapping[str, Any] | None = None,
-) -> None:  # fmt: skip
-    """Add a line on how a run was started, with which configuration, and at which iteration.
-
-    ancestor: the card of the model whose networks it begins with; how that was trained is kept.
-    """
+    folder: Path, command: str, configuration: Mapping[str, Any], device: torch.device, workers: Workers, iteration: int
+) -> None:
+    """Add a line on how a run was started, with which configuration, and at which iteration."""
     line = {
         "command": command,
         "configuration": configuration,
@@ -35,7 +31,6 @@ def note_start(
         "machine": machine_text(device, workers.count),
         "commit": commit_text(),
         "torch": torch.__version__,
-        **({"before": ancestor.get("training", {})} if ancestor else {}),
     }
     with (folder / STARTS).open("a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")

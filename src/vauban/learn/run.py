@@ -89,10 +89,12 @@ class Run:
         """Set it, at any moment, to end the run with the iteration that is under way."""
         self.notes: list[str] = []
         """What a resumed run has to do without, in sentences."""
-        self.ancestor: store.Card | None = None
-        """The card of the model whose networks a new run has begun with."""
+        self.before: dict[str, Any] = {}
+        """What the card of the model says of its origin whose networks this run began with, if it did."""
         self.moving = True
         """Whether moves are learned, or the belief that comes after them."""
+        self._asked = -1
+        """The iteration after which `goes_on` was asked last."""
         self._since = self._saved = self._evaluated = time.perf_counter()
         moves = config.moves
         self.journal = Journal(folder) if workers.leads else None
@@ -171,10 +173,13 @@ class Run:
     def goes_on(self) -> bool:
         """Whether there is still time, and an iteration left."""
         config = self.config
-        over = (config.iterations and self.iteration >= config.iterations) or (
-            config.minutes and self.minutes >= config.minutes
-        )
-        self.moving = not self.workers.any(bool(over))
+        if self._asked != self.iteration:
+            # Once after each iteration: the last one is evaluated, and the clock must not change its mind after that.
+            self._asked = self.iteration
+            over = (config.iterations and self.iteration >= config.iterations) or (
+                config.minutes and self.minutes >= config.minutes
+            )
+            self.moving = not self.workers.any(bool(over))
         believes = bool(config.belief.minutes) and (self.belief is None or self.belief.goes_on())
         return not self.workers.any(self.stopping) and (self.moving or not self.workers.any(not believes))
 
@@ -375,6 +380,7 @@ class Run:
             "large_windows": self.move_learner.filter.large,
             "workers": self.workers.count,
             "saved": time.strftime("%Y-%m-%d"),
+            "before": self.before,
         }
         networks: dict[str, Tensor] = {}
         for name, trainee in self._trainees().items():
@@ -398,7 +404,6 @@ class Run:
         parts = ["move", *(["setup"] if self.setup else []), *(["belief"] if model.belief else [])]
         for part in parts:
             check_same(model.card, part, self._description(part))
-        self.ancestor = model.card
         self._load(model_checkpoint(model, parts, self.config, self.workers.count))
         self.notes = [f"it goes on from the networks of {model.card['name']!r}, after iteration {self.iteration:,}"]
 
@@ -406,6 +411,7 @@ class Run:
         progress, parts = found.progress, found.parts
         self.iteration, self.moves, self.games = progress["iteration"], progress["moves"], progress["games"]
         self.seconds, self.numbered = progress["seconds"], progress["numbered"]
+        self.before = progress["before"]
         self.move_learner.filter.large = progress["large_windows"]
         self._load_networks(found.networks, found.source)
         if belief := progress.get("belief"):

@@ -51,8 +51,6 @@ class SetupConfig:
     """Setups in a batch, of each worker."""
     epochs: int = 5
     """How often an iteration's setups are gone through."""
-    per_game: bool = True
-    """Learn from each of a setup's games (the paper), or once from the mean of them (the published program)."""
     learning_rate: float = 5e-5
     gradient_norm: float = 0.5
     """Longer gradients are shortened to this."""
@@ -75,6 +73,12 @@ class SetupConfig:
         for name in ("per_player", "batch", "epochs"):
             if getattr(self, name) < 1:
                 raise ConfigurationError(f"{name} of the setups must be 1 or more, not {getattr(self, name)}")
+        for name in ("learning_rate", "gradient_norm"):
+            if getattr(self, name) <= 0:
+                raise ConfigurationError(f"{name} of the setups must be more than 0, not {getattr(self, name)}")
+        for name in ("clip", "outcome_weight", "entropy_weight", "kl_weight"):
+            if getattr(self, name) < 0:
+                raise ConfigurationError(f"{name} of the setups must not be negative, and is {getattr(self, name)}")
         if not 0 <= self.average < 1:
             raise ConfigurationError(f"average of the setups must be in [0, 1), not {self.average}")
         if self.reach < 0:
@@ -302,15 +306,10 @@ class SetupLearner:
 
     def targets(self, counts: Tensor, temperature: float) -> Batch:
         """What is to be learned from setups whose games came to this; counts: setups of the table × outcomes."""
-        if self.config.per_game:
-            # Games of a setup with the same outcome teach the same.
-            places, results = counts.nonzero(as_tuple=True)
-            outcomes = torch.eye(counts.shape[1], device=self.device)[results]
-            weights = counts[places, results].float()
-        else:
-            places = counts.sum(1).nonzero()[:, 0]
-            outcomes = counts[places] / counts[places].sum(1, keepdim=True)
-            weights = torch.ones_like(outcomes[:, 0])
+        # Each of a setup's games counts (the published program takes their mean); those that end alike teach the same.
+        places, results = counts.nonzero(as_tuple=True)
+        outcomes = torch.eye(counts.shape[1], device=self.device)[results]
+        weights = counts[places, results].float()
         data = self.table.entries.at(places)
         surprise = remaining_surprise(data.log_policy.gather(-1, data.pieces[..., None])[..., 0])
         advantages = setup_advantages(outcomes, surprise, data.outcome, data.entropy, self._utilities, temperature)
