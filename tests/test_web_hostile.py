@@ -24,12 +24,14 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from vauban.web import app as application
 from vauban.web import connections
+from vauban.web import host as module
 from vauban.web.connections import descriptors
-from vauban.web.host import Settings
+from vauban.web.host import Host, Settings
 from vauban.web.levels import Level, levels
 from vauban.web.limits import Rate
 from vauban.web.rooms import Client
-from vauban.web.table import SEATS
+from vauban.web.shelf import Shelf
+from vauban.web.table import PERSON, SEATS, Event, Table, new_table
 
 PATIENT = Level("patient", "Patient", {"default": "mcts:time=30,rollouts=500"}, 30.0)
 
@@ -614,6 +616,38 @@ def test_a_promise_that_is_changed_in_the_middle_of_a_game_is_caught_by_whoever_
 
 
 # ── Below the socket ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_long_game_is_read_beside_all_other_games_and_once_for_all_who_wait_for_it(monkeypatch):
+    replay, read = module._replay, []
+
+    def slowly(game: str, events: list[Event]) -> Table:
+        read.append(game)
+        time.sleep(0.5)
+        return replay(game, events)
+
+    monkeypatch.setattr(module, "_replay", slowly)
+
+    async def story() -> None:
+        host = Host(Shelf(":memory:"), levels(), Settings(warm_up=False))
+        made = new_table("barrage", "friend", (PERSON, PERSON), invited="blue")
+        game, token, secret = made["game"], made["invitation"]["token"], secrets.token_urlsafe(24)
+        host.shelf.append(game, 0, [made])
+        one, two = Client(), Client()
+        seat = (game, "red", made["secrets"]["red"])
+        gap, last = 0.0, time.monotonic()
+        joining = host.join(game, {"invitation": token, "secret": secret})
+        waiting = [asyncio.create_task(each) for each in (host.sit(one, *seat), joining, host.sit(two, *seat))]
+        while not all(task.done() for task in waiting):
+            await asyncio.sleep(0.01)
+            gap, last = max(gap, time.monotonic() - last), time.monotonic()
+        await asyncio.gather(*waiting)
+        assert gap < 0.4, "nobody was answered while the game was read"
+        assert read == [game] and host._reading == {}
+        assert one.room is two.room is host.rooms[game] and one.room.table.secrets["blue"] == secret
+        host.shelf.close()
+
+    asyncio.run(story())
 
 
 def test_a_client_that_takes_nothing_is_lost_and_holds_no_more_than_a_few_answers():

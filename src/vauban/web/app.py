@@ -275,7 +275,7 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
     async def join(game: str, request: Request) -> Response:
         wanted = await body(request)
         with _guarded(request):
-            return JSONResponse(host.join(game, wanted))
+            return JSONResponse(await host.join(game, wanted))
 
     @app.post("/api/games/{game}/play-on")
     async def play_on(game: str, request: Request) -> Response:
@@ -427,7 +427,7 @@ async def _listen(websocket: WebSocket, client: Client, host: Host, limits: Limi
             wanted = read_json(text)
             number = wanted.get("n")
             if wanted.get("do") == "sit":
-                _sit(client, host, limits, address, wanted)
+                await _sit(client, host, limits, address, wanted)
             else:
                 host.do(client, wanted)
         except VaubanError as error:
@@ -438,7 +438,7 @@ async def _listen(websocket: WebSocket, client: Client, host: Host, limits: Limi
             client.reply({"say": "error", "code": "failure", "key": "failure", "data": {}, "text": FAILURE})
 
 
-def _sit(client: Client, host: Host, limits: Limits, address: str, wanted: Json) -> None:
+async def _sit(client: Client, host: Host, limits: Limits, address: str, wanted: Json) -> None:
     game, seat, secret = (wanted.get(key) for key in ("game", "seat", "secret"))
     have, number, eyes = wanted.get("have", 0), wanted.get("n"), wanted.get("eyes")
     if not (isinstance(game, str) and isinstance(seat, str) and isinstance(secret, str)):
@@ -448,7 +448,7 @@ def _sit(client: Client, host: Host, limits: Limits, address: str, wanted: Json)
     if eyes is not None and not isinstance(eyes, str):
         raise TableError("message", "'eyes' is a side, or nothing.")
     try:
-        host.sit(client, game, seat, secret, have, eyes)
+        await host.sit(client, game, seat, secret, have, eyes)
     except NoSuchGameError:
         if not limits.take("secrets", address):
             raise TableError("slow", "Too many wrong links. Wait a little.") from None

@@ -103,6 +103,8 @@ class Host:
         self.rooms: dict[str, Room] = {}
         self._recent: OrderedDict[str, Table] = OrderedDict()
         """Finished games that somebody looked at not long ago."""
+        self._reading: dict[str, asyncio.Task[Table]] = {}
+        """Tables that are being read from the shelf, by game."""
         self._reviews: dict[str, float] = {}
         """Reviews that are being made, by game: how far they are."""
         self._failed: dict[str, str] = {}
@@ -184,7 +186,7 @@ class Host:
             answer["friend"] = {"seat": invited, "invitation": table.invitation["token"]}
         return answer
 
-    def join(self, game: str, wanted: Json) -> Json:
+    async def join(self, game: str, wanted: Json) -> Json:
         """Take a friend's seat by an invitation, which opens it once; the secret is chosen by whoever comes.
 
         So nobody else ever sees it, and whoever has lost the answer can ask again.
@@ -192,7 +194,7 @@ class Host:
         token, secret = read_words(wanted, "invitation"), read_words(wanted, "secret")
         if not SECRET.fullmatch(secret):
             raise TableError("message", "A secret has 32 to 64 letters, digits, - and _, drawn by lot.")
-        table = self._find(game)
+        table = await self._load(game)
         if table is None or not table.invites(token):
             raise NoSuchGameError
         room = self._room(table)
@@ -266,12 +268,7 @@ class Host:
 
     async def finished(self, game: str, secret: str) -> Table:
         """A table whose game is over, for any of its seats; refuses all others."""
-        table = self._in_memory(game)
-        if table is None and (events := self._events(game)):
-            # A long game takes a while to read: not while all other games wait.
-            read = await asyncio.to_thread(_replay, game, events)
-            table = self._in_memory(game) or read
-            self._remember(table)
+        table = await self._load(game)
         if table is None or not table.knows(secret):
             raise NoSuchGameError
         if table.over is None:
@@ -308,9 +305,11 @@ class Host:
 
     # ── At a table ───────────────────────────────────────────────────────────────────────────────
 
-    def sit(self, client: Client, game: str, seat: str, secret: str, have: int = 0, eyes: str | None = None) -> None:
+    async def sit(
+        self, client: Client, game: str, seat: str, secret: str, have: int = 0, eyes: str | None = None
+    ) -> None:
         """Sit down at a table, on the seat that the secret is of; a watcher may look on with the eyes of a side."""
-        table = self._find(game)
+        table = await self._load(game)
         if table is None or seat not in SEATS or not table.admits(seat, secret):
             raise NoSuchGameError
         if eyes is not None and (seat != WATCH or eyes not in PLAYERS):
@@ -383,11 +382,21 @@ class Host:
 
     # ── Going on ─────────────────────────────────────────────────────────────────────────────────
 
-    def _find(self, game: str) -> Table | None:
+    async def _load(self, game: str) -> Table | None:
+        """The table of a game, None if there is none. Whoever waits for it gets the same one as all others who do."""
         table = self._in_memory(game)
-        if table is None and (events := self._events(game)):
-            table = _replay(game, events)
-            self._remember(table)
+        if table is not None:
+            return table
+        if game not in self._reading:
+            events = self._events(game)
+            if not events:
+                return None
+            # A long game takes a while to read: not while all other games wait.
+            self._reading[game] = asyncio.create_task(asyncio.to_thread(_replay, game, events))
+            self._reading[game].add_done_callback(lambda _: self._reading.pop(game))
+        read = await asyncio.shield(self._reading[game])  # who gives up waiting leaves it to the others
+        table = self._in_memory(game) or read
+        self._remember(table)
         return table
 
     def _in_memory(self, game: str) -> Table | None:
