@@ -19,6 +19,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from vauban.board import Board
+from vauban.errors import ConfigurationError
 from vauban.games.stratego.pieces import LETTERS, PLAYERS, TYPES
 from vauban.notation.records import read_games, write_game
 from vauban.notation.strados import strados_text
@@ -719,6 +720,31 @@ def test_beyond_loopback_addresses_in_numbers_and_the_given_name_are_names():
     names = own_names("games.example")
     assert names("games.example:8300") and names("192.168.1.7:8300") and names(f"{socket.gethostname()}")
     assert not names("evil.example") and not names("games.example.evil") and not names("")
+
+
+def test_a_server_behind_another_goes_by_the_name_of_that_one():
+    name, wanted = "play.example.com", {"variant": "barrage", "kind": "random"}
+    server = Server(name=name)
+    try:
+        for host, status in ((name, 200), ("PLAY.example.com:443", 200), ("localhost", 200), ("example.com", 421)):
+            assert server.ask("GET", "/api/offer", Host=host)[0] == status
+        origin = f"https://{name}"
+        assert server.ask("POST", "/api/setups", wanted, Host=name, Origin=origin)[0] == 200
+        assert f"wss://{name};" in server.ask("GET", "/", Host=name)[2]["content-security-policy"]
+        with server.socket(origin, name) as ws:
+            ws.send('{"do": "ping"}')
+            assert json.loads(ws.recv(10))["code"] == "sit"
+        assert server.ask("POST", "/api/setups", wanted, Host=name, Origin="https://evil.example")[0] == 403
+        with pytest.raises(InvalidStatus):
+            server.socket("https://evil.example", name)
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize("name", ["https://play.example.com", "play.example.com/", "", "a b"])
+def test_a_name_that_is_none_is_refused_before_anything_is_served(name):
+    with pytest.raises(ConfigurationError, match="is no name"):
+        own_names("127.0.0.1", name)
 
 
 def test_every_answer_has_its_headers(server):

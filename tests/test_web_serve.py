@@ -168,6 +168,20 @@ def test_a_server_for_everybody_says_where_others_reach_it(tmp_path):
         process.communicate(timeout=PATIENCE)
 
 
+def test_a_server_behind_another_is_told_its_name_and_paces_those_who_come_through_it(tmp_path):
+    name, shelf = "play.example.com", str(tmp_path / "games.sqlite")
+    command = [sys.executable, "-m", "vauban", "play", "--no-browser", "--port", "0", "--shelf", shelf, "--name", name]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        talk = Talk(int(re.search(r"127\.0\.0\.1:(\d+)/", process.stdout.readline())[1]))
+        assert talk.ask("GET", "/api/offer", Host="example.com")[0] == 421
+        statuses = [talk.ask("GET", "/api/offer", Host=name)[0] for _ in range(400)]
+        assert statuses[0] == 200 and 429 in statuses
+    finally:
+        process.kill()
+        process.communicate(timeout=PATIENCE)
+
+
 def test_a_server_is_told_where_it_cannot_be_by_one_line_and_its_exit(tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

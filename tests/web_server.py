@@ -89,11 +89,12 @@ class Talk:
         [taken] = self.post(f"/api/games/{game}/join", invitation=invitation, secret=secret)["seats"].items()
         return taken
 
-    def socket(self, origin: str | None = None) -> ClientConnection:
-        """A bare socket."""
-        address = f"ws://127.0.0.1:{self.port}/ws"
+    def socket(self, origin: str | None = None, name: str | None = None) -> ClientConnection:
+        """A bare socket; `name` is what the server is called by whoever opens it."""
+        address = f"ws://{name or f'127.0.0.1:{self.port}'}/ws"
         chosen: Any = origin or self.origin
-        return connect(address, origin=chosen, compression=None, open_timeout=PATIENCE).__enter__()
+        there = socket.create_connection(("127.0.0.1", self.port), PATIENCE)
+        return connect(address, sock=there, origin=chosen, compression=None, open_timeout=PATIENCE).__enter__()
 
     def sit(self, game: str, seat: str, secret: str, have: int = 0) -> Seat:
         """A seat at a table."""
@@ -187,6 +188,7 @@ class Server(Talk):
         paced: bool = False,
         among: tuple[Level, ...] | None = None,
         sockets: int = SOCKETS,
+        name: str | None = None,
     ) -> None:
         quick = Settings(delay=0.0, watch_delay=0.0, warm_up=False)
         self.host = Host(Shelf(shelf), among or levels(), settings or quick)
@@ -194,7 +196,7 @@ class Server(Talk):
         listener.bind(("127.0.0.1", 0))
         super().__init__(listener.getsockname()[1])
         self.limits = Limits(paced, sockets=sockets)
-        app = make_app(self.host, self.limits, own_names("127.0.0.1"))
+        app = make_app(self.host, self.limits, own_names("127.0.0.1", name))
         self.config = configuration(app, sockets)
         self.config.timeout_graceful_shutdown = 1
         self._server = uvicorn.Server(self.config)

@@ -17,6 +17,10 @@ def play(
     shelf: Annotated[
         Path | None, typer.Option(help="The file that games are kept in (default: in the folder for programs' state).")
     ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(help="What a server before this one is called, e.g. play.example.com, if it passes that on."),
+    ] = None,
 ) -> None:
     """Play on a page: against the machine, against a friend, or watch two machines.
 
@@ -29,4 +33,4 @@ def play(
     """
     from vauban.web.serve import serve
 
-    serve(host, port, browser, shelf)
+    serve(host, port, browser, shelf, name)

@@ -26,7 +26,7 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vauban.errors import VaubanError
+from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.stratego.pieces import PLAYERS
 from vauban.web.host import Host, NoSuchGameError
 from vauban.web.limits import BODY_BYTES, FLOOD, IMPORT_BYTES, MESSAGE_BYTES, Limits
@@ -91,18 +91,23 @@ def make_app(host: Host, limits: Limits, names: Callable[[str], bool]) -> FastAP
 # ── The door ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def own_names(host: str) -> Callable[[str], bool]:
+def own_names(host: str, public: str | None = None) -> Callable[[str], bool]:
     """What a server that listens on a host may be called: a page that a foreign name leads to is another site's.
 
     On loopback the three names of this machine. Elsewhere any address in numbers, the host's name as it was given, and
-    this machine's own name.
+    this machine's own name. `public` besides: what a server that stands before this one is called.
     """
+    known = {"localhost"}
+    if public is not None:
+        if not _bare(public):
+            raise ConfigurationError(f"{public!r} is no name: give it without https:// and path, as play.example.com")
+        known.add(_bare(public))
     if is_loopback(host):
-        known = {"localhost", "127.0.0.1", "::1"}
+        known |= {"127.0.0.1", "::1"}
         return lambda name: _bare(name) in known
     machine = socket.gethostname().lower()
-    given = {"localhost", host.lower(), machine, f"{machine}.local", socket.getfqdn().lower()}
-    return lambda name: _bare(name) in given or _is_address(_bare(name))
+    known |= {host.lower(), machine, f"{machine}.local", socket.getfqdn().lower()}
+    return lambda name: _bare(name) in known or _is_address(_bare(name))
 
 
 def is_loopback(host: str) -> bool:

@@ -43,11 +43,15 @@ def default_shelf() -> Path:
     return base / "vauban" / "games.sqlite"
 
 
-def serve(host: str = HOST, port: int = PORT, browser: bool = True, shelf: Path | None = None) -> None:
+def serve(
+    host: str = HOST, port: int = PORT, browser: bool = True, shelf: Path | None = None, name: str | None = None
+) -> None:
     """Serve the page until Ctrl-C; games are kept on the shelf.
 
-    If the usual port is taken, another is; one that was asked for is not replaced. Port 0: any.
+    If the usual port is taken, another is; one that was asked for is not replaced. Port 0: any. `name` is what a
+    server that stands before this one is called: through it others come, even to one that is on loopback.
     """
+    names = own_names(host, name)
     listener = _listen(host, port)
     prepare()  # it takes longer than all that follows, and somebody may want to play at once
     _warm_up()
@@ -55,8 +59,8 @@ def serve(host: str = HOST, port: int = PORT, browser: bool = True, shelf: Path 
     address = f"http://{_written(host)}:{port}/"
     others = f"http://{_own_number()}:{port}/" if host in EVERYBODY else None
     settings = Settings(workers=max(1, cores()))
-    limits = Limits(paced=not is_loopback(host), sockets=_room_for(SOCKETS))
-    app = make_app(Host(Shelf(shelf or default_shelf()), levels(), settings), limits, own_names(host))
+    limits = Limits(paced=name is not None or not is_loopback(host), sockets=_room_for(SOCKETS))
+    app = make_app(Host(Shelf(shelf or default_shelf()), levels(), settings), limits, names)
     server = _Server(configuration(app, limits.sockets), address, others, browser)
     try:
         server.run(sockets=[listener])
