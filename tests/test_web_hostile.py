@@ -156,6 +156,30 @@ def test_a_link_to_look_back_opens_the_finished_game_and_no_seat_in_the_next(ser
     assert server.ask("GET", f"/api/games/{made['game']}/review?secret={look}")[0] in (200, 202)
 
 
+def test_a_link_to_look_back_on_two_machines_has_no_part_in_their_next_game(server):
+    made = server.post("/api/games", variant="barrage", against={"kind": "watch", "red": "recruit", "blue": "recruit"})
+    path = f"/api/games/{made['game']}/record?secret="
+    with server.sit(made["game"], "watch", made["seats"]["watch"]) as owner:
+        owner.do("stop")
+        look = owner.until(lambda sight: sight["over"])["over"]["look"]
+        assert look != owner.secret
+        assert {server.ask("GET", path + secret)[0] for secret in (look, owner.secret)} == {200}
+        with server.sit(made["game"], "watch", look) as guest:
+            for what in ("rematch", "stop", "step"):
+                assert guest.refused(what)["code"] in ("seat", "over")
+            assert owner.sight["rematch"] == []
+            owner.do("rematch")
+            there = owner.wait_for("rematch")
+            assert guest.refused("rematch")["code"] == "seat"
+            assert not any(there["game"] in text for text in guest.heard)
+        with server.sit(there["game"], "watch", there["seats"]["watch"]) as again:
+            again.do("pause", paused=True)
+            again.until(lambda sight: sight["watching"]["paused"])
+    # Before the end the link opens nothing.
+    table = Table.made(new_table("barrage", "watch", (PERSON, PERSON)))
+    assert table.admits("watch", table.secrets["watch"]) and not table.knows(table.look)
+
+
 def test_before_the_end_neither_seat_gets_anything_that_shows_both_armies(server):
     red, blue = server.friends()
     with red, blue:
@@ -542,6 +566,22 @@ def test_a_rematch_that_is_asked_for_many_times_is_one(server):
         assert two.wait_for("rematch") == there
         one.do("rematch")
         assert one.wait_for("rematch") == there
+
+
+def test_a_rematch_is_a_new_game_and_paced_as_one():
+    server = Server(paced=True)
+    try:
+        made = server.level("cadet")
+        with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+            seat.do("resign")
+            seat.until(lambda sight: sight["over"])
+            while server.limits.take("games", "127.0.0.1"):
+                pass
+            told = seat.refused("rematch")
+            assert (told["code"], told["key"]) == ("busy", "games")
+            assert seat.sight["rematch"] == []
+    finally:
+        server.close()
 
 
 def test_a_client_of_a_table_that_cannot_be_kept_is_told_and_finds_the_truth_when_he_comes_back(tmp_path):

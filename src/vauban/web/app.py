@@ -337,8 +337,13 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
             raise
 
     def _pace(request: Request) -> None:
-        if not limits.take("games", address_of(request.scope)):
-            raise TableError("busy", "That is too many games at once. Wait a little.", "games")
+        pace_games(limits, address_of(request.scope))
+
+
+def pace_games(limits: Limits, address: str) -> None:
+    """Refuse who asks for too many games."""
+    if not limits.take("games", address):
+        raise TableError("busy", "That is too many games at once. Wait a little.", "games")
 
 
 async def body(request: Request, most: int = BODY_BYTES) -> Json:
@@ -434,6 +439,8 @@ async def _listen(websocket: WebSocket, client: Client, host: Host, limits: Limi
             if wanted.get("do") == "sit":
                 await _sit(client, host, limits, address, wanted)
             else:
+                if wanted.get("do") == "rematch":
+                    pace_games(limits, address)
                 host.do(client, wanted)
         except VaubanError as error:
             answer: Json = {"say": "error", **told(error)}

@@ -317,7 +317,7 @@ class Host:
         room = self._room(table)
         if client.room is not room:
             self.leave(client)
-        client.sit(room, seat, have, eyes)
+        client.sit(room, seat, table.owns(seat, secret), have, eyes)
         room.clients.add(client)
         self._go_on(room)
 
@@ -586,6 +586,8 @@ class Host:
 
     def _rematch(self, room: Room, client: Client, keep: bool, number: Any) -> None:
         table = room.table
+        if not client.owns:
+            raise TableError("seat", "Whoever looks back on a game has no part in the next.")
         wanted = table.wish_rematch(client.seat, keep)
         client.show(number)
         self._changed(room)
@@ -633,7 +635,7 @@ class Host:
         assert room.table.follower is not None
         follower = room.table.follower
         seats = follower["seats"].get(client.seat)
-        if seats is not None:  # whoever only looks back has no seat there
+        if seats is not None and client.owns:  # whoever only looks back has no seat there
             client.reply({"say": "rematch", "game": follower["game"], "seats": seats})
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

@@ -24,6 +24,8 @@ class Client:
     def __init__(self) -> None:
         self.room: Room | None = None
         self.seat = ""
+        self.owns = False
+        """Whether it came by the seat's own secret, and not by a link to look back."""
         self.eyes: str | None = None
         """The side with whose eyes a watcher looks on."""
         self.lost = False
@@ -78,10 +80,10 @@ class Client:
                     yield _text({"say": "moves", "first": first, "moves": fresh})
                 yield _text(numbered(sight, number))
 
-    def sit(self, room: Room, seat: str, have: int, eyes: str | None = None) -> None:
+    def sit(self, room: Room, seat: str, owns: bool, have: int, eyes: str | None = None) -> None:
         """Take a seat; it has so many moves already."""
         firm = room.table.firm
-        self.room, self.seat, self.eyes = room, seat, eyes
+        self.room, self.seat, self.owns, self.eyes = room, seat, owns, eyes
         self._sent = min(have, room.table.plies if firm is None else firm)
 
 

@@ -35,8 +35,6 @@ Event = dict[str, Any]
 
 WATCH = "watch"
 SEATS = (*PLAYERS, WATCH)
-KINDS = ("level", "friend", "hotseat", "watch", "import")
-"""Against an agent; two people by a link; two people at one device; two agents; a recorded game to look back on."""
 PACES = {"slow": 3.0, "usual": 1.0, "fast": 0.2}
 """How fast two machines play for whoever watches: the pause between moves, as a multiple of the usual one."""
 OFFER_PAUSE = 20
@@ -116,8 +114,7 @@ def new_table(
     The seat of whoever is `invited` has no secret yet: it gets one when the invitation is taken (`Table.join`).
     `played_on` tells from where in another game this one goes on (`vauban.web.playing_on`).
     """
-    seats = [] if kind in ("watch", "import") else [seat for seat in _people(sitters) if seat != invited]
-    look = secrets.token_urlsafe(24)
+    seats = [WATCH] if kind in ("watch", "import") else [seat for seat in _people(sitters) if seat != invited]
     return {
         "what": "made",
         "game": secrets.token_urlsafe(12),
@@ -125,8 +122,8 @@ def new_table(
         "variant": variant,
         "rules": parse_rules(rules, find_variant(variant)).text,
         "sitters": [asdict(sitter) for sitter in sitters],
-        "secrets": {seat: secrets.token_urlsafe(24) for seat in seats} or {WATCH: look},
-        "look": look,
+        "secrets": {seat: secrets.token_urlsafe(24) for seat in seats},
+        "look": secrets.token_urlsafe(24),
         "invitation": None if invited is None else {"seat": invited, "token": secrets.token_urlsafe(24)},
         "clock": make_clock(clock).as_json(),
         "takebacks": takebacks,
@@ -135,6 +132,12 @@ def new_table(
         "record": record,
         "played_on": None if played_on is None else dict(played_on),
     }
+
+
+def _same(right: str | None, given: str) -> bool:
+    """Whether a secret is the right one, where there is one. Takes equally long whatever is wrong."""
+    same = hmac.compare_digest((right or "-" * 32).encode(), given.encode("utf-8", "replace"))
+    return same and right is not None
 
 
 def _people(sitters: tuple[Sitter, Sitter]) -> list[str]:
@@ -149,6 +152,8 @@ class Table:
         self.events: list[Event] = [made]
         self.game: str = made["game"]
         self.kind: str = made["kind"]
+        """"level": against an agent; "friend": two people by a link; "hotseat": two people at one device; "watch": two
+        agents; "import": a recorded game to look back on."""
         self.variant: Variant = find_variant(made["variant"])
         self.rules: str = made["rules"]
         self.sitters: tuple[Sitter, Sitter] = (Sitter(**made["sitters"][0]), Sitter(**made["sitters"][1]))
@@ -231,20 +236,20 @@ class Table:
 
     def invites(self, token: str) -> bool:
         """Whether this is the invitation to this table, open or taken."""
-        right = "-" * 32 if self.invitation is None else self.invitation["token"]
-        same = hmac.compare_digest(right.encode(), token.encode("utf-8", "replace"))
-        return same and self.invitation is not None
+        return _same(None if self.invitation is None else self.invitation["token"], token)
+
+    def owns(self, seat: str, secret: str) -> bool:
+        """Whether this is the secret of this seat. Takes equally long whatever is wrong."""
+        return _same(self.secrets.get(seat), secret)
 
     def admits(self, seat: str, secret: str) -> bool:
-        """Whether this is the secret of this seat. Takes equally long whatever is wrong."""
-        right = self.secrets.get(seat)
-        if seat == WATCH and self.over is not None:
-            right = self.look
-        same = hmac.compare_digest((right or "-" * 32).encode(), secret.encode("utf-8", "replace"))
-        return same and right is not None
+        """Whether this secret opens this seat: as its own, or, once the game is over, to look back on it."""
+        look = self.look if seat == WATCH and self.over is not None else None
+        found = [self.owns(seat, secret), _same(look, secret)]  # both of them, so that the time tells nothing
+        return any(found)
 
     def knows(self, secret: str) -> bool:
-        """Whether this is the secret of any seat."""
+        """Whether this secret opens any seat."""
         found = [self.admits(seat, secret) for seat in SEATS]  # all of them, so that the time tells nothing
         return any(found)
 
