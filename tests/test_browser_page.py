@@ -288,6 +288,35 @@ def test_two_friends_play_by_a_link_and_agree_on_a_draw(visit):
     host.see(".setup .piece.blue")
 
 
+def test_a_friend_whose_answer_was_lost_on_its_way_has_his_seat_all_the_same(visit):
+    host, guest = visit(), visit()
+    guest.forgive("502|409")
+    host.open()
+    host.choose(mode="friend")
+    host.see(".setup .piece")
+    host.button("Make the link").click()
+    link = host.see(".invitation input").input_value()
+    lost = []
+
+    def lose(route: Route) -> None:
+        lost.append(route.fetch().status)
+        route.fulfill(status=502, body="Bad gateway")
+
+    guest.page.route("**/join", lose)
+    guest.page.goto(link)
+    guest.see("h1", has_text="This invitation cannot be used")
+    assert lost == [200]
+    guest.page.unroute("**/join")
+    guest.page.reload()
+    guest.see(".setup .piece.blue")
+    # What is gone for good leaves nothing behind.
+    guest.page.evaluate("localStorage.clear()")
+    guest.page.goto("about:blank")
+    guest.page.goto(link)
+    guest.see(".page p", has_text="This invitation has been taken")
+    assert guest.page.evaluate("Object.keys(localStorage).filter(key => key.includes('joining'))") == []
+
+
 def test_a_rematch_against_a_machine_is_with_the_same_setup_or_with_another(visit):
     visitor = visit()
     page = visitor.page

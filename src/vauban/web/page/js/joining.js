@@ -5,6 +5,8 @@ import { joinGame } from "./protocol.js";
 import { game as kept, keep, keepGame, recall } from "./settings.js";
 import { t } from "./strings.js";
 
+const GONE = ["game", "invitation"]; // codes: there is no such invitation, or somebody else has taken it
+
 export function show(main, [id, seat, invitation]) {
   const entry = kept(id);
   let gone = false;
@@ -30,7 +32,8 @@ export function show(main, [id, seat, invitation]) {
       enter(secret);
     },
     (error) => {
-      if (error.code !== "offline") keep(`joining.${id}`, null);
+      // Whatever else went wrong, the seat may have been taken with it: the next attempt needs the same.
+      if (GONE.includes(error.code)) keep(`joining.${id}`, null);
       if (!gone) main.replaceChildren(notice(t("join.refused"), error.message || t("offline.text"), way(t("home"), "#/")));
     },
   );
