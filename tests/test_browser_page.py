@@ -224,6 +224,14 @@ def test_two_people_on_one_device_never_see_each_others_army(visit):
     expect(page.locator(".table .piece.blue:not(.hidden)")).to_have_count(0)
 
 
+def test_a_browser_that_keeps_nothing_plays_all_the_same(visit):
+    visitor = visit()
+    visitor.page.add_init_script("Object.defineProperty(window, 'localStorage', {get() { throw new Error('no'); }})")
+    _hotseat(visitor)
+    _cross(visitor, "Red")
+    visitor.see(".bottom-card.turn")
+
+
 SCOUTS = "F.......S./B......G../....N..M../O........O"
 """A setup with a Scout at either end of the front row."""
 

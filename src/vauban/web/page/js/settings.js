@@ -1,11 +1,14 @@
-// What a person has chosen, kept in the browser. A browser that keeps nothing gives the defaults.
+// What a person has chosen, kept in the browser. One that keeps nothing gives the defaults with every visit.
 
 const PREFIX = "vauban.";
+
+// What the browser would not keep (private windows, full stores), by name: it lasts as long as the page.
+const unkept = new Map();
 
 /** Read something kept under a name; `otherwise` if there is nothing or it cannot be read. */
 export function recall(name, otherwise) {
   try {
-    const text = localStorage.getItem(PREFIX + name);
+    const text = unkept.has(name) ? unkept.get(name) : localStorage.getItem(PREFIX + name);
     return text === null ? otherwise : JSON.parse(text);
   } catch {
     return otherwise;
@@ -14,11 +17,13 @@ export function recall(name, otherwise) {
 
 /** Keep something; null forgets it. */
 export function keep(name, value) {
+  const text = value === null ? null : JSON.stringify(value);
   try {
-    if (value === null) localStorage.removeItem(PREFIX + name);
-    else localStorage.setItem(PREFIX + name, JSON.stringify(value));
+    if (text === null) localStorage.removeItem(PREFIX + name);
+    else localStorage.setItem(PREFIX + name, text);
+    unkept.delete(name);
   } catch {
-    // Private windows and full stores: the choice lasts as long as the page.
+    unkept.set(name, text);
   }
 }
 
