@@ -801,6 +801,54 @@ def test_notes_letters_numbers_and_taking_back(visit):
     expect(page.locator(".toast, dialog.end").first).to_be_visible()
 
 
+def test_a_long_press_opens_one_sheet_however_the_browser_tells_of_it(visit):
+    visitor = visit()
+    player = visitor.start(QUIET)
+    page = visitor.page
+    enemy = next(at for at, (words, _) in player.cells().items() if words[0] == "enemy piece")
+
+    def happen(*kinds: str) -> None:
+        for kind in kinds:
+            page.evaluate(
+                """([at, kind]) => {
+                    const what = {bubbles: true, cancelable: true, pointerType: "touch", pointerId: 7, button: 0};
+                    document.querySelector(`.table .cell[data-at=${at}]`).dispatchEvent(new PointerEvent(kind, what));
+                }""",
+                [enemy, kind],
+            )
+
+    for first, later in (("contextmenu", None), (None, "contextmenu")):
+        happen("pointerdown", *([first] if first else []))
+        page.wait_for_timeout(700)
+        happen(*([later] if later else []), "pointerup", "click")
+        expect(page.locator("dialog")).to_have_count(1)
+        visitor.button("Close").click()
+        expect(page.locator("dialog")).to_have_count(0)
+
+
+def test_a_move_is_typed_with_a_space_between_its_squares(visit):
+    visitor = visit()
+    player = visitor.start(QUIET)
+    page = visitor.page
+    player.cell("e1").focus()
+    page.keyboard.type("d1 c")
+    expect(page.locator(".typed")).to_have_text("d1 c")
+    assert player.marked("selected") == set(), "the space has pressed something"
+    page.keyboard.type("1")
+    expect(page.locator(".moves li").first).to_have_text(re.compile("d1.*c1"))
+
+
+def test_who_wants_no_single_letters_gets_no_help_by_one(visit):
+    visitor = visit()
+    page = visitor.open().page
+    for wanted in (False, True):
+        visitor.button("Settings").click()
+        page.get_by_label("Single-letter commands").set_checked(wanted)
+        visitor.button("Close").last.click()
+        page.keyboard.press("?")
+        expect(page.locator("dialog")).to_have_count(int(wanted))
+
+
 def test_a_known_piece_that_only_moves_is_not_shown_again_in_tournament_style(visit):
     page = visit().open().page
     shown = page.evaluate(

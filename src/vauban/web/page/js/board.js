@@ -7,6 +7,7 @@ import { columnOf, rowOf, square } from "./squares.js";
 
 const DRAG_AFTER = 6; // pixels: less is a click of an unsteady hand
 const FALL_MS = 900;
+const LONG_PRESS_MS = 550;
 
 export class Board {
   /**
@@ -268,6 +269,11 @@ export class Board {
       swallow = false,
       pressed = false,
       timer = null;
+    // What comes of a finger that stays where it is; null: nothing any more.
+    const wait = (then) => {
+      clearTimeout(timer);
+      timer = then && setTimeout(then, LONG_PRESS_MS);
+    };
     this.grid.addEventListener("click", (event) => {
       const name = at(event);
       // A drag ends with a click of its own on some browsers, and a long press does too.
@@ -281,10 +287,18 @@ export class Board {
     this.grid.addEventListener("focusin", (event) => {
       if (at(event)) this.setCursor(at(event));
     });
+    const menu = (name) => {
+      if (!document.querySelector("dialog[open]")) this.hooks.menu(name);
+    };
     this.grid.addEventListener("contextmenu", (event) => {
       if (!this.hooks.menu || !at(event)) return;
       event.preventDefault();
-      this.hooks.menu(at(event));
+      // A long press tells of itself on some browsers: then nothing else comes of the finger that is still down.
+      if (timer !== null) {
+        wait(null);
+        swallow = true;
+      }
+      menu(at(event));
     });
     this.grid.addEventListener("keydown", (event) => {
       const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -304,10 +318,10 @@ export class Board {
       swallow = false;
       if (event.button !== 0 || !name) return;
       if (event.pointerType === "touch" && this.hooks.menu && !this.hooks.canDrag?.(name)) {
-        timer = setTimeout(() => {
+        wait(() => {
           swallow = true;
-          this.hooks.menu(name);
-        }, 550);
+          menu(name);
+        });
       }
       if (this.hooks.canDrag?.(name))
         held = { name, x: event.clientX, y: event.clientY, id: event.pointerId, token: null };
@@ -331,7 +345,7 @@ export class Board {
       held.token.style.setProperty("--dy", `${dy}px`);
     });
     const release = (event) => {
-      clearTimeout(timer);
+      wait(null);
       if (!held || event.pointerId !== held.id) return;
       const { token: dragged, name } = held;
       held = null;

@@ -1,4 +1,4 @@
-// The keyboard on the board: typed moves ("e4e5"), and single letters that ask for something.
+// The keyboard on the board: typed moves ("e4e5", "e4 e5"), and single letters that ask for something.
 
 const PAUSE = 900; // milliseconds after which a lone letter is a command and not the beginning of a move
 
@@ -27,11 +27,16 @@ export function listen(columns, hooks) {
     } else if (key === "Backspace" && typed) {
       typed = typed.slice(0, -1);
       hooks.typed(typed);
+    } else if (key === " " && /^[a-z]\d+$/.test(typed)) {
+      // Between two squares it is part of the move, and presses nothing.
+      event.preventDefault();
+      typed += key;
+      hooks.typed(typed);
     } else if (/^[0-9]$/.test(key) && typed) {
       typed += key;
       if (!finish()) hooks.typed(typed);
     } else if (isColumn(key)) {
-      typed = /^[a-z]\d+$/.test(typed) ? typed + key : key;
+      typed = /^[a-z]\d+ ?$/.test(typed) ? typed + key : key;
       hooks.typed(typed);
       if (typed.length === 1)
         timer = setTimeout(() => {
@@ -45,7 +50,7 @@ export function listen(columns, hooks) {
 
   // Rows above 9 have two digits: "a1" may yet become "a10", so a move that could go on waits a moment.
   function finish() {
-    const move = /^([a-z]\d{1,2})([a-z]\d{1,2})$/.exec(typed);
+    const move = /^([a-z]\d{1,2}) ?([a-z]\d{1,2})$/.exec(typed);
     if (!move) return false;
     const done = () => {
       forget();

@@ -3,7 +3,7 @@
 import { button, drawing, el, loadDrawings, notice, say } from "./dom.js";
 import { openHelp, openSettings } from "./menu.js";
 import { offer } from "./protocol.js";
-import { apply, change, onChange } from "./settings.js";
+import { apply, change, onChange, settings } from "./settings.js";
 import { t } from "./strings.js";
 
 const SCREENS = {
@@ -114,7 +114,7 @@ loadDrawings().catch(() => {});
 frame();
 addEventListener("hashchange", route);
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "?" || event.target.closest("input:not([type=radio]), textarea, dialog")) return;
+  if (event.key !== "?" || !settings.commands || event.target.closest("input:not([type=radio]), textarea, dialog")) return;
   event.preventDefault();
   openHelp();
 });
