@@ -655,6 +655,41 @@ def test_a_machine_that_takes_longer_than_usual_is_seen_to_think(visit):
         expect(visitor.page.locator(".top-card .thinking")).to_contain_text(f"thinking for {seconds} s")
 
 
+def test_a_wait_that_can_be_felt_is_announced_in_tenths(visit):
+    visitor = visit()
+    page = visitor.open().page
+    visitor.choose(level="marshal")
+    expect(page.locator("label:has(input[name=level][value=marshal])")).to_contain_text("About 0.5 s a move.")
+    expect(page.locator("label:has(input[name=level][value=general])")).not_to_contain_text("a move.")
+    said = page.evaluate(
+        """async () => {
+            const {ThinkingTime} = await import("/static/js/clock.js");
+            return [0.05, 0.2, 0.35, 0.5, 1, 30.04].map((expected) => {
+                const time = new ThinkingTime();
+                time.set({seconds: 0, expected});
+                time.close();
+                return time.words.textContent;
+            });
+        }"""
+    )
+    assert said == ["thinking", *(f"thinking, about {figure} s" for figure in ("0.2", "0.4", "0.5", "1", "30"))]
+
+
+def test_a_clock_of_ones_own_begins_with_the_numbers_that_are_offered(visit):
+    visitor = visit()
+
+    def other(route: Route) -> None:
+        offered = route.fetch().json()
+        offered["clocks"][-1] |= {"minutes": 7, "seconds": 3}
+        route.fulfill(json=offered)
+
+    visitor.page.route("**/api/offer", other)
+    visitor.open()
+    visitor.choose(clock="bronstein")
+    for name, value in (("Minutes", "7"), ("Seconds back", "3")):
+        expect(visitor.page.get_by_role("spinbutton", name=name, exact=True)).to_have_value(value)
+
+
 def test_results_are_counted_by_game_and_level_and_can_be_forgotten(visit):
     visitor = visit()
     page = visitor.open().page

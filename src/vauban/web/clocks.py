@@ -120,12 +120,7 @@ def _milliseconds(number: Any, unit: int) -> int | None:
 
 CLOCKS: tuple[dict[str, Any], ...] = (
     {"key": "none"},
-    {
-        "key": "strategus",
-        "minutes": STRATEGUS.bank // 60_000,
-        "free_seconds": STRATEGUS.free // 1_000,
-        "move_seconds": (STRATEGUS.cap or 0) // 1_000,
-    },
+    {"key": "strategus"},
     {
         "key": "bronstein",
         "minutes": 10,

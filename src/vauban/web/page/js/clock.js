@@ -3,6 +3,7 @@
 import { el } from "./dom.js";
 import { SIDES } from "./pieces.js";
 import { t } from "./strings.js";
+import { usualSeconds } from "./words.js";
 
 const LONG = 3; // seconds of thinking after which they are counted, if that is not usual
 const SOON = 30; // seconds: below it the clock is shown with tenths, and marked
@@ -87,13 +88,13 @@ export class ThinkingTime extends Ticking {
     if (!this.told) return;
     const { seconds, expected } = this.told;
     const passed = seconds + this.passed;
-    const usual = Math.round(expected);
+    const usual = usualSeconds(expected);
     const text =
       passed > Math.max(LONG, 2 * expected)
         ? t("thinking.long", { seconds: Math.floor(passed) })
-        : usual >= 1
-          ? t("thinking.about", { seconds: usual })
-          : t("thinking");
+        : usual === null
+          ? t("thinking")
+          : t("thinking.about", { seconds: usual });
     if (this.words.textContent !== text) this.words.textContent = text;
   }
 }

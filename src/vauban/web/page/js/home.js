@@ -8,6 +8,7 @@ import { startGame } from "./protocol.js";
 import { keep, keepGame, recall } from "./settings.js";
 import { SetupEditor } from "./setup.js";
 import { t } from "./strings.js";
+import { usualSeconds } from "./words.js";
 
 const MODES = ["level", "friend", "hotseat", "watch"];
 
@@ -18,6 +19,7 @@ export function show(main, _, offered) {
   // Not everybody plays every variant: a network plays what it has learned.
   const levels = () => offered.levels.filter((level) => level.variants.includes(wish.variant));
   const easy = offered.levels[Math.floor((offered.levels.length - 1) / 3)].key;
+  const bronstein = offered.clocks.find((clock) => clock.key === "bronstein");
   const wish = {
     mode: "level",
     variant: "barrage",
@@ -26,8 +28,8 @@ export function show(main, _, offered) {
     blue: offered.levels.at(-1).key,
     side: "red",
     clock: "none",
-    minutes: 12,
-    seconds: 4,
+    minutes: bronstein.minutes,
+    seconds: bronstein.seconds,
     move: 0,
     takebacks: true,
     aids: true,
@@ -100,9 +102,10 @@ export function show(main, _, offered) {
     );
   }
 
-  // A wait is announced where there is one to speak of.
-  const sentence = ({ sentence: text, seconds }) =>
-    seconds >= 1 ? t("level.seconds", { sentence: text, seconds: Math.round(seconds) }) : text;
+  const sentence = ({ sentence: text, seconds }) => {
+    const usual = usualSeconds(seconds);
+    return usual === null ? text : t("level.seconds", { sentence: text, seconds: usual });
+  };
 
   function elo(level) {
     const figure = level.elo[wish.variant];
@@ -194,13 +197,12 @@ export function show(main, _, offered) {
         },
       }),
     );
-  const bronstein = offered.clocks?.find((clock) => clock.key === "bronstein");
   const clockNumbers = el(
     "div",
     { class: "line" },
-    number("minutes", t("clock.minutes"), bronstein?.most_minutes ?? 180),
-    number("seconds", t("clock.seconds"), bronstein?.most_seconds ?? 60),
-    number("move", t("clock.move"), bronstein?.most_minutes ?? 180),
+    number("minutes", t("clock.minutes"), bronstein.most_minutes),
+    number("seconds", t("clock.seconds"), bronstein.most_seconds),
+    number("move", t("clock.move"), bronstein.most_minutes),
   );
   const allowed = (name, text, more) =>
     el(
@@ -229,7 +231,7 @@ export function show(main, _, offered) {
     choice(
       "clock",
       t("clock"),
-      ["none", "strategus", "bronstein"].map((key) => [key, t(`clock.${key}`), t(`clock.${key}.more`)]),
+      offered.clocks.map(({ key }) => [key, t(`clock.${key}`), t(`clock.${key}.more`)]),
       wish.clock,
       set("clock"),
       "stack",

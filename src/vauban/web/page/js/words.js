@@ -53,6 +53,11 @@ export function answer({ kind, by, why: reason }, players) {
   return reason === null ? t(`answer.${kind}.declined`) : t(`answer.${kind}.${reason}`, { name: players[by] });
 }
 
+const LEAST_WAIT = 0.2; // seconds
+
+/** The seconds that a machine usually takes for a move, as a figure; null where there is no wait to speak of. */
+export const usualSeconds = (seconds) => (seconds < LEAST_WAIT ? null : Math.round(10 * seconds) / 10);
+
 /** What a player should know about a draw that is near. */
 export function warnings({ phase, seat, battleless, total }) {
   if (phase !== "play" || !SIDES.includes(seat)) return [];
