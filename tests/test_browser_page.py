@@ -593,6 +593,56 @@ def test_a_move_is_prepared_while_the_other_side_thinks(visit):
     waits(11)
 
 
+def test_a_prepared_move_that_a_rule_bars_is_dropped_with_the_rule(visit):
+    host, guest = visit(), visit()
+    _friends(host, guest)
+    red, blue = Player(host), Player(guest)
+    for ply, move in enumerate(("f1g1", "e10d10", "g1f1", "d10c10", "f1g1"), 1):
+        (red if ply % 2 else blue).page.keyboard.type(move)
+        for visitor in (host, guest):
+            expect(visitor.page.locator(".moves li")).to_have_count(ply)
+    red.press("g1")
+    red.press("f1")
+    host.see(".status", has_text="Prepared: g1 to f1.")
+    guest.page.keyboard.type("c10b10")
+    dropped = "Your prepared move g1 to f1 cannot be played now. Two-square rule: this Spy has just gone"
+    box = host.see(".reason-box", has_text=dropped)
+    expect(box.get_by_role("link", name="What the rule says")).to_be_visible()
+
+
+def test_a_refusal_that_passes_is_not_the_end_of_a_game(visit):
+    visitor = visit()
+    page = visitor.page
+    patient: list[bool] = []
+
+    def impatient(route: WebSocketRoute) -> None:
+        if patient:
+            route.connect_to_server()
+            return
+        patient.append(True)
+
+        def refuse(_: str | bytes) -> None:
+            route.send(json.dumps({"say": "error", "code": "slow", "key": "slow", "data": {}, "text": ""}))
+            route.close()
+
+        route.on_message(refuse)
+
+    def again() -> None:
+        patient.clear()
+        page.reload()
+        visitor.see(".toast", has_text="That is too much at once. Wait a little.")
+
+    visitor.start(QUIET)
+    page.route_web_socket("**/ws", impatient)
+    again()
+    visitor.see(".bottom-card.turn")
+    visitor.resign()
+    page.locator("dialog.end").get_by_role("button", name="Look back").click()
+    visitor.see(".review .board")
+    again()
+    visitor.see(".review .board")
+
+
 def test_a_game_without_aids_has_no_notes_and_remembers_nothing_for_either_side(visit):
     host, guest = visit(), visit()
     _friends(host, guest, SCOUTS, switch="aids")
@@ -609,6 +659,32 @@ def test_a_game_without_aids_has_no_notes_and_remembers_nothing_for_either_side(
         player.press(target)
         expect(other.cell(target)).to_have_attribute("aria-label", f"{target}, enemy scout (2)")
     expect(blue.cell("a6")).to_have_attribute("aria-label", "a6, enemy piece")
+    # Nor is it told which pieces have moved, or which of one's own the enemy knows: not in letters, not by marks.
+    expect(red.cell("a6")).to_have_attribute("aria-label", "a6, your scout (2), has moved")
+    blue.press("a6")
+    guest.page.keyboard.press("o")
+    expect(guest.page.locator("#live")).to_contain_text("Row 6: a6 enemy piece; c6 lake")
+    for visitor in (host, guest):
+        expect(visitor.page.locator(".mark")).to_have_count(0)
+
+
+def test_a_board_that_remembers_marks_what_has_moved_and_what_the_enemy_knows(visit):
+    host, guest = visit(), visit()
+    _friends(host, guest, SCOUTS)
+    red, blue = Player(host), Player(guest)
+    for player, other, source, target in ((red, blue, "a4", "a6"), (blue, red, "f8", "f7")):
+        player.press(source)
+        player.press(target)
+        other.visitor.see(".bottom-card.turn")
+    expect(red.cell("a6")).to_have_attribute("aria-label", "a6, your scout (2), has moved, known to the enemy")
+    expect(blue.cell("a6")).to_have_attribute("aria-label", "a6, enemy scout (2), has moved")
+    expect(host.page.locator(".mark.known")).to_have_count(1)
+    expect(host.page.locator(".mark.moved")).to_have_count(1)
+    # Whoever wants to remember for himself is told none of it.
+    host.page.evaluate("async () => (await import('/static/js/settings.js')).change('memory', 'tournament')")
+    expect(host.page.locator(".mark")).to_have_count(0)
+    expect(red.cell("a6")).to_have_attribute("aria-label", "a6, your scout (2), has moved")
+    expect(red.cell("f7")).to_have_attribute("aria-label", "f7, enemy piece")
 
 
 def test_a_connection_that_has_died_in_silence_is_given_up_and_made_anew(visit, serving):

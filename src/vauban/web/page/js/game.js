@@ -126,6 +126,11 @@ class GameScreen {
   #refused(told) {
     const text = refusal(told);
     if (!this.sight) {
+      if (told.code !== "game") {
+        // That passes: the seat asks again by itself.
+        toast(text, { urgent: true });
+        return;
+      }
       for (const each of Object.values(this.seats)) each.close();
       this.main.replaceChildren(notice(t("gone.title"), text, way(t("home"), "#/")));
       return;
@@ -155,8 +160,6 @@ class GameScreen {
       at: Date.now(),
       seats: { ...mine, ...seats },
     });
-    // On one device each seat hears of its own new seat; the second word completes the first.
-    if (this.hotseat && Object.keys({ ...mine, ...seats }).length < 2) return;
     const [[seat, secret]] = Object.entries(seats);
     location.hash = `#/game/${game}/${seat}/${secret}`;
   }
@@ -333,41 +336,47 @@ class GameScreen {
   #pieces() {
     const { sight, shown } = this;
     if (this.looking !== null) {
-      const board = this.table.history()[this.looking] ?? [];
-      this.board.setPieces(
-        board.map((piece) => ({
-          ...piece,
-          type: this.#recalled(piece),
-          marks: this.#badges({ ...piece, from: piece.id }),
-        })),
-      );
+      const board = (this.table.history()[this.looking] ?? []).map((piece) => this.#seen(piece));
+      this.board.setPieces(board.map((piece) => ({ ...piece, marks: this.#badges({ ...piece, from: piece.id }) })));
       return;
     }
     const step = shown && sight.ply === shown.ply + 1 ? sight.last : null;
     const before = step ? shown.pieces.map((piece) => ({ ...piece, id: piece.from })) : [];
     this.board.setPieces(
-      sight.pieces.map((piece) => ({
-        id: piece.from,
-        at: piece.at,
-        side: piece.side,
-        type: remembered(piece, sight, this.memory),
-        marks: this.#badges(piece),
-      })),
+      sight.pieces
+        .map((piece) => this.#seen(piece))
+        .map((piece) => ({
+          id: piece.from,
+          at: piece.at,
+          side: piece.side,
+          type: piece.type,
+          marks: this.#badges(piece),
+        })),
       { fallen: fallen(before, step) },
     );
   }
 
-  /** What an earlier position shows of a piece: nothing of the enemy's to whoever wants to remember for himself. */
-  #recalled(piece) {
-    const own = piece.side === this.sight.seat || this.sight.phase === "over" || this.sight.seat === "watch";
-    return own || this.memory !== "tournament" ? piece.type : null;
+  /** A piece without what whoever sits here is to remember for himself. */
+  #seen(piece) {
+    const { sight, memory } = this;
+    if (sight.phase === "over" || sight.seat === "watch") return piece;
+    const own = piece.side === sight.seat;
+    // An earlier position shows nothing of the enemy's: what it showed was hidden again with the next move.
+    const shown = this.looking === null ? remembered(piece, sight, memory) : memory === "tournament" ? null : piece.type;
+    return {
+      ...piece,
+      type: own ? piece.type : shown,
+      moved: piece.moved && (own || memory === "moved"),
+      revealed: piece.revealed && memory !== "tournament",
+    };
   }
 
+  /** The marks on a piece (`#seen`). */
   #badges(piece) {
     const { sight } = this;
     const enemy = SIDES.includes(sight.seat) && piece.side !== sight.seat;
     return {
-      moved: enemy && this.memory === "moved" && piece.moved && !piece.revealed && sight.phase !== "over",
+      moved: enemy && piece.moved && !piece.revealed && sight.phase !== "over",
       known: !enemy && piece.revealed && sight.phase === "play" && sight.seat !== "watch",
       note: enemy && sight.phase !== "over" ? this.notes.short(piece.from) : null,
     };
@@ -633,18 +642,14 @@ class GameScreen {
       this.#explain({ text: t("aids.off") });
       return;
     }
-    const seen = {
-      ...piece,
-      type: remembered(piece, sight, this.memory),
-      moved: piece.moved && this.memory === "moved",
-    };
+    const seen = this.#seen(piece);
     const known = [
       squareWords(at, { piece: seen, seat: sight.seat }),
       seen.moved && seen.type === null && t("note.moved"),
     ].filter(Boolean);
     if (
       await pieceSheet({
-        piece: { ...piece, type: seen.type },
+        piece: seen,
         known: `${known.join(". ")}.`,
         left: sight.left[piece.side],
         notes: this.notes,
@@ -662,11 +667,7 @@ class GameScreen {
     const { selected } = this.hand;
     const past = this.looking !== null && this.table.history()[this.looking]?.find((piece) => piece.at === at);
     const found = this.looking !== null ? past : this.table.piece(at);
-    const piece = found && {
-      ...found,
-      type: this.looking === null ? remembered(found, sight, this.memory) : this.#recalled(found),
-      moved: found.moved && (found.side === sight.seat || this.memory === "moved"),
-    };
+    const piece = found && this.#seen(found);
     const extra = [
       piece && piece.side !== sight.seat && this.notes.spoken(found.from ?? found.id),
       at === selected && t("picked"),
@@ -683,7 +684,7 @@ class GameScreen {
       this.#note(this.board.cursor);
       return true;
     }
-    const pieces = sight.pieces.map((piece) => ({ ...piece, type: remembered(piece, sight, this.memory) }));
+    const pieces = sight.pieces.map((piece) => this.#seen(piece));
     const words =
       letter === "c"
         ? this.clock.words()

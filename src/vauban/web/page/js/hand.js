@@ -131,8 +131,10 @@ export class Hand {
     if (this.table.sight.legal[from]?.includes(to)) {
       this.drop(from, to);
     } else {
+      const dropped = t("prepared.dropped", { from, to });
+      const barred = this.barred(from).find((each) => each.to === to);
       this.hooks.show();
-      this.hooks.explain({ text: t("prepared.dropped", { from, to }) });
+      this.hooks.explain(barred ? { ...barred, text: `${dropped} ${why(barred)}` } : { text: dropped });
     }
   }
 

@@ -13,7 +13,7 @@ import { game as kept, keepGame, onChange } from "./settings.js";
 import { moveWords, squareWords } from "./speech.js";
 import { boards, fallen, Table } from "./state.js";
 import { t } from "./strings.js";
-import { momentWords } from "./words.js";
+import { momentWords, refusal } from "./words.js";
 
 const PLAY_EVERY = 800;
 
@@ -71,6 +71,11 @@ class ReviewScreen {
 
   #hear(told) {
     if (told.say === "error") {
+      if (told.code !== "game") {
+        // That passes: the seat asks again by itself.
+        toast(refusal(told), { urgent: true });
+        return;
+      }
       this.seat.close();
       this.#sit();
       return;
