@@ -257,6 +257,11 @@ def test_two_at_one_device_and_two_machines(server):
         seat.do("setup", setup="FTLPJ")
         seat.until(lambda sight: sight["phase"] == "play")
         assert seat.sight["players"] == {"red": None, "blue": None}
+        # Either seat is told of both in a rematch: they are at one device.
+        seat.do("resign")
+        seat.until(lambda sight: sight["over"] is not None)
+        seat.do("rematch")
+        assert set(seat.wait_for("rematch")["seats"]) == {"red", "blue"}
     against = {"kind": "watch", "red": "cadet", "blue": "cadet"}
     made = server.post("/api/games", variant="fives", against=against)
     with server.sit(made["game"], "watch", made["seats"]["watch"]) as seat:

@@ -361,7 +361,7 @@ class GameScreen {
     const { sight, memory } = this;
     if (sight.phase === "over" || sight.seat === "watch") return piece;
     const own = piece.side === sight.seat;
-    // An earlier position shows nothing of the enemy's: what it showed was hidden again with the next move.
+    // In an earlier position nothing of the enemy's is the last thing shown.
     const shown = this.looking === null ? remembered(piece, sight, memory) : memory === "tournament" ? null : piece.type;
     return {
       ...piece,

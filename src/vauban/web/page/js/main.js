@@ -114,7 +114,8 @@ loadDrawings().catch(() => {});
 frame();
 addEventListener("hashchange", route);
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "?" || !settings.commands || event.target.closest("input:not([type=radio]), textarea, dialog")) return;
+  if (event.key !== "?" || !settings.commands) return;
+  if (event.target.closest("input:not([type=radio]), textarea, dialog")) return;
   event.preventDefault();
   openHelp();
 });
