@@ -100,7 +100,7 @@ def steps_of(lines: Sequence[Mapping[str, float]], before: Mapping[str, int] = {
         "move": before.get("move", 0) + sum(line.get("moves.batches", 0) for line in lines),
         "setup": before.get("setup", 0) + sum(line.get("setups.steps", 0) for line in lines),
         # Counted on by the run itself.
-        "belief": max(before.get("belief", 0), *(line.get("belief.steps", 0) for line in lines), 0),
+        "belief": max([before.get("belief", 0), *(line.get("belief.steps", 0) for line in lines)]),
     }
     return {part: int(steps) for part, steps in counted.items() if steps}
 

@@ -30,16 +30,17 @@ def check_same(card: Card, part: str, wanted: Mapping[str, Any]) -> None:
         raise ConfigurationError(f"the model {card['name']!r} has no {part} network: add --set {part}_network=false")
     has, wants = _options(described), _options(wanted)
     for name in has:
-        if has[name] != wants.get(name) and name in PUBLISHED:
+        if has[name] == wants.get(name):
+            continue
+        if name in PUBLISHED:
             raise ConfigurationError(
                 f"the setup network of the model {card['name']!r} sets up as the published program does ({name}), "
                 "which is not trained here: add --set setup_network=false, and only its moves are learned on"
             )
-        if has[name] != wants.get(name):
-            raise ConfigurationError(
-                f"{name} of the {part} network is {has[name]} in the model {card['name']!r} and {wants.get(name)} in "
-                "the configuration: a run that goes on from a model keeps its networks as they are"
-            )
+        raise ConfigurationError(
+            f"{name} of the {part} network is {has[name]} in the model {card['name']!r} and {wants.get(name)} in the "
+            "configuration: a run that goes on from a model keeps its networks as they are"
+        )
 
 
 def model_checkpoint(model: Model, parts: Sequence[str], config: RunConfig, workers: int) -> Checkpoint:

@@ -26,13 +26,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import Game, game
 from vauban.games.stratego.game import Stratego
 from vauban.learn.belief_run import BeliefRun
-from vauban.learn.checkpoint import (
-    Checkpoint,
-    CheckpointError,
-    load_checkpoint,
-    save_checkpoint,
-    under,
-)
+from vauban.learn.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint, under
 from vauban.learn.collect import Collector, Window
 from vauban.learn.config import RunConfig, config_text, parse_config
 from vauban.learn.descent import check_same, model_checkpoint
@@ -88,7 +82,7 @@ class Run:
         self.stopping = False
         """Set it, at any moment, to end the run with the iteration that is under way."""
         self.notes: list[str] = []
-        """What a resumed run has to do without, in sentences."""
+        """What a run begins with or has to do without, other than expected, in sentences."""
         self.before: dict[str, Any] = {}
         """What the card of the model says of its origin whose networks this run began with, if it did."""
         self.moving = True
