@@ -1,4 +1,4 @@
-"""Compiling: what a person is told of it."""
+"""Compiling: what a person is told of it, and that code of several processes can be kept in one place."""
 
 from __future__ import annotations
 
@@ -45,3 +45,49 @@ def test_compiling_is_announced_and_loading_what_was_kept_is_not(tmp_path: Path)
 def test_a_kernel_that_is_not_kept_is_announced_every_time(tmp_path: Path) -> None:
     for _ in range(2):
         assert said(tmp_path, "elsewhere").startswith("compiling what this command needs\n  double of sums …\n")
+
+
+NAMES = """
+import numpy as np
+from vauban.games.randomness import philox
+from vauban.sim.compile import CPU, compiled
+
+function = compiled(philox, CPU)
+function(*np.arange(6, dtype=np.uint64))
+(result,) = function.overloads.values()
+print(result.fndesc.mangled_name)
+"""
+
+
+def test_no_two_processes_give_a_compiled_function_the_same_name(tmp_path: Path) -> None:
+    """Kept code is linked by name: numba's own numbers begin with 1 in every process, and clash."""
+    names = []
+    for folder in ("one", "other", "other"):
+        environment = {**os.environ, "VAUBAN_CACHE": str(tmp_path / folder)}
+        done = subprocess.run(
+            [sys.executable, "-c", NAMES], env=environment, check=True, capture_output=True, text=True
+        )
+        names.append(done.stdout)
+    compiled, compiled_elsewhere, loaded = names
+    assert compiled != compiled_elsewhere
+    assert loaded == compiled_elsewhere
+
+
+VANISHED = """
+import shutil
+import numpy as np
+from vauban.games.randomness import philox
+from vauban.sim.compile import CPU, cache_folder, compiled, progress
+
+function = compiled(philox, CPU)
+shutil.rmtree(cache_folder())
+with progress(function, "chance"):
+    function(*np.arange(6, dtype=np.uint64))
+print(len(function.overloads))
+"""
+
+
+def test_a_folder_of_kept_kernels_that_vanishes_is_no_misfortune(tmp_path: Path) -> None:
+    environment = {**os.environ, "VAUBAN_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "-c", VANISHED], env=environment, check=True, capture_output=True, text=True)
+    assert done.stdout == "1\n"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import secrets
 import sys
 import threading
 import time
@@ -70,10 +71,7 @@ def bound(function: Callable[..., Any], target: str, hooks: Hooks = NO_HOOKS, **
         elif getattr(value, "__kernel__", False):
             names[name] = _compiled_once(cast(FunctionType, value), target, hooks, constants, outermost=False)
     copy = FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__)
-    # Compiled code is linked by qualified name. Code that was kept comes with the names of another
-    # process, so one function bound in two ways must have two names, or one is taken for the other.
-    copy.__qualname__ = f"{plain.__qualname__}_{_digest(hooks, constants)}"
-    copy.__module__ = plain.__module__
+    copy.__qualname__, copy.__module__ = plain.__qualname__, plain.__module__
     return copy
 
 
@@ -89,15 +87,30 @@ def _uses_hooks(function: Callable[..., Any]) -> bool:
 
 
 def _compile_cpu(function: FunctionType, hooks: Hooks, constants: dict[str, Any], outermost: bool) -> Any:
-    from numba import njit
-
-    dispatcher = njit(function, nogil=True, error_model="numpy")
+    # Python calls the outermost function alone; ways from Python into the others would be a quarter of the compiling.
+    inner = {} if outermost else {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    dispatcher = _njit()(function, nogil=True, error_model="numpy", **inner)
     # What is kept holds all that it calls. The fingerprint knows our own files only: kernels from
     # elsewhere are compiled afresh in every process.
     ours = all(each.__module__.startswith("vauban.") for each in (function, *hooks.values()))
     if outermost and ours and _can_write():
         dispatcher._cache = _disk_cache(function, hooks, constants)
     return dispatcher
+
+
+@cache
+def _njit() -> Any:
+    """numba's decorator, once no two functions of any two processes can bear the same name.
+
+    Compiled code is linked by name, and code that was kept comes with the names of another process.
+    numba numbers them from 1 in every process: one function bound in two ways, or two functions that
+    numba makes for itself, could then be taken for each other, and the process crash.
+    """
+    from numba import njit
+    from numba.core.bytecode import FunctionIdentity
+
+    FunctionIdentity._unique_ids = iter(lambda: secrets.randbits(64), None)
+    return njit
 
 
 @cache
@@ -198,6 +211,7 @@ def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any])
 
     name = f"{function.__module__}.{function.__name__}"
     digest = _digest(hooks, constants)
+    kept = f"{name}-{digest}"
     stamp = fingerprint(_folders(function, hooks))
 
     class Locator(_CacheLocator):  # type: ignore[misc]
@@ -217,7 +231,7 @@ def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any])
         def __init__(self, _: Any) -> None:
             self._lineno = function.__code__.co_firstlineno
             self._locator = Locator()
-            self._filename_base = f"{name}-{digest}"
+            self._filename_base = kept
 
     class Cache(FunctionCache):  # type: ignore[misc]
         _impl_class = Impl
@@ -227,17 +241,19 @@ def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any])
         def load_overload(self, *arguments: Any) -> Any:
             # A file that is damaged, or vanishes, is as good as none: forget it, and compile.
             found = None
-            try:
-                found = super().load_overload(*arguments)
-            except Exception:
-                with suppress(OSError):
-                    self.flush()
+            with _locked(kept, shared=True):
+                try:
+                    found = super().load_overload(*arguments)
+                except Exception:
+                    with suppress(OSError):
+                        self.flush()
             if found is None and self.missed is not None:
                 self.missed()
             return found
 
         def save_overload(self, *arguments: Any) -> None:
-            with suppress(OSError):
+            # An index and the file it names are two writes, which belong together.
+            with _locked(kept), suppress(OSError):
                 super().save_overload(*arguments)
 
     return Cache(function)
@@ -261,23 +277,23 @@ def progress(function: Any, what: str) -> Iterator[None]:
     if function.overloads:
         yield
         return
-    with _alone(function.__name__):
+    # One process at a time compiles a function: the next finds it kept.
+    with _locked(function.__name__):
         yield from _announcing(function, what)
 
 
 @contextmanager
-def _alone(name: str) -> Iterator[None]:
-    """Let one process at a time compile a function: the next finds it kept, and files are not written twice."""
+def _locked(name: str, shared: bool = False) -> Iterator[None]:
+    """Keep other processes out of what bears this name, where compiled kernels are kept; or only those that write."""
     try:
         import fcntl
-    except ImportError:  # not on this system
+
+        lock = (cache_folder() / f"{name}.lock").open("w")
+    except (ImportError, OSError):  # not on this system; or nothing can be kept
         yield
         return
-    if not _can_write():
-        yield
-        return
-    with (cache_folder() / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
         yield
 
 
