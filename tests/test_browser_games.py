@@ -196,9 +196,11 @@ def test_a_whole_game_by_keyboard_alone(visit):
     player.turns(3)
     # Moves can be typed too.
     if not player.over():
-        before, move = player.plies(), "".join(player.find())
+        before, (source, target) = player.plies(), player.find()
         keys.press("Escape")
-        keys.type(move)
+        keys.type(source + target)
+        # The arrow keys go on from where the piece went, and that is where the focus is seen.
+        expect(visitor.page.locator(f".table .cell[data-at={target}]")).to_be_focused()
         player.answered(before)
     player.to_the_end()
     visitor.see("dialog.end")

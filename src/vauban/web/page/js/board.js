@@ -241,10 +241,14 @@ export class Board {
 
   // ── Cursor and focus ──────────────────────────────────────────────────────────────────────────
 
+  /** Where the arrow keys go on from; the focus goes with it if it is there. */
   setCursor(name) {
-    this.cells.get(this.cursor)?.setAttribute("tabindex", "-1");
+    const before = this.cells.get(this.cursor),
+      now = this.cells.get(name);
+    before?.setAttribute("tabindex", "-1");
     this.cursor = name;
-    this.cells.get(name)?.setAttribute("tabindex", "0");
+    now?.setAttribute("tabindex", "0");
+    if (before && before === document.activeElement) now?.focus();
   }
 
   focus(name = this.cursor) {
