@@ -455,7 +455,7 @@ def test_a_setup_that_cannot_begin_is_asked_for_again(visit):
 def test_two_machines_are_watched(visit):
     visitor = visit()
     page = visitor.open().page
-    visitor.choose(mode="watch", red="charger", blue="recruit")
+    visitor.choose(variant="classic", mode="watch", red="charger", blue="fox")
     visitor.button("Watch").click()
     visitor.see(".moves li:nth-child(3)")
     expect(page.locator(".table .piece.hidden")).to_have_count(0)
@@ -488,7 +488,7 @@ def test_two_machines_are_watched(visit):
 def test_two_machines_that_are_watched_are_paused_stepped_and_stopped(visit):
     visitor = visit()
     page = visitor.open().page
-    visitor.choose(mode="watch", red="recruit", blue="recruit")
+    visitor.choose(variant="classic", mode="watch", red="fox", blue="fox")
     visitor.button("Watch").click()
     moves = page.locator(".moves li")
     visitor.see(".moves li:nth-child(2)")
@@ -1128,7 +1128,7 @@ def test_a_game_that_somebody_has_shown_is_not_among_ones_own(visit):
     guest.see(".review .board")
     # Nor is one of two machines that somebody else has begun to watch.
     visitor.open()
-    visitor.choose(mode="watch", red="recruit", blue="recruit")
+    visitor.choose(variant="classic", mode="watch", red="fox", blue="fox")
     visitor.button("Watch").click()
     visitor.see(".moves li")
     onlooker.open(visitor.page.url.removeprefix(visitor.address))
