@@ -30,9 +30,10 @@ browser:
 play: venv
 	$(BIN)/vauban play
 
-# A file's tests stay in one process: they need the same kernels, which are then compiled once.
+# A file's tests stay in one process: they need the same kernels, which are then compiled once. Three processes for two
+# cores, since the one that drives a browser waits most of the time.
 test: venv browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not slow"
 
 # Kernels are compared with the oracle over so many plies; the nightly size is make oracle PLIES=5000000
 PLIES ?= 300000
