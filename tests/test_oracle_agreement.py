@@ -20,7 +20,7 @@ from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import LETTERS
 from vauban.sim.simulator import Simulator
 
-PLIES = int(os.environ.get("VAUBAN_ORACLE_PLIES", "50000"))
+PLIES = int(os.environ.get("VAUBAN_ORACLE_PLIES", "100000"))
 """How many plies are compared in each of the large variants, of random and again of chasing play."""
 GAMES = 24
 

@@ -453,11 +453,11 @@ def test_a_search_keeps_to_its_time(time: float) -> None:
     tries = []
     for seed in range(12):
         [found] = search.analyse(view, [seed])
-        assert found.plan.cut, "a whole search does not fit"
-        tries.append(found.seconds / time)
-        if 0.5 < tries[-1] < 1.2:
+        tries.append((found.seconds / time, found.plan.cut))
+        # A whole search does not fit, and depth is the first thing to go.
+        if 0.5 < found.seconds / time < 1.2 and found.plan.cut[:1] == (DEPTH,):
             return
-    pytest.fail(f"parts of the time that searches took: {tries}")
+    pytest.fail(f"parts of the time that searches took, and what they left out: {tries}")
 
 
 @pytest.mark.slow

@@ -87,7 +87,7 @@ def _uses_hooks(function: Callable[..., Any]) -> bool:
 
 
 def _compile_cpu(function: FunctionType, hooks: Hooks, constants: dict[str, Any], outermost: bool) -> Any:
-    # Python calls the outermost function alone; ways from Python into the others would be a quarter of the compiling.
+    # Python calls the outermost function alone; ways from Python into the others would be a fifth of the compiling.
     inner = {} if outermost else {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     dispatcher = _njit()(function, nogil=True, error_model="numpy", **inner)
     # What is kept holds all that it calls. The fingerprint knows our own files only: kernels from
