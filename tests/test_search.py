@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from copy import deepcopy
 from dataclasses import replace
 from time import perf_counter
@@ -28,7 +30,7 @@ from vauban.search.allocation import BELIEF, CONFIGURATIONS, DEPTH, MOVES, Pace,
 from vauban.search.draws import Draws
 from vauban.search.opinion import ask, look, pick
 from vauban.search.rollouts import Rollouts
-from vauban.search.search import Search, SearchConfig, _adjusted
+from vauban.search.search import KEPT, Search, SearchConfig, _adjusted
 from vauban.search.update import mirror_descent
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
@@ -488,6 +490,22 @@ def test_without_a_limit_nothing_is_cut_whatever_the_pace() -> None:
     [hurried] = search.analyse(view, [1], time=0.01)
     assert hurried.plan == Plan(2, 2, 1, 2, (DEPTH, CONFIGURATIONS, MOVES)), "of one move alone nothing can be learnt"
     assert search.paces["tiny"].seconds(1, 2) < 400, "what a search took is remembered"
+
+
+def test_rollouts_that_are_no_longer_kept_are_gone_at_once() -> None:
+    """On a GPU each holds the memory of a captured graph, gigabytes: none may wait for the garbage collector."""
+    game = Stratego("tiny")
+    network, view = opinionated(game), position(game, 4)
+    search = Search(network, None, SearchConfig(rollouts=32, depth=2, time=0))
+    gc.disable()
+    try:
+        batches = []
+        for rollouts in range(32, 34 + KEPT):
+            search._analyse(view, np.zeros(1, np.uint64), replace(search.config, rollouts=rollouts))
+            batches.append(weakref.ref(search._batches[next(reversed(search._batches))]))
+        assert [batch() is None for batch in batches] == [True] * 2 + [False] * KEPT
+    finally:
+        gc.enable()
 
 
 def test_places_are_picked_by_their_probability() -> None:

@@ -132,7 +132,7 @@ class MoveLearner:
         self._sums = empty(len(METRICS))
         self._norms = empty(())
         # Gradients of several workers are added through the network, which a graph does not wait for.
-        self._train = Replay(self._train_batch, sim.device, captured=workers.count == 1)
+        self._train = Replay(sim.device, captured=workers.count == 1)
         self._losses: Callable[[Batch], tuple[Tensor, Tensor]] = self._compute_losses
         if sim.device.type == "cuda":
             self._losses = torch.compile(self._compute_losses, dynamic=False)
@@ -159,7 +159,7 @@ class MoveLearner:
             self._positions[:count] = order[first:last]
             self._weights.zero_()
             self._weights[:count] = 1 / size
-            self._train()
+            self._train(self._train_batch)
         if bounds:
             self.trainee.update_average(average_rate(config.average, config.reach, iteration))
         self.workers.add([self._sums])

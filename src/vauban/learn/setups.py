@@ -234,12 +234,12 @@ class SetupLearner:
         # On a GPU a batch has always the same size and lies in the same place, so that its training can be captured.
         self._fixed = self.device.type == "cuda" and workers.count == 1
         self._batch: Batch | None = None
-        self._train = Replay(self._train_batch, self.device, captured=self._fixed)
+        self._train = Replay(self.device, captured=self._fixed)
         self._uniforms = torch.zeros(
             2 * config.per_player * workers.count, game.setup_size, dtype=torch.float64, device=self.device
         )
         self._sampled: Sampled | None = None
-        self._sample = Replay(self._sample_pool, self.device)
+        self._sample = Replay(self.device)
 
     def draw_pool(self, iteration: int) -> tuple[Tensor, Tensor]:
         """The setups that new games of this iteration begin from: a pool (int8) for each player.
@@ -257,7 +257,7 @@ class SetupLearner:
 
     def _sample_by(self, uniforms: Tensor) -> Sampled:
         self._uniforms.copy_(uniforms)
-        self._sample()
+        self._sample(self._sample_pool)
         assert self._sampled is not None
         return Sampled(*(part.clone() for part in self._sampled))
 
@@ -297,7 +297,7 @@ class SetupLearner:
         steps = 0
         for rows, shares in self._batches(iteration, whole.weights):
             self._lay_out(whole, rows, shares)
-            self._train()
+            self._train(self._train_batch)
             steps += 1
         self.trainee.update_average(average_rate(config.average, config.reach, iteration))
         self.workers.add([self._sums])

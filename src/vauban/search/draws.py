@@ -21,15 +21,15 @@ class Draws:
         self._seen = seen.clone()
         self._uniforms = torch.zeros(1, samples, belief.pieces, device=seen.device)
         self._values = torch.empty(1, samples, belief.pieces, dtype=torch.int8, device=seen.device)
-        self._replay = Replay(self._draw, seen.device)
-        self._replay.prepare()
+        self._replay = Replay(seen.device)
+        self._replay.prepare(self._draw)
 
     def draw(self, seen: Tensor, uniforms: Tensor) -> Tensor:
         """As `Belief.sample`."""
         samples = uniforms.shape[1]
         self._seen.copy_(seen)
         self._uniforms[:, :samples].copy_(uniforms)
-        self._replay()
+        self._replay(self._draw)
         return self._values[:, :samples].clone()
 
     def _draw(self) -> None:

@@ -33,7 +33,7 @@ class Rollouts:
         self._legal, self._counts = self.sim.legal_actions()
         self._actions = torch.empty(rows, dtype=torch.int16, device=parameter.device)
         self._forward = forward
-        self._ply = Replay(self._play, parameter.device)
+        self._ply = Replay(parameter.device)
 
     @torch.inference_mode()
     def run(self, views: Snapshot, values: Tensor, first: Tensor, numbers: Tensor, depth: int) -> Tensor:
@@ -54,7 +54,7 @@ class Rollouts:
         sim.step(first, check=False)
         played = sim.plies > before
         for _ in range(depth - 1):
-            self._ply()
+            self._ply(self._play)
         sim.observe(self.network.observation, self._seen, layout="squares")
         _, logits = self._forward(self._seen)
         foreseen = logits.float().softmax(-1)
