@@ -20,8 +20,8 @@ import sys
 import time
 from collections.abc import Iterator
 
-from vauban.arena.executors import Here, Job, Processes
-from vauban.arena.match import OWN, FinishedGame, Match
+from vauban.arena.executors import ExecutorError, Here, Job, Processes
+from vauban.arena.match import FORFEIT, OWN, FinishedGame, Match
 from vauban.arena.schedule import Schedule
 from vauban.arena.statistics import summary
 
@@ -87,21 +87,28 @@ def main() -> None:
     done: list[list[FinishedGame]] = [[] for _ in wanted]
     # Ended early, by Ctrl-C or by a limit of time, the games that were played still count.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    stopped = None
     try:
         play(wanted, done, asked)
     except KeyboardInterrupt:
-        print("\nstopped early", file=sys.stderr)
+        stopped = "\nstopped early"
+    except ExecutorError as error:
+        stopped = f"\nstopped: {error}"
     for match, finished in zip(wanted, done, strict=True):
         if finished:
             results = sorted((game.result for game in finished), key=lambda result: result.number)
             line = {"first": match.names[0], "second": match.names[1], "variant": match.game.variant.name}
             print(json.dumps(line | summary(results)), flush=True)
+    sys.exit(stopped)
 
 
 def play(wanted: list[Match], done: list[list[FinishedGame]], asked: argparse.Namespace) -> None:
     """Play the matches, and put each game down where it belongs."""
     begun = time.perf_counter()
     for place, games in side_by_side(wanted) if asked.device == "cuda" else spread(wanted, asked.workers):
+        lost = [game.result.note for game in games if game.result.end == FORFEIT]
+        if lost:  # not by playing worse: such games say nothing about strength
+            raise ExecutorError(f"{len(lost)} of {len(games)} games were forfeited, the first since: {lost[0]}")
         done[place] += games
         played = sum(map(len, done))
         print(f"{played} games, {time.perf_counter() - begun:.0f} s", end="\r", file=sys.stderr, flush=True)
