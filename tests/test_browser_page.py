@@ -731,6 +731,27 @@ def test_a_machine_that_takes_longer_than_usual_is_seen_to_think(visit):
         expect(visitor.page.locator(".top-card .thinking")).to_contain_text(f"thinking for {seconds} s")
 
 
+def test_opponents_stand_in_the_order_of_their_ratings_in_a_game(visit):
+    visitor = visit()
+
+    def rated(route: Route) -> None:
+        offered = route.fetch().json()
+        for level in offered["levels"]:
+            level["elo"] = {"barrage": {"fox": 5, "recruit": 9, "charger": -3}.get(level["key"], 3000)}
+            if level["key"] == "prober":
+                level["elo"] = {}
+        route.fulfill(json=offered)
+
+    visitor.page.route("**/api/offer", rated)
+    page = visitor.open().page
+    shown = page.locator("input[name=level]").evaluate_all("fields => fields.map((field) => field.value)")
+    assert shown[:5] == ["charger", "fox", "prober", "recruit", "cadet"]
+    # Where none is measured, they stand as the server has them.
+    visitor.choose(variant="duel")
+    shown = page.locator("input[name=level]").evaluate_all("fields => fields.map((field) => field.value)")
+    assert shown[:4] == ["recruit", "charger", "prober", "fox"]
+
+
 def test_a_wait_that_can_be_felt_is_announced_in_tenths(visit):
     visitor = visit()
     page = visitor.open().page

@@ -2,6 +2,7 @@
 
 import { busy, button, choice, drawing, el, toast } from "./dom.js";
 import { gameList, resultsBox, running } from "./games.js";
+import { playersOf } from "./levels.js";
 import { memoryChoice } from "./menu.js";
 import { picker } from "./picker.js";
 import { startGame } from "./protocol.js";
@@ -10,6 +11,7 @@ import { SetupEditor } from "./setup.js";
 import { t } from "./strings.js";
 import { usualSeconds } from "./words.js";
 
+const USUAL = "barrage";
 const MODES = ["level", "friend", "hotseat", "watch"];
 
 // What was chosen, for the next visit; setups only as long as the page lives.
@@ -17,15 +19,16 @@ const setups = {};
 
 export function show(main, _, offered) {
   // Not everybody plays every variant: a network plays what it has learned.
-  const levels = () => offered.levels.filter((level) => level.variants.includes(wish.variant));
-  const easy = offered.levels[Math.floor((offered.levels.length - 1) / 3)].key;
+  const levels = () => playersOf(offered.levels, wish.variant);
+  const usual = playersOf(offered.levels, USUAL);
+  const easy = usual[Math.floor((usual.length - 1) / 3)].key;
   const bronstein = offered.clocks.find((clock) => clock.key === "bronstein");
   const wish = {
     mode: "level",
-    variant: "barrage",
+    variant: USUAL,
     level: easy,
     red: easy,
-    blue: offered.levels.at(-1).key,
+    blue: usual.at(-1).key,
     side: "red",
     clock: "none",
     minutes: bronstein.minutes,

@@ -1,6 +1,7 @@
 // Playing on from a position of a finished game, against a level.
 
 import { button, choice, dialog, el, toast } from "./dom.js";
+import { playersOf } from "./levels.js";
 import { SIDES } from "./pieces.js";
 import { playOn } from "./protocol.js";
 import { keepGame } from "./settings.js";
@@ -8,7 +9,7 @@ import { t } from "./strings.js";
 
 /** Ask how, make the game, and go there. @param from {game, secret, ply, side}: `side` is proposed */
 export async function playOnFrom(from, variant, { levels }) {
-  const fitting = levels.filter((level) => level.variants.includes(variant.name));
+  const fitting = playersOf(levels, variant.name);
   const wish = { side: from.side, level: fitting[Math.floor((fitting.length - 1) / 2)].key, pieces: "true" };
   const set = (name) => (value) => {
     wish[name] = value;
