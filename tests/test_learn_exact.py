@@ -13,6 +13,8 @@ from vauban.learn.config import load_config
 from vauban.learn.run import Run
 from vauban.solve import Tree, build_tree, evaluate, tabulate, uniform
 
+MICRO = Path(__file__).parent / "models" / "micro"
+"""What `vauban train micro` left on a GPU; its card says when."""
 UNDAMPED = ["moves.magnet_weight=0.0", "moves.update_weight=0.0"]
 
 
@@ -48,3 +50,14 @@ def test_damped_self_play_comes_close_to_an_equilibrium_and_undamped_does_not(
     print(f"exploitability: damped {damped:.4f}, undamped {undamped:.4f}")
     assert damped <= most
     assert undamped > 3 * damped
+
+
+@pytest.mark.slow
+def test_stratego_on_twelve_squares_was_learned_to_a_tenth_of_what_the_uniform_policy_loses() -> None:
+    agent = make_agent(f"net:{MICRO}")
+    assert isinstance(agent, NetAgent)
+    tree = build_tree("micro", rules="total_limit=8")
+    learned = evaluate(tree, tabulate(tree, agent.policies)).exploitability
+    none = evaluate(tree, uniform(tree)).exploitability
+    print(f"exploitability: learned {learned:.4f}, uniform {none:.4f}")
+    assert 0 < learned <= none / 10
