@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,12 +23,13 @@ from vauban.cli.main import app
 from vauban.cli.train import command_text, make_evaluator, stopped_by_signals
 from vauban.cli.train_display import Display, done_line, duration, estimate_lines, line
 from vauban.errors import ConfigurationError, VaubanError
-from vauban.learn.card import ROWS, _commands, belief_of, curve_of, steps_of
+from vauban.learn.card import ROWS, _commands, _leaves, belief_of, curve_of, steps_of
 from vauban.learn.config import config_table, load_config, parse_config, presets
 from vauban.learn.estimate import Estimate
 from vauban.learn.metrics import read_metrics
+from vauban.learn.moves import MoveConfig
 from vauban.learn.run import Run
-from vauban.nets.store import STRENGTH, ModelError, load_model, read_card
+from vauban.nets.store import STRENGTH, ModelError, load_model, read_card, shipped_models
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
 
@@ -401,3 +404,47 @@ def test_a_card_says_what_its_preset_says_no_more() -> None:
     assert _commands([{"command": command, "configuration": then}]) == command
     then["moves"]["clip"] = 0.5
     assert _commands([{"command": command, "configuration": then}]) == f"{command} --set moves.clip=0.5"
+
+
+def test_a_card_says_what_its_preset_has_gained_since() -> None:
+    """A run that had no such setting was as the setting's default makes it."""
+    command = "vauban train h200-barrage"
+    then = json.loads(json.dumps(config_table(load_config("h200-barrage"))))
+    assert then["moves"].pop("reach") != MoveConfig().reach
+    assert _commands([{"command": command, "configuration": then}]) == f"{command} --set moves.reach=0.0"
+
+
+def test_a_card_resumes_a_run_in_the_folder_where_it_begins() -> None:
+    config = json.loads(json.dumps(config_table(load_config("laptop-tiny"))))
+    longer = {**config, "minutes": 9.0}
+    for begun, folder in (
+        ("vauban train laptop-tiny", "runs/laptop-tiny"),
+        ("vauban train laptop-tiny --out runs/mine", "runs/mine"),
+    ):
+        starts = [
+            {"command": begun, "configuration": config},
+            {"command": "vauban train --resume elsewhere/moved --set minutes=9", "configuration": longer},
+        ]
+        assert _commands(starts) == f"{begun} && vauban train --resume {folder} --set minutes=9"
+
+
+@pytest.mark.parametrize("name", shipped_models())
+def test_the_commands_of_a_shipped_model_lead_to_its_configuration(name: str) -> None:
+    """Every run that is resumed or gone on from has been made before, and ends with the settings in the card."""
+    training = load_model(name).card["training"]
+    made: dict[str, tuple[str, list[str]]] = {}
+    for each in training["command"].split(" && "):
+        words = shlex.split(each)
+        assert words[:2] == ["vauban", "train"]
+        given, changes = dict(pairwise(words)), [word for option, word in pairwise(words) if option == "--set"]
+        if "--from" in given:
+            assert given["--from"] in made
+        if "--resume" in given:
+            folder = given["--resume"]
+            preset, before = made[folder]
+        else:
+            folder, preset, before = given.get("--out", f"runs/{words[2]}"), words[2], []
+        made[folder] = (preset, [*before, *changes])
+        config = config_table(load_config(*made[folder]))
+    known, today = _leaves(training["configuration"]), _leaves(json.loads(json.dumps(config)))
+    assert {key: today[key] for key in today} == {key: known[key] for key in today}

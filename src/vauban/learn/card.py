@@ -16,7 +16,7 @@ import torch
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
 from vauban.learn.checkpoint import read_progress
-from vauban.learn.config import config_table, load_config, toml_text
+from vauban.learn.config import RunConfig, config_table, load_config, toml_text
 from vauban.learn.descent import moving_minutes
 from vauban.learn.metrics import read_metrics
 from vauban.learn.origin import read_starts
@@ -135,21 +135,40 @@ def _commands(starts: Sequence[Mapping[str, Any]]) -> str:
     """What was typed, one after the other; resuming alone changes nothing, and is left out.
 
     A preset can have changed since, and a run's config.toml can be changed by hand: what no command says is added to
-    it, so that it does say it.
+    it, so that it does say it. A run's folder can have been moved: it is resumed in the folder where it begins.
     """
     if not starts:
         return ""
-    before = [{"configuration": _configuration(starts[0]["command"])}, *starts]
+    first = starts[0]["command"]
+    configurations = [_with_newer_settings(start["configuration"]) for start in starts]
     commands: list[str] = []
-    for had, start in zip(before, starts, strict=False):
-        command, known = start["command"], _leaves(had.get("configuration", {}))
-        for key, value in _leaves(start.get("configuration", {})).items():
+    for start, has, had in zip(starts, configurations, [_configuration(first), *configurations], strict=False):
+        command, known = _resumed_in(_folder(first), start["command"]), _leaves(had)
+        for key, value in has.items():
             if key in known and known[key] != value and not _says(command, key):
                 text = value if value == "inf" else toml_text(value)  # which JSON has in quotes
                 command += f" --set {shlex.quote(f'{key}={text}')}"
         if not commands or "--set" in command:
             commands.append(command)
     return " && ".join(commands)
+
+
+def _with_newer_settings(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a configuration, and those that came after it: a run that had none was as their defaults are."""
+    defaults = json.loads(json.dumps(config_table(RunConfig())))
+    return {**_leaves(defaults), **_leaves(configuration)}
+
+
+def _folder(command: str) -> str:
+    """Where a command that begins a run puts it."""
+    words = shlex.split(command)
+    named = [word for option, word in pairwise(words) if option in ("--out", "--resume")]
+    return named[0] if named else str(Path("runs") / Path(words[words.index("train") + 1]).stem)
+
+
+def _resumed_in(folder: str, command: str) -> str:
+    words = shlex.split(command)
+    return shlex.join(folder if before == "--resume" else word for before, word in pairwise(["", *words]))
 
 
 def _configuration(command: str) -> dict[str, Any]:
