@@ -1,7 +1,7 @@
 """Writes a thinned copy of a run's metrics, small enough to be kept in the repository.
 
-    python scripts/keep_run.py runs/barrage docs/runs/barrage.jsonl
-    vauban curves docs/runs/barrage.jsonl --out docs/runs/barrage.svg
+    python scripts/keep_run.py runs/barrage docs/tuning/barrage.jsonl
+    vauban curves docs/tuning/barrage.jsonl --out docs/tuning/barrage.svg
 
 A run of days has thousands of lines with sixty numbers each, and lives in a folder that nobody else has. What is kept
 lets others draw its curves again, and compare their own with them: 80 iterations evenly spread with the last among

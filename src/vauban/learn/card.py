@@ -36,7 +36,7 @@ from vauban.nets.store import (
 CURVE = ("iteration", "minutes", "moves", "moves.entropy", "moves.outcome_loss")
 """Metrics that a card has the course of, beside the scores."""
 ROWS = 32
-"""So many points of the course, at most."""
+"""So many points of the course of a run, at most; a model that a run went on from has its own."""
 
 
 def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) -> Card:
