@@ -1,14 +1,14 @@
 """How many rollouts each move gets, from how many configurations, how deep; and what is cut when time is short.
 
 Time is cut in this order, each as far as it goes before the next: depth (down to 2 plies), configurations (down to
-eight: what is found in one guess of the hidden pieces is mostly about that guess), moves (the least likely ones get no
-rollout; two always do, since the value of one alone says nothing). Where drawing configurations by the belief would
-take more than half of the time, they are drawn as if all were equally likely.
+one), moves (the least likely ones get no rollout; two always do, since the value of one alone says nothing). Moves are
+cut last because the network knows its likeliest moves already: what a search gains, it gains by the others. Where
+drawing configurations by the belief would take more than half of the time, they are drawn as if all were equally
+likely.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +16,6 @@ import numpy.typing as npt
 
 SHALLOWEST = 2
 """Plies: the move, and the answer to it."""
-
-FEWEST = 8
-"""Configurations that moves are looked at in before less likely moves are left out."""
 
 FEWEST_MOVES = 2
 """Moves that are compared, however short the time."""
@@ -83,21 +80,12 @@ def make_plan(
         if fits < depth > SHALLOWEST:
             cut.append(DEPTH)
             depth = min(depth, max(SHALLOWEST, fits - fits % 2))
-        fewest_moves = min(FEWEST_MOVES, moves)
-        fits = max(fewest_moves, int((left / depth - pace.ply) / pace.row))
+        fits = max(min(FEWEST_MOVES, moves), int((left / depth - pace.ply) / pace.row))
         if fits < rollouts and pace.rolling(rollouts, depth) > left:
-            fewest = min(FEWEST, rollouts // moves)
-            rollouts, most_moves = fits, max(fewest_moves, fits // fewest)
-            cut += [CONFIGURATIONS] if most_moves >= moves else [CONFIGURATIONS, MOVES]
-            moves = min(moves, most_moves)
+            cut += [CONFIGURATIONS] if fits >= moves else [CONFIGURATIONS, MOVES]
+            rollouts, moves = fits, min(moves, fits)
     configurations = rollouts // moves
     return Plan(rollouts, depth, min(configurations, most) if most else configurations, moves, tuple(cut))
-
-
-def noise(plan: Plan, legal: int, rollouts: int) -> float:
-    """How much noisier a plan's values are than if each of the legal moves had its part of all these rollouts."""
-    asked = rollouts / min(legal, rollouts)
-    return max(1.0, math.sqrt(asked * plan.moves / plan.rollouts))
 
 
 def rollout_counts(rollouts: int, moves: int) -> npt.NDArray[np.int64]:

@@ -31,7 +31,7 @@ from vauban.games.stratego.game import Stratego
 from vauban.learn.targets import action_sources, magnet_log_policy
 from vauban.nets.belief import Belief, UniformBelief
 from vauban.nets.policy import Forward, PolicyNetwork
-from vauban.search.allocation import BELIEF, FEWEST, SHALLOWEST, Pace, Plan, make_plan, noise, rollout_counts
+from vauban.search.allocation import BELIEF, SHALLOWEST, Pace, Plan, make_plan, rollout_counts
 from vauban.search.analysis import Analysis, Floats, Ints
 from vauban.search.draws import Draws
 from vauban.search.opinion import Opinion, ask, bits, look
@@ -64,6 +64,7 @@ USUAL_HICCUP = 0.01
 TRIAL_SECONDS = 0.05
 """A trial that takes longer than this says enough about the pace."""
 TRIAL_DEPTHS = (2, 6)
+TRIAL_DRAWS = 8
 
 Seeds = npt.NDArray[np.uint64]
 
@@ -78,7 +79,7 @@ class SearchConfig:
     alpha: float = 0.002
     """Pull towards the magnet: a movable piece uniformly, then one of its moves uniformly."""
     beta: float = 0.02
-    """Pull towards the network's policy; stronger when time leaves a move fewer rollouts than these (`noise`)."""
+    """Pull towards the network's policy."""
     configurations: int = 0
     """Configurations to draw at most; 0: as many as there are rollouts for each move."""
     time: float = 0.0
@@ -166,7 +167,9 @@ class Search:
 
     def _try_draw(self, view: Snapshot) -> float:
         begun = perf_counter()
-        self._draw_configurations(view.to(self.device), np.zeros(1, np.uint64), [Plan(FEWEST, SHALLOWEST, FEWEST, 1)])
+        self._draw_configurations(
+            view.to(self.device), np.zeros(1, np.uint64), [Plan(TRIAL_DRAWS, SHALLOWEST, TRIAL_DRAWS, 1)]
+        )
         return perf_counter() - begun
 
     # ── One search ───────────────────────────────────────────────────────────────────────────────
@@ -189,7 +192,7 @@ class Search:
         reached = self._roll_out(views, seeds, opinion.legal, plans, searched, drawn)
         outcomes, visits = _average(before, plans, searched, reached)
         values = outcomes @ np.array(views.game.utilities)
-        policy = self._update(views.game, opinion, values, config, plans)
+        policy = self._update(views.game, opinion, values, config)
         done = perf_counter()
         if config.time and pace is not None:
             self.paces[views.game.name] = _adjusted(pace, plans, asked - begun, prepared - asked, done - prepared)
@@ -256,18 +259,13 @@ class Search:
                 found[part] = outcomes[: len(part)].cpu().numpy()
         return np.split(found, np.cumsum(rollouts)[:-1])
 
-    def _update(self, game: Game, opinion: Opinion, values: Floats, config: SearchConfig, plans: list[Plan]) -> Floats:
+    def _update(self, game: Game, opinion: Opinion, values: Floats, config: SearchConfig) -> Floats:
         key = _key(game, HISTORY)
         if key not in self._sources:
             self._sources[key] = action_sources(game)
         magnet = magnet_log_policy(self._sources[key], opinion.legal.cpu()).double()
         log_policy = opinion.log_policy.cpu().double()
-        # The noisier the values, the closer the policy stays to the network's.
-        noises = [
-            noise(plan, count, config.rollouts) for plan, count in zip(plans, opinion.counts.tolist(), strict=True)
-        ]
-        beta = config.beta * torch.tensor(noises, dtype=torch.float64)[:, None]
-        updated = mirror_descent(torch.from_numpy(values), log_policy, magnet, config.alpha, beta)
+        updated = mirror_descent(torch.from_numpy(values), log_policy, magnet, config.alpha, config.beta)
         policy: Floats = updated.exp().numpy()
         return policy
 

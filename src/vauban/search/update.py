@@ -8,20 +8,17 @@ from torch import Tensor
 from vauban.errors import ConfigurationError
 
 
-def mirror_descent(
-    values: Tensor, log_policy: Tensor, log_magnet: Tensor, alpha: float, beta: float | Tensor
-) -> Tensor:
+def mirror_descent(values: Tensor, log_policy: Tensor, log_magnet: Tensor, alpha: float, beta: float) -> Tensor:
     """The logarithm of the policy that maximises ⟨values, π⟩ − α·KL(π, magnet) − β·KL(π, policy), row by row.
 
     That is π ∝ [exp(values) · magnetᵅ · policyᵝ]^(1 / (α + β)) (Ataraxos, equations 7 and 8). Actions that are not
-    there have a magnet of −inf, and get −inf. `beta` may be another number for each row (rows × 1).
+    there have a magnet of −inf, and get −inf.
     """
-    least = float(torch.as_tensor(beta).min())
-    if not (alpha >= 0 and least >= 0 and alpha + least > 0):
-        raise ConfigurationError(f"alpha and beta are 0 or more, and not both 0: alpha={alpha}, beta={least}")
+    if not (alpha >= 0 and beta >= 0 and alpha + beta > 0):
+        raise ConfigurationError(f"alpha and beta are 0 or more, and not both 0: alpha={alpha}, beta={beta}")
     absent = log_magnet == -torch.inf
     scores = values.masked_fill(absent, 0.0)
     for weight, logarithms in ((alpha, log_magnet), (beta, log_policy)):
-        # What weighs nothing may be −inf.
-        scores = scores + torch.where(absent | (torch.as_tensor(weight) == 0), 0.0, weight * logarithms)
+        if weight > 0:  # what weighs nothing may be −inf
+            scores = scores + (weight * logarithms).masked_fill(absent, 0.0)
     return torch.log_softmax((scores / (alpha + beta)).masked_fill(absent, -torch.inf), -1)
