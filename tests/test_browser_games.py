@@ -23,7 +23,7 @@ pytestmark = pytest.mark.xdist_group("browser-games")
 # ── The wall ─────────────────────────────────────────────────────────────────────────────────────
 
 TOLD = {
-    "say", "game", "seat", "kind", "variant", "phase", "turn", "ply", "pieces", "legal", "barred", "captured", "left",
+    "say", "game", "seat", "kind", "variant", "phase", "turn", "ply", "pieces", "legal", "barred", "left",
     "battleless", "total", "last", "players", "clock", "offer", "took_back", "takebacks", "thinking",
     "ready", "commitment", "over", "rematch", "note", "invited", "eyes", "aids", "played_on", "watching",
     "n",

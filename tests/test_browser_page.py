@@ -224,6 +224,49 @@ def test_two_people_on_one_device_never_see_each_others_army(visit):
     expect(page.locator(".table .piece.blue:not(.hidden)")).to_have_count(0)
 
 
+def test_a_game_that_is_lost_by_time_while_the_board_is_covered_is_shown(visit):
+    visitor = visit()
+
+    def hurried(route: Route) -> None:
+        asked = route.request.post_data_json | {"clock": {"kind": "bronstein", "minutes": 0.05, "seconds": 0}}
+        route.continue_(post_data=json.dumps(asked))
+
+    visitor.page.route("**/api/games", hurried)
+    _hotseat(visitor)
+    visitor.see("dialog.end", has_text="Blue won")
+    visitor.page.keyboard.press("Escape")
+    expect(visitor.page.locator(".handover")).to_have_count(0)
+    visitor.see(".table .piece.red")
+    visitor.see(".headline", has_text="Blue won")
+
+
+def test_ones_own_army_stands_at_the_bottom_unless_one_does_not_want_it(visit):
+    visitor = visit()
+    visitor.start(QUIET, side="blue")
+    page = visitor.page
+
+    def height(piece: str) -> float:
+        return visitor.see(f".table .piece.{piece}").bounding_box()["y"]
+
+    assert height("blue") > height("red")
+    visitor.button("Settings").click()
+    page.get_by_label("Your army at the bottom").uncheck()
+    page.locator("dialog").get_by_role("button", name="Close").click()
+    for _ in range(2):
+        assert height("blue") < height("red")
+        page.reload()
+        visitor.see(".table .piece.red")
+
+
+def test_a_choice_that_was_kept_for_another_version_of_the_page_does_not_matter(visit):
+    visitor = visit()
+    kept = json.dumps({"variant": "gone", "level": "nobody", "mode": "level"})
+    visitor.open().page.evaluate(f"localStorage.setItem('vauban.wish', {kept!r})")
+    visitor.page.reload()
+    visitor.see(".setup .piece")
+    expect(visitor.page.locator("input[name=variant][value=barrage]")).to_be_checked()
+
+
 def test_a_browser_that_keeps_nothing_plays_all_the_same(visit):
     visitor = visit()
     visitor.page.add_init_script("Object.defineProperty(window, 'localStorage', {get() { throw new Error('no'); }})")

@@ -17,6 +17,7 @@ from vauban.errors import ConfigurationError, NotationError
 from vauban.games.stratego.pieces import FLAG, MARSHAL, SCOUT
 from vauban.games.stratego.variants import VARIANTS
 from vauban.notation import gravon
+from vauban.notation.formats import to_notation
 from vauban.notation.gravon import (
     COLUMNS,
     GravonCalibrationError,
@@ -28,7 +29,7 @@ from vauban.notation.gravon import (
 )
 from vauban.notation.moves import Move
 from vauban.notation.position import PlacedPiece
-from vauban.notation.records import read_games
+from vauban.notation.records import read_games, write_game
 from vauban.notation.strados import (
     action_number,
     parse_action,
@@ -37,6 +38,7 @@ from vauban.notation.strados import (
     strados_board_text,
     strados_text,
 )
+from vauban.notation.ucc import write_log
 
 RANDOM = st.randoms(use_true_random=False)
 RULES_OFF = gravon.RULES
@@ -572,3 +574,21 @@ def test_a_scout_may_run_far_in_an_imported_game(tmp_path):
     assert 'source="K2" target="K8"' in text
     _, game = import_one(tmp_path, text)
     assert read_games(game.text)[0].board.history == board.history
+
+
+# ── Any of them ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_game_of_any_format_is_the_same_in_our_notation() -> None:
+    board = play(Board.random("classic", 3, RULES_OFF), random.Random(3), 40)
+    moves = [played.move for played in board.history]
+    for text in (write_game(board), strados_text(board), xml(board), write_log(board, end="unfinished", result="*")):
+        [found] = read_games(to_notation("\ufeff" + text))
+        assert found.board is not None
+        assert [played.move for played in found.board.history] == moves
+        assert found.board.start_position().pieces == board.start_position().pieces
+    several = write_game(board) + "\n" + write_game(board)
+    assert to_notation(several) == several.strip(), "what is in our notation already is left as it is"
+    for wrong, words in (("hello", "no game that can be read"), ("<gravon/>", "needed"), ("x" * 100, "on the lakes")):
+        with pytest.raises(NotationError, match=words):
+            to_notation(wrong)

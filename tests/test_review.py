@@ -30,7 +30,7 @@ from vauban.search import moments as moments_module
 from vauban.search import review as module
 from vauban.search.moments import find_moments
 from vauban.search.opinion import ask
-from vauban.search.review import Review, ReviewCancelledError, all_positions, review
+from vauban.search.review import Review, all_positions, review
 from vauban.search.search import Search, SearchConfig
 from vauban.web.report import _centre, report_html
 
@@ -253,14 +253,16 @@ def test_the_battle_that_turned_the_game_is_told_once_with_the_move_that_it_answ
 
 
 def test_a_piece_that_was_hardly_believed_to_be_what_it_is_surprises() -> None:
-    found = foreseen(6, 0.5, -0.1, 0.9)
+    found = replace(foreseen(6, 0.5, -0.1, 0.9), counted=False)
     j3 = found.board.variant.square("j3")
     shares = np.zeros(len(TYPES))
     shares[[BOMB, TYPES.index("Scout")]] = 0.04, 0.96
     found.beliefs[5][1][j3] = shares
     [moment] = [each for each in find_moments(found) if each.ply == 6]
     assert moment.text.startswith("The battle that turned the game:") or moment.text.startswith("Blue's Scout ran into")
-    assert "Blue had given the piece on j3 4% to be the Bomb." in moment.text
+    assert "In blue's place the network had given the piece on j3 4% to be the Bomb." in moment.text
+    [moment] = [each for each in find_moments(replace(found, counted=True)) if each.ply == 6]
+    assert "By counting, the piece on j3 was the Bomb with 4%." in moment.text
     shares[[BOMB, TYPES.index("Scout")]] = 0.14, 0.86
     assert not any("had given" in each.text for each in find_moments(found))
 
@@ -271,16 +273,38 @@ def test_who_guesses_the_flag_from_the_start_or_is_sure_and_wrong_is_told() -> N
         for side in (0, 1):
             for shares in beliefs[side].values():
                 shares[:] = np.eye(len(TYPES))[TYPES.index("Scout")]
-    h1, a10, a9 = (found.board.variant.square(name) for name in ("h1", "a10", "a9"))
+    h1, a10, a9, j3 = (found.board.variant.square(name) for name in ("h1", "a10", "a9", "j3"))
     found.beliefs[0][1][h1] = np.eye(len(TYPES))[FLAG] * 0.99
     found.beliefs[3][0][a9] = np.eye(len(TYPES))[FLAG] * 0.95
+    # A prejudice that blue has from the start, and keeps: that it is wrong says little.
+    for beliefs in found.beliefs:
+        if j3 in beliefs[1]:
+            beliefs[1][j3] = np.eye(len(TYPES))[FLAG] * 0.95
     found.beliefs[7][0][a10] = np.eye(len(TYPES))[FLAG] * 0.8
     told = {(each.ply, PLAYERS[each.side]): each.text for each in find_moments(found) if each.kind == "belief"}
-    assert told[0, "blue"] == "Blue guessed red's Flag from the start: it gave h1 99%."
-    assert told[3, "red"] == "Red was wrong about blue's Flag: it gave a9 95%, where the Spy stood."
-    assert told[7, "red"] == "Red had found blue's Flag: it gave a10 80%."
+    assert told[0, "blue"] == ("The network guessed red's Flag before the first move: in blue's place it gave h1 99%.")
+    assert told[3, "red"] == (
+        "The network was wrong about blue's Flag: in red's place it gave a9 95%, but the Spy stood there."
+    )
+    assert told[7, "red"] == "By now the network would have found blue's Flag: in red's place it gave a10 80%."
+    assert sorted(told) == [(0, "blue"), (3, "red"), (7, "red")]
     page = report_html(replace(found, moments=find_moments(found)))
     assert "The start</a>" in page and "guessed red" in page
+
+
+def test_a_game_that_was_resigned_has_a_result_and_the_side_that_lost_foresees_it(model: Model) -> None:
+    board = game()
+    while board.is_over:
+        board.pop()
+    [recorded] = read_games(write_game(board, {"Result": "0-1", "End": "resigned"}))
+    found = review(board, model, ended=recorded.outcome)
+    told = found.to_json()
+    assert (told["winner"], told["end"]) == ("blue", "resigned")
+    assert [found.value(side, len(board.history)) for side in (0, 1)] != [None, None]
+    off_turn = 1 - board.turn
+    assert found.value(off_turn, len(board.history)) == (1.0 if off_turn == 1 else -1.0)
+    unfinished = review(board, model)
+    assert unfinished.to_json()["winner"] is None and unfinished.value(off_turn, len(board.history)) is None
 
 
 def test_there_are_few_moments_and_they_come_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,12 +356,10 @@ def test_a_move_is_no_loss_when_a_search_finds_no_better_one(model: Model) -> No
         assert not told or "A search chose" in told[0].text
 
 
-def test_progress_rises_to_one_and_a_review_can_be_cancelled(model: Model) -> None:
+def test_progress_rises_to_one(model: Model) -> None:
     told: list[float] = []
     review(game(), model, progress=told.append)
     assert told == sorted(told) and told[-1] == 1 and len(told) >= 4
-    with pytest.raises(ReviewCancelledError):
-        review(game(), model, progress=told.append, cancelled=lambda: len(told) > 6)
 
 
 # ── The report, the command ──────────────────────────────────────────────────────────────────────

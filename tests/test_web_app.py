@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
@@ -24,7 +25,7 @@ from vauban.games.stratego.pieces import LETTERS, PLAYERS, TYPES
 from vauban.notation.records import read_games, write_game
 from vauban.notation.strados import strados_text
 from vauban.web import sight as wall
-from vauban.web.app import PAGE, own_names
+from vauban.web.app import PAGE, Door, address_of, own_names
 from vauban.web.commitment import verify
 from vauban.web.host import Settings
 from vauban.web.levels import Level, levels
@@ -85,9 +86,7 @@ def hidden_is_hidden(seat: Seat, truth: dict[str, str]) -> None:
             assert set(piece) == {"at", "side", "type", "moved", "revealed", "from"}
         assert not any(salt in text for salt in ("salt", "seed", "agent", "secret"))
         # Outside of the pieces, battles and counts that are public, no type is named at all.
-        rest = {
-            key: value for key, value in told.items() if key not in ("pieces", "captured", "left", "last", "barred")
-        }
+        rest = {key: value for key, value in told.items() if key not in ("pieces", "left", "last", "barred")}
         assert not any(kind.lower() in json.dumps(rest).lower().replace("flag_", "") for kind in TYPES), rest
         if told["legal"]:
             own = {piece["at"] for piece in told["pieces"] if piece["side"] == seat.seat}
@@ -112,7 +111,7 @@ def test_a_whole_game_hides_what_is_hidden_keeps_its_promise_and_ends(server, le
         hidden_is_hidden(seat, {name(s): TYPES[p.kind].lower() for s, p in start.pieces().items()})
         assert not any(setup in text or salt in text for text in seat.heard if '"over":null' in text)
         # The record is the game that was seen.
-        _, text, headers = server.ask("GET", f"/api/games/{made['game']}/record?secret={seat.secret}")
+        _, text, headers = server.ask("GET", f"/api/games/{made['game']}/record", secret=seat.secret)
         [game] = read_games(text.decode())
         assert headers["content-type"].startswith("text/plain")
         assert [move["text"] for move in seat.moves] == [text.split("{")[0] for text in _written(game.board)]
@@ -401,6 +400,67 @@ def test_agents_that_think_long_freeze_no_other_game(server):
     assert time.monotonic() - begun < 25
 
 
+def test_whoever_loads_a_network_makes_no_quick_opponent_wait():
+    """Not for a move, and neither for a setup nor for an answer to an offer: loading takes seconds."""
+    server = Server()
+    try:
+        server.post("/api/setups", variant="classic", kind="model")
+        made = server.level("general", "red", WALLED)
+        with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+            play_quietly(seat, random.Random(3), 4)
+            seat.do("offer_draw")
+            assert seat.until(lambda sight: sight["note"])["note"]["kind"] == "draw"
+        assert all(worker.process is None for worker in server.host.quick.workers)
+    finally:
+        server.close()
+
+
+def test_networks_that_take_seconds_to_load_are_loaded_before_anybody_wants_them():
+    server = Server(settings=Settings(workers=1))
+    try:
+        warmed = {(each.agent, each.variant) for each in server.host.deep._warm_ups}
+        assert {("net:barrage", "barrage"), ("net:classic", "classic")} <= warmed
+        assert ("alphabeta", "barrage") in warmed and ("alphabeta", "classic") not in warmed
+        assert {each.agent for each in server.host.quick._warm_ups} == {"random", "charger", "prober", "fox", "cadet"}
+    finally:
+        server.close()
+
+
+def test_a_clock_goes_on_while_whoever_is_on_turn_takes_back(server):
+    """Thinking, taking back and thinking again would cost nothing otherwise."""
+    made = server.level("recruit", "red", WALLED, clock={"kind": "bronstein", "minutes": 1, "seconds": 0})
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        seat.quiet_move(random.Random(2))
+        seat.until(lambda sight: sight["ply"] == 2)
+        server.host.rooms[made["game"]].began -= 20
+        seat.do("take_back")
+        sight = seat.until(lambda sight: sight["ply"] == 0)
+        assert sight["clock"]["running"] == "red" and sight["clock"]["red"]["bank"] < 41
+        seat.quiet_move(random.Random(2))
+        sight = seat.until(lambda sight: sight["ply"] == 2)
+        assert sight["clock"]["red"]["bank"] < 41
+        assert sight["clock"]["blue"]["bank"] > 50
+
+
+def test_a_review_that_nobody_waits_for_makes_room_for_one_that_somebody_does(server):
+    made = [server.level("cadet", "red", WALLED) for _ in range(3)]
+    for each in made:
+        with server.sit(each["game"], "red", each["seats"]["red"]) as seat:
+            give_up(seat)
+
+    def review(each: dict[str, Any]) -> int:
+        return server.ask("GET", f"/api/games/{each['game']}/review", secret=each["seats"]["red"])[0]
+
+    assert [review(each) for each in made[:2]] == [202, 202]
+    first, second = (server.host._reviews[each["game"]] for each in made[:2])
+    first.asked -= 31
+    second.asked -= 29
+    assert review(made[2]) == 202
+    wait_until(lambda: first.task.cancelled())
+    assert made[0]["game"] not in server.host._reviews
+    wait_until(lambda: review(made[0]) == 200)
+
+
 def test_a_level_that_cannot_play_says_so_and_nothing_hangs(server):
     status, found, _ = server.ask(
         "POST", "/api/games", {"variant": "barrage", "against": {"kind": "level", "level": "broken"}, "setup": RED}
@@ -455,22 +515,22 @@ def test_what_shows_both_armies_waits_for_the_end(server):
     with server.sit(made["game"], "red", secret) as seat:
         play_quietly(seat, random.Random(1), 4)
         for what in ("record", "review", "picture.svg"):
-            status, found, _ = server.ask("GET", f"/api/games/{made['game']}/{what}?secret={secret}")
+            status, found, _ = server.ask("GET", f"/api/games/{made['game']}/{what}", secret=secret)
             assert (status, found["error"]["code"]) == (409, "phase")
         seat.do("resign")
         seat.until(lambda sight: sight["over"] is not None)
         plies = seat.sight["ply"]
     base = f"/api/games/{made['game']}"
-    _, whole, headers = server.ask("GET", f"{base}/picture.svg?secret={secret}&ply=2")
-    _, seen, _ = server.ask("GET", f"{base}/picture.svg?secret={secret}&ply=2&seat=red")
+    _, whole, headers = server.ask("GET", f"{base}/picture.svg?ply=2", secret=secret)
+    _, seen, _ = server.ask("GET", f"{base}/picture.svg?ply=2&seat=red", secret=secret)
     assert headers["content-type"].startswith("image/svg") and whole.startswith(b"<svg") and whole != seen
     for query in ("ply=-1", f"ply={plies + 1}", "ply=x", "ply=2&seat=watch"):
-        assert server.ask("GET", f"{base}/picture.svg?secret={secret}&{query}")[0] == 400
+        assert server.ask("GET", f"{base}/picture.svg?{query}", secret=secret)[0] == 400
     found: list[object] = []
-    wait_until(lambda: found.append(server.ask("GET", f"{base}/review?secret={secret}")) or found[-1][0] != 202)
+    wait_until(lambda: found.append(server.ask("GET", f"{base}/review", secret=secret)) or found[-1][0] != 202)
     status, review, _ = found[-1]
     assert status == 200 and len(review["plies"]) == plies + 1
-    assert server.ask("GET", f"{base}/review?secret={secret}")[1] == review
+    assert server.ask("GET", f"{base}/review", secret=secret)[1] == review
 
 
 def test_recorded_games_are_imported_and_bad_ones_refused_with_the_reason(server):
@@ -536,9 +596,9 @@ def test_nobody_sits_down_without_the_right_secret(server, game):
             assert json.loads(ws.recv(10))["code"] == "sit"
     assert blue.secret != red.secret
     for secret in ("", "x", red.secret + "x", "%00", "%F0%9F%98%80"):
-        status, found, _ = server.ask("GET", f"/api/games/{red.game}/record?secret={secret}")
+        status, found, _ = server.ask("GET", f"/api/games/{red.game}/record", secret=secret)
         assert (status, found["error"]["code"]) == (404, "game")
-    assert server.ask("GET", f"/api/games/nobody/record?secret={red.secret}")[1] == found
+    assert server.ask("GET", "/api/games/nobody/record", secret=red.secret)[1] == found
 
 
 def test_moves_out_of_turn_and_nonsense_are_refused_and_change_nothing(server, game):
@@ -762,6 +822,35 @@ def test_every_answer_has_its_headers(server):
         assert headers["cache-control"] == ("no-store" if path in ("/api/offer", "/nothing") else "no-cache")
     _, _, headers = server.ask("GET", "/")
     assert server.ask("GET", "/", If_None_Match=headers["etag"])[0] == 304
+
+
+def test_addresses_of_one_network_are_one_address():
+    def named(address: str) -> str:
+        return address_of({"type": "http", "client": (address, 1)})
+
+    assert named("192.0.2.7") == named("::ffff:192.0.2.7") == "192.0.2.7"
+    assert named("2001:db8::1") == named("2001:db8::ffff:2") != named("2001:db8:0:1::1")
+    assert named("fe80::1%eth0") == named("fe80::2") and named("somebody") == "somebody"
+    assert address_of({"type": "http"}) == ""
+
+
+def test_a_request_that_breaks_the_server_is_answered_with_the_same_headers(caplog):
+    async def broken(scope, receive, send):
+        raise ZeroDivisionError
+
+    sent = []
+
+    async def keep(message):
+        sent.append(message)
+
+    door = Door(broken, Limits(paced=False), own_names("127.0.0.1"))
+    scope = {"type": "http", "method": "GET", "path": "/api/offer", "headers": [(b"host", b"127.0.0.1:1")]}
+    asyncio.run(door(scope, None, keep))
+    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    assert sent[0]["status"] == 500 and json.loads(sent[1]["body"])["error"]["code"] == "failure"
+    assert headers["cache-control"] == "no-store" and headers["x-content-type-options"] == "nosniff"
+    assert "default-src 'self'" in headers["content-security-policy"]
+    assert "ZeroDivisionError" in caplog.text
 
 
 def test_the_offer_has_variants_levels_and_clocks(server):

@@ -43,8 +43,8 @@ def server():
     found.close()
 
 
-def refusal(server: Server, method: str, path: str, body: Any = None) -> tuple[int, str]:
-    status, found, _ = server.ask(method, path, body)
+def refusal(server: Server, method: str, path: str, body: Any = None, secret: str | None = None) -> tuple[int, str]:
+    status, found, _ = server.ask(method, path, body, secret)
     return status, found["error"]["code"]
 
 
@@ -152,18 +152,18 @@ def test_a_link_to_look_back_opens_the_finished_game_and_no_seat_in_the_next(ser
         with server.socket() as ws:
             ws.send(json.dumps({"do": "sit", "game": made["game"], "seat": seat, "secret": look}))
             assert json.loads(ws.recv(10))["code"] == "game"
-    assert server.ask("GET", f"/api/games/{made['game']}/record?secret={look}")[0] == 200
-    assert server.ask("GET", f"/api/games/{made['game']}/review?secret={look}")[0] in (200, 202)
+    assert server.ask("GET", f"/api/games/{made['game']}/record", secret=look)[0] == 200
+    assert server.ask("GET", f"/api/games/{made['game']}/review", secret=look)[0] in (200, 202)
 
 
 def test_a_link_to_look_back_on_two_machines_has_no_part_in_their_next_game(server):
     made = server.post("/api/games", variant="barrage", against={"kind": "watch", "red": "recruit", "blue": "recruit"})
-    path = f"/api/games/{made['game']}/record?secret="
+    path = f"/api/games/{made['game']}/record"
     with server.sit(made["game"], "watch", made["seats"]["watch"]) as owner:
         owner.do("stop")
         look = owner.until(lambda sight: sight["over"])["over"]["look"]
         assert look != owner.secret
-        assert {server.ask("GET", path + secret)[0] for secret in (look, owner.secret)} == {200}
+        assert {server.ask("GET", path, secret=secret)[0] for secret in (look, owner.secret)} == {200}
         with server.sit(made["game"], "watch", look) as guest:
             for what in ("rematch", "stop", "step"):
                 assert guest.refused(what)["code"] in ("seat", "over")
@@ -186,16 +186,16 @@ def test_before_the_end_neither_seat_gets_anything_that_shows_both_armies(server
         look = server.host.rooms[red.game].table.look
         for secret, expected in [(red.secret, (409, "phase")), (blue.secret, (409, "phase")), (look, (404, "game"))]:
             for what in ("record", "review", "picture.svg"):
-                assert refusal(server, "GET", f"/api/games/{red.game}/{what}?secret={secret}") == expected
+                assert refusal(server, "GET", f"/api/games/{red.game}/{what}", secret=secret) == expected
         with server.socket() as ws:
             ws.send(json.dumps({"do": "sit", "game": red.game, "seat": "watch", "secret": look}))
             assert json.loads(ws.recv(10))["code"] == "game"
         red.do("resign")
         blue.until(lambda sight: sight["over"])
         for secret in (red.secret, blue.secret, look):
-            status, found, _ = server.ask("GET", f"/api/games/{red.game}/picture.svg?secret={secret}&ply=0&seat=blue")
+            status, found, _ = server.ask("GET", f"/api/games/{red.game}/picture.svg?ply=0&seat=blue", secret=secret)
             assert status == 200 and found.startswith(b"<svg")
-            assert server.ask("GET", f"/api/games/{red.game}/record?secret={secret}")[0] == 200
+            assert server.ask("GET", f"/api/games/{red.game}/record", secret=secret)[0] == 200
 
 
 # ── Nonsense over HTTP ───────────────────────────────────────────────────────────────────────────
@@ -263,14 +263,14 @@ def test_letters_that_are_none_are_refused_in_letters_that_can_be_sent(server, p
         "/static/file:///etc/passwd",
         "/static/" + "a/" * 2_000,
         "/static/js",
-        "/api/games/%2e%2e/record?secret=x",
-        "/api/games/%00/record?secret=x",
+        "/api/games/%2e%2e/record",
+        "/api/games/%00/record",
         "/api/games/" + "x" * 5_000 + "/record",
-        "/api/games/%F0%9F%98%80/review?secret=%F0%9F%98%80",
+        "/api/games/%F0%9F%98%80/review",
     ],
 )
 def test_more_path_tricks_lead_nowhere(server, path):
-    status, found, _ = server.ask("GET", path)
+    status, found, _ = server.ask("GET", path, secret="x")
     assert 400 <= status < 500, found
     text = found if isinstance(found, bytes) else json.dumps(found).encode()
     assert b"import" not in text and b"root:" not in text and b"Traceback" not in text
@@ -537,7 +537,7 @@ def test_a_move_a_take_back_and_a_resignation_in_one_breath_leave_a_game_that_ca
             seat.ignore_errors = True
             seat.until(lambda sight: sight["over"] is not None)
         wait_until(lambda game=made["game"]: game not in server.host.rooms)
-        status, record, _ = server.ask("GET", f"/api/games/{made['game']}/record?secret={secret}")
+        status, record, _ = server.ask("GET", f"/api/games/{made['game']}/record", secret=secret)
         assert status == 200 and b'[End "resigned"]' in record
 
 
@@ -635,7 +635,7 @@ def test_a_game_that_was_kept_in_another_way_is_refused_with_a_sentence(server):
     made = server.level()
     server.host.shelf._base.execute("UPDATE events SET event = '{}' WHERE game = ? AND number = 1", (made["game"],))
     secret = made["seats"]["red"]
-    assert refusal(server, "GET", f"/api/games/{made['game']}/record?secret={secret}") == (503, "shelf")
+    assert refusal(server, "GET", f"/api/games/{made['game']}/record", secret=secret) == (503, "shelf")
     with server.socket() as ws:
         ws.send(json.dumps({"do": "sit", "game": made["game"], "seat": "red", "secret": secret}))
         told = json.loads(ws.recv(10))

@@ -74,7 +74,7 @@ def test_a_server_killed_in_the_middle_of_a_game_goes_on_with_it_when_it_is_star
             assert len(seat.moves) == after["ply"] >= len(moves) + 2
             play(seat, 10_000)
             assert seat.sight["over"] is not None
-        status, found, _ = talk.ask("GET", f"/api/games/{place[0]}/record?secret={place[2]}")
+        status, found, _ = talk.ask("GET", f"/api/games/{place[0]}/record", secret=place[2])
         assert status == 200 and b"[End" in found
 
         # Ctrl-C ends it in order, and all its processes with it; whoever is there or about to ask hears of it.

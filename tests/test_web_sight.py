@@ -177,13 +177,15 @@ def test_whoever_watches_with_the_eyes_of_a_side_sees_its_pieces_and_is_offered_
     assert all(piece["type"] for piece in wall.sight(at, WATCH, eyes=side)["pieces"])
 
 
-def test_captured_and_left_make_the_whole_army():
+def test_what_has_fallen_is_not_left():
     at = play(table(), "e3e4", "a9a2")
     said = wall.sight(at, "red")
     army = {TYPES[kind].lower(): count for kind, count in enumerate(at.variant.army) if count}
-    assert any(said["captured"].values())
-    for side in PLAYERS:
-        assert {kind: said["left"][side][kind] + said["captured"][side].count(kind) for kind in army} == army
+    fallen = [at.board.captured(player) for player in (0, 1)]
+    assert any(fallen)
+    for player, side in enumerate(PLAYERS):
+        kinds = [TYPES[kind].lower() for kind in fallen[player]]
+        assert said["left"][side] == {kind: count - kinds.count(kind) for kind, count in army.items()}
 
 
 def test_the_legal_moves_are_ones_own_and_only_on_turn():

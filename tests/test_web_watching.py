@@ -102,7 +102,7 @@ def test_a_stopped_game_has_no_result_and_can_be_looked_back_on(server):
         over = seat.until(lambda sight: sight["over"] is not None)["over"]
         assert (over["winner"], over["end"]) == (None, "unfinished")
         assert seat.refused("pause", paused=True)["code"] == "over"
-    _, record, _ = server.ask("GET", f"/api/games/{made['game']}/record?secret={made['seats'][WATCH]}")
+    _, record, _ = server.ask("GET", f"/api/games/{made['game']}/record", secret=made["seats"][WATCH])
     assert b'[Result "*"]' in record
 
 

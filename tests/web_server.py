@@ -40,13 +40,17 @@ class Talk:
         self.port = port
         self.origin = f"http://127.0.0.1:{port}"
 
-    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any, dict[str, str]]:
-        """The status, the body (read if it is JSON) and the headers of an answer."""
+    def ask(
+        self, method: str, path: str, body: Any = None, secret: str | None = None, **headers: str
+    ) -> tuple[int, Any, dict[str, str]]:
+        """The status, the body (read if it is JSON) and the headers of an answer; `secret` opens a game."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         if data is not None:
             given.setdefault("Content-Type", "application/json")
+        if secret is not None:
+            given["Authorization"] = f"Bearer {secret}"
         try:
             connection.request(method, path, data, given)
             answer = connection.getresponse()

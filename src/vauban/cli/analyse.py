@@ -11,7 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from vauban.cli.output import Json, console, print_json, progress_bar
+from vauban.cli.output import console, print_json, progress_bar
 from vauban.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ NARROWEST, WIDEST = 20, 100
 
 
 def analyse(
-    position: Annotated[str, typer.Argument(help="A position as text, or a file of recorded games.")],
+    position: Annotated[
+        str, typer.Argument(help="A position as text, or a file of recorded games (also Strados, UCC, Gravon).")
+    ],
     agent: Annotated[
         str | None,
         typer.Option(help="search:MODEL; for a whole game also net:MODEL, or none (default: a shipped model, if any)."),
@@ -43,7 +45,9 @@ def analyse(
     top: Annotated[int, typer.Option(help="How many moves of a position to show.", min=1)] = 10,
     seed: Annotated[int, typer.Option(help="What the search's chance depends on.")] = 0,
     html: Annotated[Path | None, typer.Option(help="Write the look back on a game as one page.")] = None,
-    json: Json = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print JSON: of a game, a line for each position and a last one about it.")
+    ] = False,
 ) -> None:
     """Search a position, or look back on a whole game.
 
@@ -213,6 +217,7 @@ def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path
             board,
             None if thinker is None else thinker.model,
             search=search,
+            ended=recorded.outcome,
             progress=lambda share: move(round(100 * share)),
         )
     replay = Replay(recorded)

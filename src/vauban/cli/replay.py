@@ -26,6 +26,7 @@ from vauban.games.base import nearest
 from vauban.games.stratego.pieces import FLAG, PLAYERS
 from vauban.games.stratego.variants import Variant
 from vauban.notation import records
+from vauban.notation.formats import to_notation
 from vauban.notation.game import iterate_games
 from vauban.notation.moves import Move
 from vauban.notation.records import RecordedGame
@@ -290,7 +291,7 @@ def read_game(file: Path, number: int) -> tuple[RecordedGame, int]:
     found: RecordedGame | None = None
     count = 0
     try:
-        for count, game in enumerate(iterate_games(text), 1):
+        for count, game in enumerate(iterate_games(to_notation(text)), 1):
             if count == number:
                 found = records.replay(game)
     except VaubanError as error:

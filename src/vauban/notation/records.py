@@ -67,6 +67,15 @@ class RecordedGame:
     end: str | None
     """How it ended, one of `RESULTS_OF_END`; None if nothing is known of it."""
 
+    @property
+    def outcome(self) -> Outcome | None:
+        """The result as one value, also of a game that was resigned, agreed or lost by time; None if there is none."""
+        worth = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0}
+        if self.result not in worth:
+            return None
+        utility = worth[self.result]
+        return Outcome({1.0: 0, -1.0: 1}.get(utility), self.end or "unfinished", utility)
+
 
 # ── Reading ──────────────────────────────────────────────────────────────────────────────────────
 

@@ -56,10 +56,12 @@ SENTENCES = {
     "search.same": "A search would have played it, too.",
     "search.other": "A search chose {from}–{to} (worth {value} against {other}).",
     "flag.counted": "By counting alone {side} could tell where {whose}'s Flag was: {share} on {at}.",
-    "flag.start": "{side} guessed {whose}'s Flag from the start: it gave {at} {share}.",
-    "flag.found": "{side} had found {whose}'s Flag: it gave {at} {share}.",
-    "flag.wrong": "{side} was wrong about {whose}'s Flag: it gave {at} {share}, where {kind} stood.",
-    "believed": "{side} had given the piece on {at} {share} to be {kind}.",
+    "flag.start": "The network guessed {whose}'s Flag before the first move: in {side}'s place it gave {at} {share}.",
+    "flag.found": "By now the network would have found {whose}'s Flag: in {side}'s place it gave {at} {share}.",
+    "flag.wrong": "The network was wrong about {whose}'s Flag: in {side}'s place it gave {at} {share}, "
+    "but {kind} stood there.",
+    "believed": "In {side}'s place the network had given the piece on {at} {share} to be {kind}.",
+    "believed.counted": "By counting, the piece on {at} was {kind} with {share}.",
 }
 """All that may be said of a moment."""
 
@@ -146,7 +148,7 @@ def find_moments(found: Review) -> list[Moment]:
 
 
 def _capture(found: Review) -> Moment | None:
-    ended, history = found.board.outcome(), found.board.history
+    ended, history = found.ended, found.board.history
     if ended is None or ended.end != "flag" or not history:
         return None
     return Moment(len(history), "flag", history[-1].player, (_battle(found, len(history)),))
@@ -154,7 +156,7 @@ def _capture(found: Review) -> Moment | None:
 
 def _turning(found: Review) -> Moment | None:
     """The battle by which the outlook moved most away from the loser; in a draw, away from anybody."""
-    ended = found.board.outcome()
+    ended = found.ended
     losers = (0, 1) if ended is None or ended.winner is None else (1 - ended.winner,)
     most, ply, loser = (LEAST_SWING if found.outcomes else min(WORTH)), 0, 0
     for number, played in enumerate(found.board.history, 1):
@@ -271,11 +273,17 @@ def _locating(found: Review, side: int) -> Moment | None:
 
 
 def _misled(found: Review, side: int) -> Moment | None:
-    """The first position at which a side was all but sure of the flag, and wrong."""
+    """The first position at which a side had become all but sure of the flag, and was wrong.
+
+    What was so from the start says only that the enemy does not set up as the network does.
+    """
+    if found.counted:
+        return None
+    prejudice = {square for square, shares in found.beliefs[0][side].items() if shares[FLAG] > MISLED}
     for place, pieces in enumerate(found.pieces):
         for square, shares in found.beliefs[place][side].items():
             kind = pieces[square].kind
-            if kind is not None and kind != FLAG and shares[FLAG] > MISLED:
+            if kind is not None and kind != FLAG and shares[FLAG] > MISLED and square not in prejudice:
                 return Moment(place, "belief", side, (_believed(found, "flag.wrong", side, place, square, FLAG, kind),))
     return None
 
@@ -283,6 +291,7 @@ def _misled(found: Review, side: int) -> Moment | None:
 def _surprises(found: Review) -> list[Moment]:
     """Pieces that turned out in battle to be what they were hardly believed to be, those that mattered most first."""
     weighed = []
+    key = "believed.counted" if found.counted else "believed"
     for ply, played in enumerate(found.board.history, 1):
         if played.battle is None:
             continue
@@ -297,7 +306,7 @@ def _surprises(found: Review) -> list[Moment]:
             if harm < LEAST_HARM:
                 continue
             weight = harm * -log(max(float(believed[kind]), SMALLEST_SHARE))
-            weighed.append((weight, ply, side, _believed(found, "believed", side, ply - 1, square, kind, kind)))
+            weighed.append((weight, ply, side, _believed(found, key, side, ply - 1, square, kind, kind)))
     weighed.sort(key=lambda each: (-each[0], each[1]))
     return [Moment(ply, "surprise", side, (_battle(found, ply), said)) for _, ply, side, said in weighed]
 

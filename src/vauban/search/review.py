@@ -22,8 +22,7 @@ import numpy.typing as npt
 import torch
 
 from vauban.board import Board, Piece, Played
-from vauban.errors import VaubanError
-from vauban.games.base import HISTORY
+from vauban.games.base import HISTORY, Outcome
 from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.nets.belief import BeliefNetwork, Left, marginals, uniform_chances
 from vauban.nets.store import Model
@@ -58,16 +57,14 @@ Believed = dict[int, Shares]
 """What a side believes of the enemy's hidden pieces, by square."""
 
 
-class ReviewCancelledError(VaubanError):
-    """Nobody wants the review any more."""
-
-
 @dataclass(frozen=True, eq=False)
 class Review:
     """A game that has been looked back on. Positions are counted from 0, the start, to the number of moves."""
 
     board: Board
     """The game at its end."""
+    ended: Outcome | None
+    """How it ended; None if it was not finished."""
     model: str | None
     """The name of the model that has looked at it."""
     pieces: list[dict[int, Piece]]
@@ -92,10 +89,9 @@ class Review:
         for place in range(position, len(self.turns)):
             if place in self.outcomes and self.turns[place] == side:
                 return self.outcomes[place]
-        ended = self.board.outcome()
-        if ended is None:
+        if self.ended is None:
             return None
-        result = ended.utility if side == 0 else -ended.utility
+        result = self.ended.utility if side == 0 else -self.ended.utility
         return float(result < 0), float(result == 0), float(result > 0)
 
     def value(self, side: int, position: int) -> float | None:
@@ -122,7 +118,7 @@ class Review:
         board, name = self.board, self.board.variant.square_name
         start = board.start_position()
         setups = setups_of(start, board.variant)
-        ended = board.outcome()
+        ended = self.ended
         return {
             "game": "stratego",
             "variant": board.variant.name,
@@ -224,24 +220,25 @@ def review(
     model: Model | None,
     *,
     search: Search | None = None,
+    ended: Outcome | None = None,
     progress: Callable[[float], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
 ) -> Review:
     """Look back on a game with all its moves.
 
     model: whose networks look at it. Without one, nothing is foreseen, and beliefs are what can be told by counting.
     A model without a belief network counts too.
     search: looks at the critical positions as well; at most `SEARCH_SECONDS` for all of them.
-    progress: is told from time to time which part is done, 0 to 1. cancelled: is asked as often; if it says True,
-    `ReviewCancelledError` is raised.
+    ended: how the game ended, where the board cannot tell (`RecordedGame.outcome`): somebody resigned, say.
+    progress: is told from time to time which part is done, 0 to 1.
     """
     begun = perf_counter()
-    pace = _Progress(progress, cancelled)
+    pace = _Progress(progress)
     positions = all_positions(board)
     turns = [each.turn for each in positions]
     pieces = [each.pieces() for each in positions]
     beliefs = [(_counted(each, 0), _counted(each, 1)) for each in pieces]
-    found = Review(board, None, pieces, turns, {}, {}, beliefs, model is None or model.belief is None, {}, [], 0.0)
+    counted = model is None or model.belief is None
+    found = Review(board, board.outcome() or ended, None, pieces, turns, {}, {}, beliefs, counted, {}, [], 0.0)
     name = None
     if model is not None:
         model.check_plays(board.game)
@@ -264,10 +261,10 @@ LOOK_COST = 3
 
 
 class _Progress:
-    """How far it is, for whoever wants to know; and whether he still does."""
+    """How far it is, for whoever wants to know."""
 
-    def __init__(self, told: Callable[[float], None] | None, cancelled: Callable[[], bool] | None) -> None:
-        self._told, self._cancelled = told, cancelled
+    def __init__(self, told: Callable[[float], None] | None) -> None:
+        self._told = told
         self._total, self._done = 1, 0
         self.step(0)
 
@@ -276,8 +273,6 @@ class _Progress:
 
     def step(self, done: int) -> None:
         self._done += done
-        if self._cancelled is not None and self._cancelled():
-            raise ReviewCancelledError("the review was cancelled")
         if self._told is not None:
             self._told(min(self._done / self._total, 0.99))
 

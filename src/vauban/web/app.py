@@ -58,7 +58,7 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
 POLICY = (
-    "default-src 'self'; connect-src 'self' ws://{host} wss://{host}; img-src 'self' data: blob:; "
+    "default-src 'self'; connect-src 'self' ws://{host} wss://{host}; img-src 'self'; "
     "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
@@ -83,7 +83,6 @@ def make_app(host: Host, limits: Limits, names: Callable[[str], bool]) -> FastAP
     _add_socket(app, host, limits)
     app.add_exception_handler(HTTPException, _say_http)
     app.add_exception_handler(VaubanError, _say_error)
-    app.add_exception_handler(Exception, _say_failure)
     app.add_middleware(Door, limits=limits, names=names)
     return app
 
@@ -154,8 +153,12 @@ class Door:
                 await send({"type": "websocket.close", "code": 1008})
             return
 
+        begun = False
+
         async def dressed(message: Message) -> None:
+            nonlocal begun
             if message["type"] == "http.response.start":
+                begun = True
                 answer = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     answer[name] = value
@@ -165,10 +168,13 @@ class Door:
                 answer["Cache-Control"] = "no-cache" if fixed else "no-store"
             await send(message)
 
-        if refusal is None:
-            await self.app(scope, receive, dressed)
-        else:
-            await refusal(scope, receive, dressed)
+        try:
+            await (refusal or self.app)(scope, receive, dressed)
+        except Exception:
+            log.exception("a request could not be answered")
+            if begun:
+                raise
+            await _error(500, "failure", FAILURE)(scope, receive, dressed)
 
     def _refusal(self, scope: Scope, headers: Headers, host: str) -> JSONResponse | None:
         if not self.names(host):
@@ -186,9 +192,13 @@ class Door:
 
 
 def address_of(scope: Scope) -> str:
-    """Where somebody comes from."""
+    """Where somebody comes from. Of an IPv6 address the network: whoever has one has 2^64 of them."""
     client = scope.get("client")
-    return str(client[0]) if client else ""
+    address = str(client[0]) if client else ""
+    if ":" not in address or not _is_address(address):
+        return address
+    number = ipaddress.IPv6Address(address)
+    return str(number.ipv4_mapped or ipaddress.IPv6Network((int(number), 64), strict=False))
 
 
 # ── Answers ──────────────────────────────────────────────────────────────────────────────────────
@@ -234,10 +244,6 @@ async def _say_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     texts = {404: "There is nothing here by that name.", 405: "That cannot be done here."}
     return _error(error.status_code, "http", texts.get(error.status_code, str(error.detail)))
-
-
-async def _say_failure(request: Request, error: Exception) -> Response:
-    return _error(500, "failure", FAILURE)
 
 
 # ── Pages ────────────────────────────────────────────────────────────────────────────────────────
@@ -324,7 +330,7 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
 
     async def _finished(game: str, request: Request) -> Table:
         with _guarded(request):
-            return await host.finished(game, request.query_params.get("secret", ""))
+            return await host.finished(game, _bearer(request))
 
     @contextmanager
     def _guarded(request: Request) -> Iterator[None]:
@@ -338,6 +344,12 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
 
     def _pace(request: Request) -> None:
         pace_games(limits, address_of(request.scope))
+
+
+def _bearer(request: Request) -> str:
+    """The secret that a request comes with: in a header, since addresses are written into logs on the way."""
+    kind, _, secret = request.headers.get("authorization", "").partition(" ")
+    return secret if kind.lower() == "bearer" else ""
 
 
 def pace_games(limits: Limits, address: str) -> None:

@@ -123,10 +123,10 @@ CLOCKS: tuple[dict[str, Any], ...] = (
     {"key": "strategus"},
     {
         "key": "bronstein",
-        "minutes": 10,
-        "seconds": 5,
+        "minutes": 12,
+        "seconds": 4,
         "most_minutes": MOST_MINUTES,
         "most_seconds": MOST_SECONDS,
     },
 )
-"""What a person can choose from, with numbers to begin with."""
+"""What a person can choose from; of his own numbers, those to begin with are of Gravon's championship."""

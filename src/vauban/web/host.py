@@ -26,7 +26,7 @@ from vauban.notation.moves import Move
 from vauban.web import sight as wall
 from vauban.web.commitment import new_salt
 from vauban.web.imports import imported
-from vauban.web.levels import Level, find_level, learned_agents
+from vauban.web.levels import Level, find_level, has_learned, learned_agents
 from vauban.web.offer import OFFERED, find_offered
 from vauban.web.playing_on import replay, setups_with
 from vauban.web.rooms import Client, Room, numbered
@@ -50,7 +50,7 @@ from vauban.words import oddities, sentence
 Json = dict[str, Any]
 
 QUICK_SECONDS = 0.05
-"""Agents that take no longer for a move share processes with setups and offers, in which nobody waits long."""
+"""Agents that take no longer for a move, and have no network to load, share processes in which nobody waits long."""
 SETUP_SECONDS = 120.0
 """For a setup: the first one may have to wait until kernels are compiled."""
 MOVE_SECONDS = 120.0
@@ -83,10 +83,23 @@ class Settings:
     """The same between moves of two agents."""
     absence: float = 5.0
     """Seconds without anybody who watches two agents before the one on turn stops thinking: a page may be reloaded."""
+    patience: float = 30.0
+    """Seconds without anybody who asks how far a review is, before it is given up if others wait for theirs."""
     workers: int = 2
     """Processes for agents that think long, and as many for the others."""
     warm_up: bool = True
     """Whether workers get ready before anybody plays."""
+
+
+@dataclass(eq=False)
+class Reviewing:
+    """A review that is being made."""
+
+    task: asyncio.Task[None]
+    share: float = 0.0
+    """How far it is."""
+    asked: float = 0.0
+    """When somebody last wanted to know."""
 
 
 class Host:
@@ -105,8 +118,8 @@ class Host:
         """Finished games that somebody looked at not long ago."""
         self._reading: dict[str, asyncio.Task[Table]] = {}
         """Tables that are being read from the shelf, by game."""
-        self._reviews: dict[str, float] = {}
-        """Reviews that are being made, by game: how far they are."""
+        self._reviews: dict[str, Reviewing] = {}
+        """Reviews that are being made, by game, in the order in which they were asked for."""
         self._failed: dict[str, str] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -143,7 +156,7 @@ class Host:
         learned = learned_agents(variant.name, self.levels)
         if not learned:
             raise TableError("model", f"No network here has learned to set up {variant.name}.", "model")
-        return {"setup": await self.quick.ask(ChooseSetup(learned[-1], seed, variant.name, 0), SETUP_SECONDS)}
+        return {"setup": await self._choose_setup(learned[-1], seed, variant, 0)}
 
     def check_setup(self, wanted: Json) -> Json:
         """A setup as it should be written, in rows, and what is odd about it."""
@@ -243,9 +256,20 @@ class Host:
     def _warm_ups(self, quick: bool) -> list[WarmUp]:
         if not self.settings.warm_up:
             return []
-        usual = OFFERED[0]
-        fitting = [each for each in self.levels if each.plays(usual) and (each.seconds <= QUICK_SECONDS) == quick]
-        return [WarmUp(agent, usual) for agent in dict.fromkeys(level.agent(usual) for level in fitting)]
+        wanted = [
+            (level.agent(variant), variant)
+            for variant in OFFERED
+            for level in self.levels
+            # Of other games than the usual one, what takes seconds to load.
+            if level.plays(variant) and (variant == OFFERED[0] or has_learned(level.agent(variant)))
+            and _is_quick(level.agent(variant), level.seconds) == quick
+        ]  # fmt: skip
+        return [WarmUp(*each) for each in dict.fromkeys(wanted)]
+
+    async def _choose_setup(self, agent: str, seed: int, variant: Variant, player: int) -> str:
+        thinking = self.deep if has_learned(agent) else self.quick
+        setup: str = await thinking.ask(ChooseSetup(agent, seed, variant.name, player), SETUP_SECONDS)
+        return setup
 
     async def _new_table(self, made: Event, setups: Mapping[int, str], moves: Sequence[Move] = ()) -> Table:
         """A table on the shelf, with the setups that are known, those that its machines choose, and these moves."""
@@ -254,8 +278,7 @@ class Host:
         known = dict(setups)
         for player, sitter in enumerate(table.sitters):
             if sitter.is_machine and player not in known:
-                task = ChooseSetup(sitter.agent, sitter.seed, table.variant.name, player)
-                known[player] = await self.quick.ask(task, SETUP_SECONDS)
+                known[player] = await self._choose_setup(sitter.agent, sitter.seed, table.variant, player)
         for player, setup in known.items():
             table.give_setup(PLAYERS[player], setup, new_salt() if table.sitters[player].is_machine else None)
         if moves:
@@ -283,25 +306,31 @@ class Host:
         if table.game in self._failed:
             raise ThinkingError(self._failed.pop(table.game))
         if table.game not in self._reviews:
-            self._reviews[table.game] = 0.0
-            self._spawn(self._make_review(table))
-        return self._reviews[table.game]
+            self._reviews[table.game] = Reviewing(self._spawn(self._make_review(table)))
+        found, now = self._reviews[table.game], time.monotonic()
+        found.asked = now
+        for game, other in list(self._reviews.items())[:-1]:
+            # Others wait behind it, and whoever wanted it asks no more.
+            if now - other.asked > self.settings.patience:
+                other.task.cancel()
+                del self._reviews[game]
+        return found.share
 
     async def _make_review(self, table: Table) -> None:
-        agents = [sitter.agent for sitter in table.sitters if sitter.is_machine]
-        agents += [level.agent(table.variant.name) for level in self.levels[::-1] if level.plays(table.variant.name)]
-        learned = [agent for agent in agents if agent.partition(":")[0] in ("net", "search")]
+        learned = learned_agents(table.variant.name, self.levels)
 
         def tell(share: float) -> None:
-            self._reviews[table.game] = share
+            if table.game in self._reviews:
+                self._reviews[table.game].share = share
 
         try:
-            task = ReviewGame(table.record(), learned[0] if learned else None)
+            task = ReviewGame(table.record(), learned[-1] if learned else None)
             self.shelf.keep_review(table.game, await self.reviewing.ask(task, REVIEW_SECONDS, tell))
         except VaubanError as error:
             self._failed[table.game] = sentence(error)
         finally:
-            del self._reviews[table.game]
+            if table.game in self._reviews and self._reviews[table.game].task is asyncio.current_task():
+                del self._reviews[table.game]
 
     # ── At a table ───────────────────────────────────────────────────────────────────────────────
 
@@ -424,7 +453,7 @@ class Host:
         """The room of a table, which `_changed` or `_tidy` forgets when nothing goes on in it."""
         room = self.rooms.get(table.game)
         if room is None:
-            room = self.rooms[table.game] = Room(table, len(table.events), time.monotonic())
+            room = self.rooms[table.game] = Room(table, len(table.events), time.monotonic(), table.turn)
         return room
 
     def _spent(self, room: Room) -> int:
@@ -442,8 +471,9 @@ class Host:
                 raise
             room.stored = len(table.events)
         happened = {event["what"] for event in fresh}
-        if happened & {"setup", "move", "took_back"}:
-            room.began = time.monotonic()
+        # Whoever takes back a move and is on turn still goes on thinking: his clock does not begin anew.
+        if "setup" in happened or table.turn != room.turn:
+            room.began, room.turn = time.monotonic(), table.turn
         if happened & {"took_back", "end"} or (table.paused and "paused" in happened):
             self._stop_thinking(room)
         if table.offer is None and room.weighing is not None:
@@ -556,7 +586,7 @@ class Host:
         """Ask, and ask again while the queue is full."""
         while True:
             try:
-                thinking = self.quick if sitter.seconds <= QUICK_SECONDS else self.deep
+                thinking = self.quick if _is_quick(sitter.agent, sitter.seconds) else self.deep
                 limit = max(MOVE_SECONDS, 20 * sitter.seconds)
                 answer: tuple[int, int] | None = await thinking.ask(task, limit)
                 return answer
@@ -573,7 +603,8 @@ class Host:
         sitter = table.sitters[player]
         try:
             task = WeighDraw(sitter.agent, sitter.seed, board.view(player))
-            accept, why = await self.quick.ask(task, SETUP_SECONDS)
+            thinking = self.deep if has_learned(sitter.agent) else self.quick
+            accept, why = await thinking.ask(task, SETUP_SECONDS)
         except VaubanError as error:
             log.error("%s cannot answer an offer: %s", sitter.agent, error)
             accept, why = False, "unable"
@@ -656,6 +687,10 @@ def _replay(game: str, events: Sequence[Event]) -> Table:
     except (VaubanError, KeyError, TypeError, ValueError) as error:
         log.error("game %s cannot be read from the shelf", game, exc_info=error)
         raise ShelfError("This game was kept in a way that cannot be read any more.") from error
+
+
+def _is_quick(agent: str, seconds: float) -> bool:
+    return seconds <= QUICK_SECONDS and not has_learned(agent)
 
 
 def _random_setup(variant: Variant, rng: random.Random) -> str:

@@ -70,7 +70,12 @@ def find_level(key: Any, variant: str, among: Sequence[Level]) -> Level:
 def learned_agents(variant: str, among: Sequence[Level]) -> list[str]:
     """The agents with a network that has learned a variant, the weakest first."""
     agents = [level.agent(variant) for level in among if level.plays(variant)]
-    return [agent for agent in agents if agent.partition(":")[0] in ("net", "search")]
+    return [agent for agent in agents if has_learned(agent)]
+
+
+def has_learned(agent: str) -> bool:
+    """Whether an agent plays by a network."""
+    return agent.partition(":")[0] in ("net", "search")
 
 
 def _level(entry: dict[str, Any], ratings: Mapping[str, Mapping[str, int]]) -> Level:

@@ -23,6 +23,8 @@ SOCKETS = 2_000
 SOCKETS_OF_ONE = 32
 REQUESTS = 512
 """Connections beside those of sockets, at the same time."""
+SHELF_BYTES = 4 * 2**30
+"""That games may take on the disk, where others than the person at this machine can make some."""
 ADDRESSES = 10_000
 """Addresses that are remembered; who has been silent longest is forgotten first."""
 

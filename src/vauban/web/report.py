@@ -19,7 +19,7 @@ from vauban.board import Board, Piece
 from vauban.games.stratego.pieces import FLAG, PLAYERS, RANKS, TYPES
 from vauban.notation.moves import Move
 from vauban.search.moments import Moment, searched_values
-from vauban.search.review import Review
+from vauban.search.review import Review, all_positions
 
 CELL, LEFT, TOP = 40, 20, 4
 """Where `picture.svg` puts squares."""
@@ -40,11 +40,11 @@ def report_html(found: Review, headers: Mapping[str, str] | None = None, result:
     tell.
     """
     told = dict(headers or {})
-    boards = _boards(found)
+    boards = all_positions(found.board)
     names = [f"{told[key]} ({key.lower()})" if key in told else key for key in map(str.capitalize, PLAYERS)]
     title = f"{names[0]} – {names[1]}"
     under = [
-        found.board.variant.name, result or _result_words(found.board), f"{len(found.board.history)} moves",
+        found.board.variant.name, result or _result_words(found), f"{len(found.board.history)} moves",
         *(told[key] for key in ("Event", "Date") if key in told),
         "read without a network" if found.model is None else f"read by the network “{found.model}”",
     ]  # fmt: skip
@@ -73,18 +73,8 @@ def _beside(name: str) -> str:
     return resources.files("vauban.web").joinpath(name).read_text(encoding="utf-8")
 
 
-def _boards(found: Review) -> list[Board]:
-    """The game after each number of moves."""
-    back = found.board.copy()
-    boards = [back.copy()]
-    while back.history:
-        back.pop()
-        boards.append(back.copy())
-    return boards[::-1]
-
-
-def _result_words(board: Board) -> str:
-    ended = board.outcome()
+def _result_words(found: Review) -> str:
+    ended = found.ended
     if ended is None:
         return "not finished"
     return "a draw" if ended.winner is None else f"{PLAYERS[ended.winner]} won"
@@ -221,7 +211,7 @@ def _data(found: Review) -> dict[str, Any]:
 
 def _viewer(found: Review) -> int:
     """Whose belief is shown at first: the winner's."""
-    ended = found.board.outcome()
+    ended = found.ended
     return 0 if ended is None or ended.winner is None else ended.winner
 
 

@@ -96,6 +96,8 @@ class Room:
     """How many of its events are on the shelf."""
     began: float
     """When the side on turn began to think."""
+    turn: int
+    """Which side that is."""
     clients: set[Client] = field(default_factory=set)
     thinking: asyncio.Task[None] | None = None
     since: float = 0.0

@@ -22,7 +22,7 @@ from vauban.web.app import is_loopback, make_app, own_names
 from vauban.web.connections import HttpConnection, SocketConnection, descriptors
 from vauban.web.host import Host, Settings
 from vauban.web.levels import levels
-from vauban.web.limits import MESSAGE_BYTES, REQUESTS, SOCKETS, Limits
+from vauban.web.limits import MESSAGE_BYTES, REQUESTS, SHELF_BYTES, SOCKETS, Limits
 from vauban.web.offer import OFFERED
 from vauban.web.shelf import Shelf
 from vauban.web.sight import explain, sight
@@ -60,7 +60,8 @@ def serve(
     others = f"http://{_own_number()}:{port}/" if host in EVERYBODY else None
     settings = Settings(workers=max(1, cores()))
     limits = Limits(paced=name is not None or not is_loopback(host), sockets=_room_for(SOCKETS))
-    app = make_app(Host(Shelf(shelf or default_shelf()), levels(), settings), limits, names)
+    games = Shelf(shelf or default_shelf(), SHELF_BYTES if limits.paced else None)
+    app = make_app(Host(games, levels(), settings), limits, names)
     server = _Server(configuration(app, limits.sockets), address, others, browser)
     try:
         server.run(sockets=[listener])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,17 @@ CREATE TABLE IF NOT EXISTS reviews (
     game TEXT PRIMARY KEY,
     review TEXT NOT NULL        -- JSON
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS changes (
+    game TEXT PRIMARY KEY,
+    seconds REAL NOT NULL       -- since 1970, when its last event was kept
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS oldest ON changes (seconds);
 """
 VERSION = 1
+ROOM = 0.1
+"""The share of a full shelf that is cleared at once."""
+CLEARED = 100
+"""Games that are taken from a full shelf before it is measured again."""
 
 
 class ConflictError(VaubanError):
@@ -41,9 +51,12 @@ class ShelfError(VaubanError):
 class Shelf:
     """Tables on disk. For one thread."""
 
-    def __init__(self, path: Path | str) -> None:
-        """`path`: a file, made where there is none, readable by its owner alone; ":memory:" forgets."""
-        self.path = str(path)
+    def __init__(self, path: Path | str, most: int | None = None) -> None:
+        """`path`: a file, made where there is none, readable by its owner alone; ":memory:" forgets.
+
+        `most`: the bytes that games may take; the ones that were changed longest ago make room for new ones.
+        """
+        self.path, self.most = str(path), most
         try:
             if self.path != ":memory:":
                 Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -72,7 +85,12 @@ class Shelf:
         try:
             self._base.execute("BEGIN IMMEDIATE")
             try:
+                if number == 0:
+                    self._make_room()
+                elif not self._read("SELECT 1 FROM events WHERE game = ? AND number = 0", game):
+                    raise ShelfError("This game has lain for so long that it had to make room for others.")
                 self._base.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
+                self._base.execute("INSERT OR REPLACE INTO changes VALUES (?, ?)", (game, time.time()))
                 self._base.execute("COMMIT")
             except BaseException:
                 self._base.execute("ROLLBACK")
@@ -99,6 +117,24 @@ class Shelf:
         """What was kept, as JSON."""
         rows = self._read("SELECT review FROM reviews WHERE game = ?", game)
         return str(rows[0][0]) if rows else None
+
+    def _make_room(self) -> None:
+        """On a full shelf, take away the games that were changed longest ago."""
+        if self.most is None or self._taken() < self.most:
+            return
+        while self._taken() > (1 - ROOM) * self.most:
+            rows = self._base.execute("SELECT game FROM changes ORDER BY seconds LIMIT ?", (CLEARED,)).fetchall()
+            if not rows:
+                return
+            for table in ("events", "reviews", "changes"):
+                self._base.executemany(f"DELETE FROM {table} WHERE game = ?", rows)
+
+    def _taken(self) -> int:
+        """Bytes that hold something; what was taken away is free for what comes."""
+        pages, free, size = (
+            self._base.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+        )
+        return int((pages - free) * size)
 
     def _read(self, query: str, game: str) -> list[Any]:
         try:

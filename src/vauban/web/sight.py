@@ -133,7 +133,6 @@ def _position(look: Look, viewer: int | None) -> Json:
         ],
         "legal": legal,
         "barred": barred,
-        "captured": {side: _names(captured[player]) for player, side in enumerate(PLAYERS)},
         "left": {side: _left(look, captured[player]) for player, side in enumerate(PLAYERS)},
         "battleless": _count(look.battleless, plies_left(0, r.battleless_limit, r)),
         "total": _count(look.plies, plies_left(0, r.total_limit, r)),
@@ -157,7 +156,6 @@ def _before(table: Table, viewer: int | None) -> Json:
         "pieces": pieces,
         "legal": {},
         "barred": [],
-        "captured": {side: [] for side in PLAYERS},
         "left": dict.fromkeys(PLAYERS, army),
         "battleless": _count(0, v.battleless_limit),
         "total": _count(0, v.total_limit),
@@ -224,10 +222,6 @@ def _own_type(view: View, square: int) -> str | None:
 def _left(look: Look, captured: list[int]) -> dict[str, int]:
     army = enumerate(look.variant.army)
     return {TYPES[kind].lower(): count - captured.count(kind) for kind, count in army if count}
-
-
-def _names(kinds: list[int]) -> list[str]:
-    return [TYPES[kind].lower() for kind in kinds]
 
 
 def _count(count: int, limit: int | None) -> Json:

@@ -40,7 +40,7 @@ GRACE = 1.0
 PATIENCE = 5.0
 """Seconds that a process has to end by itself."""
 QUEUE = 1024
-WORSE, LEVEL, QUIET = -0.1, 0.1, 40
+WORSE, BETTER, QUIET = -0.1, 0.1, 40
 """A draw is taken below the first value, and up to the second after so many plies without a battle."""
 REASONS = {"own": ("less", "even", "more", "play"), "counted": ("weaker", "quiet", "stronger", "play")}
 """Why a draw is taken (the first two) or not, by whether a network was asked or armies were counted."""
@@ -133,7 +133,7 @@ class WeighDraw:
         worse, even, better, play_left = REASONS["own" if own else "counted"]
         if value < WORSE:
             return True, worse
-        if value > LEVEL:
+        if value > BETTER:
             return False, better
         return (True, even) if self.view.battleless >= QUIET else (False, play_left)
 
@@ -177,7 +177,7 @@ class ReviewGame:
         agent = None if self.agent is None else make_agent(self.agent)
         model = agent.model if isinstance(agent, ModelAgent) else None
         search = agent.search if isinstance(agent, SearchAgent) else None
-        return review(game.board, model, search=search, progress=tell).to_json()
+        return review(game.board, model, search=search, ended=game.outcome, progress=tell).to_json()
 
 
 @dataclass(frozen=True)

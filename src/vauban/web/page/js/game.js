@@ -52,7 +52,12 @@ class GameScreen {
     this.looking = null;
     this.reason = null;
     this.shown = null;
-    this.cleanups = [onChange(() => this.#render())];
+    this.cleanups = [
+      onChange((name) => {
+        if (name === "below") this.board?.flip(this.#turned());
+        this.#render();
+      }),
+    ];
     const places = this.hotseat ? this.entry.seats : { [seat]: secret };
     for (const [name, key] of Object.entries(places)) this.#sit(name, key);
     main.append(el("p", { class: "page quiet" }, t("connecting")));
@@ -216,6 +221,8 @@ class GameScreen {
     // Nothing may tell the next player of the one before: no key, no message that still stands.
     this.unbuild?.();
     this.unbuild = null;
+    this.board = null;
+    this.shown = this.sight; // if the game ends meanwhile, that is news
     document.getElementById("toasts").replaceChildren();
     say("", true);
     say(t("handover.title", { side: t(`Side.${side}`) }));
@@ -223,7 +230,6 @@ class GameScreen {
       handOver(side, () => {
         this.covered = false;
         this.seat = side;
-        this.board = null;
         this.shown = null;
         this.looking = null;
         this.#update();
@@ -232,11 +238,16 @@ class GameScreen {
     this.main.querySelector("button").focus();
   }
 
+  /** Whether the board is seen from blue's side. */
+  #turned() {
+    return this.sight.seat === "blue" && settings.below;
+  }
+
   #build() {
     const { sight, variant } = this;
     this.stage = "play";
     this.board = new Board(variant, {
-      flipped: sight.seat === "blue",
+      flipped: this.#turned(),
       label: t("board.label", { variant: variant.title }),
       hooks: {
         press: (at) => this.#press(at),
@@ -657,7 +668,7 @@ class GameScreen {
     ) {
       this.#render();
     }
-    this.board.focus(at);
+    this.board?.focus(at);
   }
 
   // ── For the ear ───────────────────────────────────────────────────────────────────────────────

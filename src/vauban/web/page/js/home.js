@@ -38,7 +38,9 @@ export function show(main, _, offered) {
     aids: true,
     ...recall("wish", {}),
   };
-  const variant = () => offered.variants.find((each) => each.name === wish.variant) ?? offered.variants[0];
+  // It may have been kept for another version of the page.
+  if (!offered.variants.some((each) => each.name === wish.variant)) wish.variant = USUAL;
+  const variant = () => offered.variants.find((each) => each.name === wish.variant);
   const set = (name) => (value) => {
     wish[name] = value;
     keep("wish", wish);

@@ -49,6 +49,7 @@ export function openSettings() {
         "div",
         { class: "checks" },
         box("coordinates", t("settings.coordinates")),
+        box("below", t("settings.below")),
         box("confirm", t("settings.confirm")),
         box("motion", t("settings.motion")),
         box("commands", t("settings.commands")),

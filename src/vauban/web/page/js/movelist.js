@@ -45,7 +45,7 @@ export class MoveList {
       { class: move.side },
       button(
         [
-          el("span", { class: "number" }, move.ply % 2 ? `${(move.ply + 1) / 2}.` : ""),
+          el("span", { class: "number" }, `${move.ply}.`),
           el("span", {}, `${move.from}${battle ? "×" : "–"}${move.to}`),
           battle &&
             el("span", { class: "fight" }, `${short(battle.attacker)}${battle.result}${short(battle.defender)}`),

@@ -10,14 +10,15 @@ class Refused extends Error {
   }
 }
 
-async function request(path, body) {
-  const options =
-    body === undefined
-      ? {}
-      : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+/** A secret travels in a header: addresses are written into logs on the way. */
+async function request(path, { body, secret } = {}) {
+  const headers = {};
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (secret !== undefined) headers.Authorization = `Bearer ${secret}`;
+  const method = body === undefined ? "GET" : "POST";
   let answer;
   try {
-    answer = await fetch(path, options);
+    answer = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
   } catch {
     throw new Refused({ code: "offline", text: "" });
   }
@@ -26,7 +27,7 @@ async function request(path, body) {
   throw new Refused(told?.error ?? { code: String(answer.status), text: answer.statusText });
 }
 
-const json = async (path, body) => (await request(path, body)).json();
+const json = async (path, body) => (await request(path, { body })).json();
 
 let offered = null;
 
@@ -47,15 +48,17 @@ export const joinGame = (game, invitation, secret) =>
 export const playOn = (game, wishes) => json(`/api/games/${encodeURIComponent(game)}/play-on`, wishes);
 export const importGame = (text) => json("/api/import", { text });
 
-const path = (id, what, query) => `/api/games/${encodeURIComponent(id)}/${what}?${new URLSearchParams(query)}`;
-export const record = async (id, secret) => (await request(path(id, "record", { secret }))).text();
-export const picture = async (id, secret, ply, seat) =>
-  (await request(path(id, "picture.svg", seat ? { secret, ply, seat } : { secret, ply }))).text();
+const path = (id, what) => `/api/games/${encodeURIComponent(id)}/${what}`;
+export const record = async (id, secret) => (await request(path(id, "record"), { secret })).text();
+export const picture = async (id, secret, ply, seat) => {
+  const query = new URLSearchParams(seat ? { ply, seat } : { ply });
+  return (await request(`${path(id, "picture.svg")}?${query}`, { secret })).text();
+};
 
 /** The review of a finished game; `progress(0…1)` while it is being made. Stops when `signal` is aborted. */
 export async function review(id, secret, progress, signal) {
   for (;;) {
-    const answer = await request(path(id, "review", { secret }));
+    const answer = await request(path(id, "review"), { secret });
     const told = await answer.json();
     if (answer.status !== 202) return told;
     progress(told.progress);

@@ -9,7 +9,7 @@ import { MoveList } from "./movelist.js";
 import { other, SIDES, token, TYPES } from "./pieces.js";
 import { playOnFrom } from "./playon.js";
 import { picture, record, review, Seat } from "./protocol.js";
-import { game as kept, keepGame, onChange } from "./settings.js";
+import { game as kept, keepGame, onChange, settings } from "./settings.js";
 import { moveWords, squareWords } from "./speech.js";
 import { boards, fallen, Table } from "./state.js";
 import { t } from "./strings.js";
@@ -113,7 +113,7 @@ class ReviewScreen {
     this.shape = this.offered.variants.find((each) => each.name === sight.variant);
     this.ply = Math.max(0, Math.min(this.ply ?? 0, this.moves.length));
     this.board = new Board(this.shape, {
-      flipped: this.believer === "red" && Boolean(kept(this.id)?.seats.blue),
+      flipped: settings.below && this.believer === "red" && Boolean(kept(this.id)?.seats.blue),
       label: t("review"),
       hooks: { press: (at) => this.#choose(at), label: (at) => this.#label(at), stepping: true },
     });

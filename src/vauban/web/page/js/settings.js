@@ -32,6 +32,7 @@ const DEFAULTS = {
   memory: "moved", // tournament | shown | moved
   numbering: "ten", // ten (10 is the marshal) | one | icons
   coordinates: true,
+  below: true, // whichever army is one's own stands at the bottom
   confirm: null, // null: not asked yet (asked on the first touch)
   sound: true,
   volume: 0.4,

@@ -101,7 +101,7 @@ export class SetupEditor {
           "div",
           { class: "field" },
           el("span", { class: "label" }, t("setup.army")),
-          army(side, variant.army, variant.army),
+          (this.armyPlace = el("div", {}, army(side, variant.army, variant.army))),
         ),
       ),
     );
@@ -130,6 +130,7 @@ export class SetupEditor {
 
   setSide(side) {
     this.side = side;
+    this.armyPlace.replaceChildren(army(side, this.variant.army, this.variant.army));
     this.board.setPieces([]);
     this.#render();
   }

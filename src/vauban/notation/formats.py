@@ -1,0 +1,52 @@
+"""Recorded games of any format that is known here, in our notation: board strings with action numbers (Strados), UCC
+logs, Gravon files."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from vauban.errors import NotationError, VaubanError
+from vauban.notation.gravon import import_gravon
+from vauban.notation.records import write_game
+from vauban.notation.strados import CELLS, read_strados
+from vauban.notation.ucc import read_log
+
+
+def to_notation(text: str) -> str:
+    """A text in our notation: as it is, if it is in that already; else its game, written in it."""
+    text = text.lstrip("\ufeff").strip()
+    if text.startswith("<"):
+        return _from_gravon(text)
+    first = text.partition("\n")[0].strip()
+    if len(first) in (CELLS, 2 * CELLS) and " " not in first:
+        return write_game(read_strados(text))
+    if not text or text.startswith(("[", "{", "1")):
+        return text
+    return _from_log(text)
+
+
+def _from_log(text: str) -> str:
+    try:
+        game = read_log(text)
+    except VaubanError as error:
+        raise NotationError(
+            "this is no game that can be read: neither our notation, which begins with headers such as "
+            f'[Variant "barrage"], nor a board string, nor a log ({error})'
+        ) from error
+    if game.board is None:
+        raise NotationError("some pieces of this game are not known (U), so it cannot be shown on a board")
+    headers = dict(game.headers)
+    if game.board.outcome() is None:
+        headers |= {"Result": game.result, "End": game.end or "unfinished"}
+    return write_game(game.board, headers)
+
+
+def _from_gravon(text: str) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "game.xml"
+        file.write_text(text, encoding="utf-8")
+        report = import_gravon([file], keep_prefix=True)
+    if not report.games:
+        raise NotationError(report.refusals[0].reason if report.refusals else "there is no game in it")
+    return report.games[0].text
