@@ -28,7 +28,9 @@ from vauban.learn.config import config_table, load_config, parse_config, presets
 from vauban.learn.estimate import Estimate
 from vauban.learn.metrics import read_metrics
 from vauban.learn.moves import MoveConfig
+from vauban.learn.origin import STARTS, note_start, read_starts
 from vauban.learn.run import Run
+from vauban.learn.workers import ALONE
 from vauban.nets.store import STRENGTH, ModelError, load_model, read_card, shipped_models
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
@@ -448,3 +450,12 @@ def test_the_commands_of_a_shipped_model_lead_to_its_configuration(name: str) ->
         config = config_table(load_config(*made[folder]))
     known, today = _leaves(training["configuration"]), _leaves(json.loads(json.dumps(config)))
     assert {key: today[key] for key in today} == {key: known[key] for key in today}
+
+
+def test_a_start_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
+    assert read_starts(tmp_path) == []
+    note_start(tmp_path, "vauban train tiny.toml", {"seed": 1}, torch.device("cpu"), ALONE, 0)
+    with (tmp_path / STARTS).open("a") as file:
+        file.write('{"command": "vauban tr')
+    [found] = read_starts(tmp_path)
+    assert found["command"] == "vauban train tiny.toml"

@@ -201,9 +201,10 @@ def _moves_lines(run: Run, found: Estimate, rate: float) -> list[str]:
         count = int(seconds / found.iteration)
         if config.iterations:
             count = min(count, max(0, config.iterations - run.iteration))
+        measured = ", less what evaluations take of it" if config.evaluation.every else ""
         lines.append(
             f"{duration(seconds)}{' that are left' if run.iteration else ''}: enough for about {count:,} iterations, "
-            f"{_millions(count * found.moves)} moves{dollars(seconds, rate)}"
+            f"{_millions(count * found.moves)} moves{measured}{dollars(seconds, rate)}"
         )
     if config.iterations:
         seconds = found.iteration * max(0, config.iterations - run.iteration)

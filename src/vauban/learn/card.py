@@ -15,9 +15,9 @@ import torch
 
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
+from vauban.learn.ancestry import moving_minutes
 from vauban.learn.checkpoint import read_progress
 from vauban.learn.config import RunConfig, config_table, load_config, toml_text
-from vauban.learn.descent import moving_minutes
 from vauban.learn.metrics import read_metrics
 from vauban.learn.origin import read_starts
 from vauban.learn.run import CHECKPOINT, MODEL, run_config

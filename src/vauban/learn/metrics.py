@@ -131,7 +131,11 @@ class Journal:
 
 def read_metrics(folder: Path) -> list[dict[str, float]]:
     """All lines of a run's metrics; one that was cut off when the run was killed is left out."""
-    path = folder / "metrics.jsonl"
+    return read_lines(folder / "metrics.jsonl")
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The objects of a file of JSON lines, up to one that was cut off; none if there is no file."""
     if not path.exists():
         return []
     found = []

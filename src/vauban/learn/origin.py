@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from vauban import __version__
+from vauban.learn.metrics import read_lines
 from vauban.learn.workers import Workers
 
 STARTS = "starts.jsonl"
@@ -37,9 +38,8 @@ def note_start(
 
 
 def read_starts(folder: Path) -> list[dict[str, Any]]:
-    """The lines so far, the oldest first."""
-    path = folder / STARTS
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    """The lines so far, the oldest first; one that was cut off when the machine went down is left out."""
+    return read_lines(folder / STARTS)
 
 
 def machine_text(device: torch.device, count: int = 1) -> str:

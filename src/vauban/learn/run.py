@@ -25,11 +25,11 @@ from torch import Tensor
 from vauban.errors import ConfigurationError
 from vauban.games.base import Game, game
 from vauban.games.stratego.game import Stratego
+from vauban.learn.ancestry import check_same, model_checkpoint
 from vauban.learn.belief_run import BeliefRun
 from vauban.learn.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint, under
 from vauban.learn.collect import Collector, Window
 from vauban.learn.config import RunConfig, config_text, parse_config
-from vauban.learn.descent import check_same, model_checkpoint
 from vauban.learn.metrics import Journal
 from vauban.learn.moves import MoveLearner
 from vauban.learn.setups import SetupLearner
@@ -161,7 +161,7 @@ class Run:
 
     @property
     def minutes(self) -> float:
-        """How long moves have been learned."""
+        """How long moves have been learned, evaluations and saving included; without the belief."""
         return (self.seconds + time.perf_counter() - self._since) / 60
 
     def goes_on(self) -> bool:
@@ -435,7 +435,8 @@ class Run:
             if "belief" in parts and self.workers.count == progress["workers"]:
                 self.belief.load_state(parts["belief"])
             else:
-                self.notes.append(f"belief.pt: it is not in the checkpoint, so {NEW['belief']}")
+                why = "it is of another number of workers" if "belief" in parts else "it is not in the checkpoint"
+                self.notes.append(f"belief.pt: {why}, so {NEW['belief']}")
 
     def _load_networks(self, networks: Mapping[str, Tensor], source: Path) -> None:
         for name, trainee in self._trainees().items():

@@ -18,7 +18,7 @@ from vauban.observe import base as observations
 from vauban.sim.cpu import CpuBatch
 from vauban.sim.store import Snapshot
 
-PIECES = {"cpu": 256, "cuda": 8192}
+AT_ONCE = {"cpu": 256, "cuda": 8192}
 """Views that are looked at in one go: more only take more memory."""
 ALONE = 512
 """Fewer views than this are not worth several threads."""
@@ -41,9 +41,9 @@ def ask(network: PolicyNetwork, views: Snapshot) -> Opinion:
     """The network's opinion of views of the player on turn, on the network's device and with its numbers."""
     check_views(views)
     device = next(network.parameters()).device
-    piece = PIECES[device.type]
+    most = AT_ONCE[device.type]
     with torch.inference_mode():
-        parts = [_ask(network, views[start : start + piece].to(device)) for start in range(0, len(views), piece)]
+        parts = [_ask(network, views[start : start + most].to(device)) for start in range(0, len(views), most)]
         return Opinion(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
 
