@@ -127,7 +127,7 @@ def test_the_exit_code_says_what_the_sequential_test_found() -> None:
         (["tournament", "README.md"], "README.md is no tournament"),
         (["agents", "cadett"], "did you mean 'cadet'"),
         (["replay", "nowhere.txt"], "nowhere.txt cannot be read"),
-        (["replay", "README.md"], "README.md: game 1"),
+        (["replay", "README.md"], "README.md: this is no game that can be read"),
     ],
 )
 def test_wrong_usage_ends_in_a_sentence(arguments: list[str], words: str) -> None:

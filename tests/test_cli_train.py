@@ -416,6 +416,12 @@ def test_a_card_says_what_its_preset_has_gained_since() -> None:
     assert _commands([{"command": command, "configuration": then}]) == f"{command} --set moves.reach=0.0"
 
 
+def test_a_card_says_that_there_was_no_setup_network() -> None:
+    then = json.loads(json.dumps(config_table(load_config("h200-barrage", ["setup_network=false"]))))
+    command = "vauban train h200-barrage"
+    assert _commands([{"command": command, "configuration": then}]) == f"{command} --set setup_network=false"
+
+
 def test_a_card_resumes_a_run_in_the_folder_where_it_begins() -> None:
     config = json.loads(json.dumps(config_table(load_config("laptop-tiny"))))
     longer = {**config, "minutes": 9.0}
@@ -459,3 +465,5 @@ def test_a_start_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
         file.write('{"command": "vauban tr')
     [found] = read_starts(tmp_path)
     assert found["command"] == "vauban train tiny.toml"
+    note_start(tmp_path, "vauban train --resume runs/tiny", {"seed": 1}, torch.device("cpu"), ALONE, 5)
+    assert [each["iteration"] for each in read_starts(tmp_path)] == [0, 5]

@@ -587,8 +587,17 @@ def test_a_game_of_any_format_is_the_same_in_our_notation() -> None:
         assert found.board is not None
         assert [played.move for played in found.board.history] == moves
         assert found.board.start_position().pieces == board.start_position().pieces
+    declared = xml(board).replace("<gravon>", "<gravon><!-- Jürgen -->").replace('"1.0"', '"1.0" encoding="ISO-8859-1"')
+    assert to_notation(declared.encode("latin-1")) == to_notation(xml(board))
+    with pytest.raises(NotationError, match="no text"):
+        to_notation(b"\xff\xfe not ours")
     several = write_game(board) + "\n" + write_game(board)
     assert to_notation(several) == several.strip(), "what is in our notation already is left as it is"
-    for wrong, words in (("hello", "no game that can be read"), ("<gravon/>", "needed"), ("x" * 100, "on the lakes")):
+    for wrong, words in (
+        ("hello", "no game that can be read"),
+        ("<gravon/>", "needed"),
+        ("<\ud800>", "not well-formed XML"),
+        ("x" * 100, "on the lakes"),
+    ):
         with pytest.raises(NotationError, match=words):
             to_notation(wrong)

@@ -303,6 +303,10 @@ def test_a_game_that_was_resigned_has_a_result_and_the_side_that_lost_foresees_i
     assert [found.value(side, len(board.history)) for side in (0, 1)] != [None, None]
     off_turn = 1 - board.turn
     assert found.value(off_turn, len(board.history)) == (1.0 if off_turn == 1 else -1.0)
+    # No move brought it about, so none is blamed for it.
+    last = len(board.history)
+    assert found.swing(off_turn, last) is None
+    assert all(each.ply < last for each in found.moments if each.kind == "loss" and each.side == off_turn)
     unfinished = review(board, model)
     assert unfinished.to_json()["winner"] is None and unfinished.value(off_turn, len(board.history)) is None
 

@@ -635,11 +635,11 @@ def test_a_game_that_was_kept_in_another_way_is_refused_with_a_sentence(server):
     made = server.level()
     server.host.shelf._base.execute("UPDATE events SET event = '{}' WHERE game = ? AND number = 1", (made["game"],))
     secret = made["seats"]["red"]
-    assert refusal(server, "GET", f"/api/games/{made['game']}/record", secret=secret) == (503, "shelf")
+    assert refusal(server, "GET", f"/api/games/{made['game']}/record", secret=secret) == (500, "unreadable")
     with server.socket() as ws:
         ws.send(json.dumps({"do": "sit", "game": made["game"], "seat": "red", "secret": secret}))
         told = json.loads(ws.recv(10))
-        assert (told["code"], told["say"]) == ("shelf", "error") and "cannot be read" in told["text"]
+        assert (told["code"], told["say"]) == ("unreadable", "error") and "cannot be read" in told["text"]
 
 
 def test_a_promise_that_is_changed_in_the_middle_of_a_game_is_caught_by_whoever_kept_the_first(server):

@@ -14,7 +14,7 @@ from vauban.games.stratego.setups import random_setup, setup_text
 from vauban.games.stratego.variants import VARIANTS
 from vauban.notation.records import read_games, write_game
 from vauban.web.commitment import commit, new_salt, verify
-from vauban.web.shelf import ConflictError, Shelf, ShelfError
+from vauban.web.shelf import ClearedError, ConflictError, Shelf
 from vauban.web.table import PERSON, Sitter, Table, TableError, new_table
 
 MACHINE = Sitter("machine", "Cadet", "cadet", "cadet", 7, 0.01)
@@ -280,16 +280,19 @@ def test_on_a_full_shelf_the_games_that_were_changed_longest_ago_make_room(tmp_p
     games = [f"game-{number:04}" for number in range(900)]
     for game in games[:150]:
         shelf.append(game, 0, [event])
-    shelf.keep_review(games[1], {"plies": []})
+    for game in games[:2]:
+        shelf.keep_review(game, {"plies": []})
     shelf.append(games[0], 1, [event])  # somebody goes on with it
-    for game in games[150:260]:
+    for game in games[150:280]:
         shelf.append(game, 0, [event])
-    assert len(shelf.events(games[0])) == 2 and shelf.events(games[259]) == [event]
+    assert len(shelf.events(games[0])) == 2 and shelf.events(games[279]) == [event]
+    assert shelf.review(games[0]) is not None
     assert shelf.events(games[1]) == [] and shelf.review(games[1]) is None
-    with pytest.raises(ShelfError, match="make room"):
+    with pytest.raises(ClearedError, match="make room"):
         shelf.append(games[1], 1, [event])
-    assert shelf.events(games[1]) == []
-    for game in games[260:]:
+    shelf.keep_review(games[1], {"plies": []})  # which was being made
+    assert shelf.events(games[1]) == [] and shelf.review(games[1]) is None
+    for game in games[280:]:
         shelf.append(game, 0, [event])
     assert (tmp_path / "games.sqlite").stat().st_size < 1.2 * most
     assert shelf.events(games[0]) == [] and shelf.events(games[-1]) == [event]

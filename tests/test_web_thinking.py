@@ -145,6 +145,27 @@ def test_a_task_that_nobody_waits_for_any_more_gives_its_worker_back(tmp_path, m
     assert len(begun) == 1 and found not in begun
 
 
+def test_whoever_gives_up_waiting_leaves_his_place_in_the_queue(tmp_path):
+    async def work(thinking):
+        asked = [asyncio.create_task(thinking.ask(Report(tmp_path / "begun", tmp_path / "go"), 60))]
+        while not lines(tmp_path / "begun"):
+            await asyncio.sleep(0.01)
+        asked += [asyncio.create_task(thinking.ask(Report(), 60)) for _ in range(2)]
+        await asyncio.sleep(0)
+        with pytest.raises(BusyError):
+            await thinking.ask(Report(), 60)
+        asked[1].cancel()
+        await asyncio.gather(asked[1], return_exceptions=True)
+        asked[1] = asyncio.create_task(thinking.ask(Report(), 60))
+        await asyncio.sleep(0)
+        with pytest.raises(BusyError):
+            await thinking.ask(Report(), 60)
+        (tmp_path / "go").touch()
+        return await asyncio.gather(*asked)
+
+    assert len(asyncio.run(by(work, queue=2))) == 3
+
+
 def test_the_queue_is_bounded(tmp_path):
     async def work(thinking):
         asked = [asyncio.create_task(thinking.ask(Report(tmp_path / "begun", tmp_path / "go"), 60))]

@@ -50,7 +50,7 @@ class Talk:
         if data is not None:
             given.setdefault("Content-Type", "application/json")
         if secret is not None:
-            given["Authorization"] = f"Bearer {secret}"
+            given["Vauban-Secret"] = secret
         try:
             connection.request(method, path, data, given)
             answer = connection.getresponse()

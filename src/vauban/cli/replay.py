@@ -241,7 +241,12 @@ def _keys() -> Iterator[Iterator[str]]:
 
 
 def replay(
-    file: Annotated[Path, typer.Argument(help="A file of recorded games, as play, match and tournament save them.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="A file of recorded games, as play, match and tournament save them (also Strados, UCC, Gravon)."
+        ),
+    ],
     game: Annotated[int, typer.Option(help="Which game of the file, from 1.", min=1)] = 1,
     ply: Annotated[int | None, typer.Option(help="Print the position after so many plies, and end.", min=0)] = None,
     view: Annotated[str, typer.Option(help="Whose knowledge: all, red or blue.")] = "all",
@@ -284,14 +289,13 @@ def replay(
 def read_game(file: Path, number: int) -> tuple[RecordedGame, int]:
     """A game of a file, and how many there are. What is wrong with others is said, and does not matter."""
     try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise ConfigurationError(f"{file} cannot be read: {reason}") from error
+        data = file.read_bytes()
+    except OSError as error:
+        raise ConfigurationError(f"{file} cannot be read: {error.strerror}") from error
     found: RecordedGame | None = None
     count = 0
     try:
-        for count, game in enumerate(iterate_games(to_notation(text)), 1):
+        for count, game in enumerate(iterate_games(to_notation(data)), 1):
             if count == number:
                 found = records.replay(game)
     except VaubanError as error:

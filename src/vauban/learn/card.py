@@ -145,7 +145,8 @@ def _commands(starts: Sequence[Mapping[str, Any]]) -> str:
     for start, has, had in zip(starts, configurations, [_configuration(first), *configurations], strict=False):
         command, known = _resumed_in(_folder(first), start["command"]), _leaves(had)
         for key, value in has.items():
-            if key in known and known[key] != value and not _says(command, key):
+            there = key in known or any(each.startswith(f"{key}.") for each in known)
+            if there and known.get(key, ...) != value and not _says(command, key):
                 text = value if value == "inf" else toml_text(value)  # which JSON has in quotes
                 command += f" --set {shlex.quote(f'{key}={text}')}"
         if not commands or "--set" in command:
@@ -155,8 +156,10 @@ def _commands(starts: Sequence[Mapping[str, Any]]) -> str:
 
 def _with_newer_settings(configuration: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a configuration, and those that came after it: a run that had none was as their defaults are."""
-    defaults = json.loads(json.dumps(config_table(RunConfig())))
-    return {**_leaves(defaults), **_leaves(configuration)}
+    defaults, had = _leaves(json.loads(json.dumps(config_table(RunConfig())))), _leaves(configuration)
+    # A table of the defaults can be a single value there: no setup network, say.
+    newer = {key: value for key, value in defaults.items() if not any(key.startswith(f"{each}.") for each in had)}
+    return {**newer, **had}
 
 
 def _folder(command: str) -> str:

@@ -33,8 +33,11 @@ def note_start(
         "commit": commit_text(),
         "torch": torch.__version__,
     }
-    with (folder / STARTS).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line) + "\n")
+    # Written as a whole: behind a line that was cut off, this one could not be read.
+    lines = "".join(json.dumps(each) + "\n" for each in (*read_starts(folder), line))
+    aside = (folder / STARTS).with_suffix(".new")
+    aside.write_text(lines, encoding="utf-8")
+    aside.replace(folder / STARTS)
 
 
 def read_starts(folder: Path) -> list[dict[str, Any]]:

@@ -13,11 +13,18 @@ from vauban.notation.strados import CELLS, read_strados
 from vauban.notation.ucc import read_log
 
 
-def to_notation(text: str) -> str:
-    """A text in our notation: as it is, if it is in that already; else its game, written in it."""
-    text = text.lstrip("\ufeff").strip()
-    if text.startswith("<"):
-        return _from_gravon(text)
+def to_notation(given: str | bytes) -> str:
+    """A text in our notation: as it is, if it is in that already; else its game, written in it.
+
+    The bytes of a file are read as UTF-8, those of a Gravon file as it says itself.
+    """
+    data = given.encode("utf-8", "replace") if isinstance(given, str) else given
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        return _from_gravon(data)
+    try:
+        text = data.decode("utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise NotationError(f"this is no text: {error}") from error
     first = text.partition("\n")[0].strip()
     if len(first) in (CELLS, 2 * CELLS) and " " not in first:
         return write_game(read_strados(text))
@@ -42,10 +49,10 @@ def _from_log(text: str) -> str:
     return write_game(game.board, headers)
 
 
-def _from_gravon(text: str) -> str:
+def _from_gravon(data: bytes) -> str:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "game.xml"
-        file.write_text(text, encoding="utf-8")
+        file.write_bytes(data)
         report = import_gravon([file], keep_prefix=True)
     if not report.games:
         raise NotationError(report.refusals[0].reason if report.refusals else "there is no game in it")

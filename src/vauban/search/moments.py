@@ -26,7 +26,7 @@ LEAST_SWING = 0.15
 LEAST_HARM = 0.05
 """What a surprise must cost the surprised."""
 LEAST_FAULT = 0.02
-"""A move that a search finds worse than the best by less than this is no loss of the mover's."""
+"""A move that a search finds worse than its own by less than this is no loss of the mover's."""
 LOCATED, MISLED, SURPRISING = 0.5, 0.9, 0.1
 """A belief above which the flag is found, one above which to be wrong about it is worth telling, and one below which a
 type comes as a surprise."""
@@ -222,9 +222,12 @@ def _loss(found: Review, ply: int, turning: Moment | None) -> Moment:
 
 
 def _acquitted(found: Review, ply: int) -> bool:
-    """Whether a search found that no other move would have been better."""
+    """Whether a search found the move that it chose no better.
+
+    The best of all values would not do: of many moves with few rollouts each, some have luck.
+    """
     values = searched_values(found, ply - 1)
-    return bool(values) and max(values.values()) - values[found.board.history[ply - 1].move] < LEAST_FAULT
+    return bool(values) and next(iter(values.values())) - values[found.board.history[ply - 1].move] < LEAST_FAULT
 
 
 def searched_values(found: Review, place: int) -> dict[Move, float]:

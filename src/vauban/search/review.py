@@ -101,6 +101,8 @@ class Review:
 
     def swing(self, side: int, ply: int) -> float | None:
         """How much a side's foresight rose by a move: from its last own position before it to the next one."""
+        if self.board.outcome() is None and side not in self.turns[ply:]:
+            return None  # it ended by something else than this move: somebody resigned, say
         for place in (ply - 1, ply - 2):
             if place in self.outcomes and self.turns[place] == side:
                 after = self.value(side, ply)

@@ -23,16 +23,17 @@ from fastapi import FastAPI, Request, WebSocket
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.stratego.pieces import PLAYERS
-from vauban.web.host import Host, NoSuchGameError
+from vauban.web.host import Host, NoSuchGameError, ReviewError
 from vauban.web.limits import BODY_BYTES, FLOOD, IMPORT_BYTES, MESSAGE_BYTES, Limits
 from vauban.web.offer import offer
 from vauban.web.rooms import Client
-from vauban.web.shelf import ConflictError, ShelfError
+from vauban.web.shelf import ClearedError, ConflictError, ShelfError, UnreadableError
 from vauban.web.table import Table, TableError
 from vauban.web.thinking import BusyError, ThinkingError
 from vauban.words import sentence
@@ -170,6 +171,8 @@ class Door:
 
         try:
             await (refusal or self.app)(scope, receive, dressed)
+        except ClientDisconnect:
+            return  # nobody is left to answer
         except Exception:
             log.exception("a request could not be answered")
             if begun:
@@ -230,7 +233,8 @@ def code_of(error: VaubanError) -> tuple[int, str]:
         return (409 if error.code in ("phase", "over", "turn", "offer", "invitation") else 400), error.code
     kinds: list[tuple[type[VaubanError], int, str]] = [
         (NoSuchGameError, 404, "game"), (BusyError, 503, "busy"), (ThinkingError, 502, "thinking"),
-        (ConflictError, 409, "conflict"), (ShelfError, 503, "shelf"),
+        (ReviewError, 502, "review"), (ConflictError, 409, "conflict"), (ClearedError, 410, "cleared"),
+        (UnreadableError, 500, "unreadable"), (ShelfError, 503, "shelf"),
     ]  # fmt: skip
     return next(((status, code) for kind, status, code in kinds if isinstance(error, kind)), (400, "bad"))
 
@@ -330,7 +334,8 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
 
     async def _finished(game: str, request: Request) -> Table:
         with _guarded(request):
-            return await host.finished(game, _bearer(request))
+            # In a header: addresses are written into logs on the way.
+            return await host.finished(game, request.headers.get("vauban-secret", ""))
 
     @contextmanager
     def _guarded(request: Request) -> Iterator[None]:
@@ -344,12 +349,6 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
 
     def _pace(request: Request) -> None:
         pace_games(limits, address_of(request.scope))
-
-
-def _bearer(request: Request) -> str:
-    """The secret that a request comes with: in a header, since addresses are written into logs on the way."""
-    kind, _, secret = request.headers.get("authorization", "").partition(" ")
-    return secret if kind.lower() == "bearer" else ""
 
 
 def pace_games(limits: Limits, address: str) -> None:

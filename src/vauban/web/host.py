@@ -30,7 +30,7 @@ from vauban.web.levels import Level, find_level, has_learned, learned_agents
 from vauban.web.offer import OFFERED, find_offered
 from vauban.web.playing_on import replay, setups_with
 from vauban.web.rooms import Client, Room, numbered
-from vauban.web.shelf import ConflictError, Shelf, ShelfError
+from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
 from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, TableError, new_table
 from vauban.web.thinking import (
     BusyError,
@@ -39,7 +39,6 @@ from vauban.web.thinking import (
     DrawHidden,
     ReviewGame,
     Thinking,
-    ThinkingError,
     WarmUp,
     WeighDraw,
     draw_setup,
@@ -71,6 +70,10 @@ class NoSuchGameError(VaubanError):
 
     def __init__(self) -> None:
         super().__init__("There is no such game, or this link does not open it.")
+
+
+class ReviewError(VaubanError):
+    """A game could not be looked back on; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,7 @@ class Host:
         """Tables that are being read from the shelf, by game."""
         self._reviews: dict[str, Reviewing] = {}
         """Reviews that are being made, by game, in the order in which they were asked for."""
-        self._failed: dict[str, str] = {}
+        self._failed: dict[str, VaubanError] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
@@ -304,7 +307,7 @@ class Host:
         if kept is not None:
             return kept
         if table.game in self._failed:
-            raise ThinkingError(self._failed.pop(table.game))
+            raise self._failed.pop(table.game)
         if table.game not in self._reviews:
             self._reviews[table.game] = Reviewing(self._spawn(self._make_review(table)))
         found, now = self._reviews[table.game], time.monotonic()
@@ -317,19 +320,26 @@ class Host:
         return found.share
 
     async def _make_review(self, table: Table) -> None:
-        learned = learned_agents(table.variant.name, self.levels)
+        learned, this = learned_agents(table.variant.name, self.levels), asyncio.current_task()
+
+        def mine() -> Reviewing | None:
+            """Its entry, unless it has been given up, and perhaps begun anew."""
+            found = self._reviews.get(table.game)
+            return found if found is not None and found.task is this else None
 
         def tell(share: float) -> None:
-            if table.game in self._reviews:
-                self._reviews[table.game].share = share
+            if (found := mine()) is not None:
+                found.share = share
 
         try:
             task = ReviewGame(table.record(), learned[-1] if learned else None)
             self.shelf.keep_review(table.game, await self.reviewing.ask(task, REVIEW_SECONDS, tell))
+        except (BusyError, ShelfError) as error:
+            self._failed[table.game] = error
         except VaubanError as error:
-            self._failed[table.game] = sentence(error)
+            self._failed[table.game] = ReviewError(sentence(error))
         finally:
-            if table.game in self._reviews and self._reviews[table.game].task is asyncio.current_task():
+            if mine() is not None:
                 del self._reviews[table.game]
 
     # ── At a table ───────────────────────────────────────────────────────────────────────────────
@@ -686,7 +696,7 @@ def _replay(game: str, events: Sequence[Event]) -> Table:
         return Table.replayed(events)
     except (VaubanError, KeyError, TypeError, ValueError) as error:
         log.error("game %s cannot be read from the shelf", game, exc_info=error)
-        raise ShelfError("This game was kept in a way that cannot be read any more.") from error
+        raise UnreadableError("This game was kept in a way that cannot be read any more.") from error
 
 
 def _is_quick(agent: str, seconds: float) -> bool:

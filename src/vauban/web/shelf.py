@@ -33,11 +33,9 @@ CREATE TABLE IF NOT EXISTS changes (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS oldest ON changes (seconds);
 """
-VERSION = 1
-ROOM = 0.1
-"""The share of a full shelf that is cleared at once."""
-CLEARED = 100
-"""Games that are taken from a full shelf before it is measured again."""
+VERSION = 2
+CLEARED = 20
+"""Games that a full shelf gives up for a new one: few, since everybody waits for it."""
 
 
 class ConflictError(VaubanError):
@@ -46,6 +44,14 @@ class ConflictError(VaubanError):
 
 class ShelfError(VaubanError):
     """The file cannot be written, or not be read: the disk is full, say."""
+
+
+class ClearedError(ShelfError):
+    """The game is not there any more: it had to make room for others."""
+
+
+class UnreadableError(ShelfError):
+    """The game is there, but nobody can make sense of it."""
 
 
 class Shelf:
@@ -88,7 +94,7 @@ class Shelf:
                 if number == 0:
                     self._make_room()
                 elif not self._read("SELECT 1 FROM events WHERE game = ? AND number = 0", game):
-                    raise ShelfError("This game has lain for so long that it had to make room for others.")
+                    raise ClearedError("This game has lain for so long that it had to make room for others.")
                 self._base.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
                 self._base.execute("INSERT OR REPLACE INTO changes VALUES (?, ?)", (game, time.time()))
                 self._base.execute("COMMIT")
@@ -108,8 +114,9 @@ class Shelf:
     def keep_review(self, game: str, review: dict[str, Any]) -> None:
         """Keep what was found out about a finished game."""
         text = json.dumps(review, separators=(",", ":"))
+        there = "SELECT 1 FROM events WHERE game = ? AND number = 0"
         try:
-            self._base.execute("INSERT OR REPLACE INTO reviews VALUES (?, ?)", (game, text))
+            self._base.execute(f"INSERT OR REPLACE INTO reviews SELECT ?, ? WHERE EXISTS ({there})", (game, text, game))
         except sqlite3.Error as error:
             raise ShelfError(f"What was found out about the game cannot be kept: {error}") from error
 
@@ -119,15 +126,12 @@ class Shelf:
         return str(rows[0][0]) if rows else None
 
     def _make_room(self) -> None:
-        """On a full shelf, take away the games that were changed longest ago."""
+        """On a full shelf, take away some of the games that were changed longest ago."""
         if self.most is None or self._taken() < self.most:
             return
-        while self._taken() > (1 - ROOM) * self.most:
-            rows = self._base.execute("SELECT game FROM changes ORDER BY seconds LIMIT ?", (CLEARED,)).fetchall()
-            if not rows:
-                return
-            for table in ("events", "reviews", "changes"):
-                self._base.executemany(f"DELETE FROM {table} WHERE game = ?", rows)
+        rows = self._base.execute("SELECT game FROM changes ORDER BY seconds LIMIT ?", (CLEARED,)).fetchall()
+        for table in ("events", "reviews", "changes"):
+            self._base.executemany(f"DELETE FROM {table} WHERE game = ?", rows)
 
     def _taken(self) -> int:
         """Bytes that hold something; what was taken away is free for what comes."""

@@ -40,6 +40,8 @@ GRACE = 1.0
 PATIENCE = 5.0
 """Seconds that a process has to end by itself."""
 QUEUE = 1024
+REVIEW_SECONDS = 1.5
+"""For each position of a game that a search looks back on."""
 WORSE, BETTER, QUIET = -0.1, 0.1, 40
 """A draw is taken below the first value, and up to the second after so many plies without a battle."""
 REASONS = {"own": ("less", "even", "more", "play"), "counted": ("weaker", "quiet", "stronger", "play")}
@@ -168,15 +170,15 @@ class ReviewGame:
     def run(self, tell: Tell) -> dict[str, Any]:
         from vauban.agents import make_agent
         from vauban.agents.net import ModelAgent
-        from vauban.agents.searching import SearchAgent
         from vauban.notation.records import read_games
         from vauban.search.review import review
+        from vauban.search.search import Search, SearchConfig
 
         [game] = read_games(self.record)
         assert game.board is not None
         agent = None if self.agent is None else make_agent(self.agent)
         model = agent.model if isinstance(agent, ModelAgent) else None
-        search = agent.search if isinstance(agent, SearchAgent) else None
+        search = None if model is None else Search(model.move, model.belief, SearchConfig(time=REVIEW_SECONDS))
         return review(game.board, model, search=search, ended=game.outcome, progress=tell).to_json()
 
 
@@ -222,6 +224,8 @@ class _Asked:
     seconds: float
     tell: Tell
     answer: asyncio.Future[Any]
+    waits: bool = True
+    """Whether no worker has begun with it, and somebody still wants it."""
 
 
 class Thinking:
@@ -231,7 +235,8 @@ class Thinking:
         self.workers = [_Worker() for _ in range(workers)]
         self._warm_ups = tuple(warm_ups)
         self._warming = False
-        self._queue: asyncio.Queue[_Asked | None] = asyncio.Queue(queue)
+        self._queue: asyncio.Queue[_Asked | None] = asyncio.Queue()
+        self._most, self._waiting = queue, 0
         self._threads = ThreadPoolExecutor(workers, "thinking")
         self._serving: list[asyncio.Task[None]] = []
 
@@ -255,12 +260,19 @@ class Thinking:
 
     async def ask(self, task: Task, seconds: float, tell: Tell = lambda share: None) -> Any:
         """What a worker answers, within so many seconds from when it begins; cancelling this gives the task up."""
-        answer = asyncio.get_running_loop().create_future()
+        if self._waiting >= self._most:
+            raise BusyError("The machines have too much to think about just now. Try again in a moment.")
+        asked = _Asked(task, seconds, tell, asyncio.get_running_loop().create_future())
+        self._waiting += 1
+        self._queue.put_nowait(asked)
         try:
-            self._queue.put_nowait(_Asked(task, seconds, tell, answer))
-        except asyncio.QueueFull:
-            raise BusyError("The machines have too much to think about just now. Try again in a moment.") from None
-        return await answer
+            return await asked.answer
+        finally:
+            self._waits_no_more(asked)
+
+    def _waits_no_more(self, asked: _Asked) -> None:
+        self._waiting -= asked.waits
+        asked.waits = False
 
     async def _serve(self, worker: _Worker) -> None:
         """Answer one task after the other; in between, warm up, unless another worker does so already."""
@@ -272,11 +284,11 @@ class Thinking:
                 await self._answer(worker, _Asked(warm_ups.popleft(), 600.0, lambda share: None, future))
                 future.exception()  # a level that cannot play says so when it is asked to
                 self._warming = False
-                with suppress(asyncio.QueueFull):
-                    self._queue.put_nowait(None)  # another one's turn to warm up
+                self._queue.put_nowait(None)  # another one's turn to warm up
                 continue
             asked = await self._queue.get()
             if asked is not None and not asked.answer.done():
+                self._waits_no_more(asked)
                 await self._answer(worker, asked)
 
     async def _answer(self, worker: _Worker, asked: _Asked) -> None:

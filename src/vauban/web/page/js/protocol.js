@@ -14,7 +14,7 @@ class Refused extends Error {
 async function request(path, { body, secret } = {}) {
   const headers = {};
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  if (secret !== undefined) headers.Authorization = `Bearer ${secret}`;
+  if (secret !== undefined) headers["Vauban-Secret"] = secret;
   const method = body === undefined ? "GET" : "POST";
   let answer;
   try {

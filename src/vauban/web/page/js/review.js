@@ -35,7 +35,12 @@ class ReviewScreen {
     this.chosen = null;
     this.arrows = true;
     this.abort = new AbortController();
-    this.cleanups = [onChange(() => this.board && this.#render())];
+    this.cleanups = [
+      onChange((name) => {
+        if (name === "below") this.board?.flip(this.#turned());
+        if (this.board) this.#render();
+      }),
+    ];
     const known = kept(id);
     const mine = known && SIDES.find((side) => known.seats[side]);
     this.believer = mine ? other(mine) : "red";
@@ -103,6 +108,11 @@ class ReviewScreen {
 
   // ── Building ──────────────────────────────────────────────────────────────────────────────────
 
+  /** Whether the board is seen from blue's side. */
+  #turned() {
+    return settings.below && this.believer === "red" && Boolean(kept(this.id)?.seats.blue);
+  }
+
   #build() {
     const { sight } = this.table;
     // From here on a secret that opens the finished game alone: whoever gets it has no seat in the next.
@@ -113,7 +123,7 @@ class ReviewScreen {
     this.shape = this.offered.variants.find((each) => each.name === sight.variant);
     this.ply = Math.max(0, Math.min(this.ply ?? 0, this.moves.length));
     this.board = new Board(this.shape, {
-      flipped: settings.below && this.believer === "red" && Boolean(kept(this.id)?.seats.blue),
+      flipped: this.#turned(),
       label: t("review"),
       hooks: { press: (at) => this.#choose(at), label: (at) => this.#label(at), stepping: true },
     });

@@ -418,6 +418,9 @@ const STRINGS = {
   "error.conflict": "This game is being played at another server, too. Reload the page.",
   "error.failure": "Something went wrong at the server. Nothing was changed.",
   "error.thinking": "The machine gave no answer. Try again, or take another opponent.",
+  "error.review": "This game could not be looked back on. Try again in a moment.",
+  "error.cleared": "This game has lain for so long that it had to make room for others.",
+  "error.unreadable": "This game was kept in a way that cannot be read any more.",
   "error.shelf": "The server cannot keep or read its games just now. Nothing was changed.",
   "error.rematch": "The rematch could not be made. Try again, or begin a new game.",
 
