@@ -199,9 +199,10 @@ def test_a_whole_game_by_keyboard_alone(visit):
         before, (source, target) = player.plies(), player.find()
         keys.press("Escape")
         keys.type(source + target)
-        # The arrow keys go on from where the piece went, and that is where the focus is seen.
-        expect(visitor.page.locator(f".table .cell[data-at={target}]")).to_be_focused()
         player.answered(before)
+        # The arrow keys go on from where the piece went, and that is where the focus is seen.
+        if not player.over():
+            expect(visitor.page.locator(f".table .cell[data-at={target}]")).to_be_focused()
     player.to_the_end()
     visitor.see("dialog.end")
     # Every fight was read out.
