@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from vauban.games.randomness import below, philox
 from vauban.sim.compile import CPU, compiled
@@ -45,6 +46,7 @@ def test_draws_are_even_and_depend_on_everything_they_are_asked() -> None:
     assert len(seen) == 6
 
 
+@pytest.mark.slow
 def test_kept_code_of_different_games_and_settings_is_never_mixed_up(tmp_path: Path) -> None:
     """Kernels that were compiled and kept by several processes, each for itself, are loaded by one."""
     code = """
