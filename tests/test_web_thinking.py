@@ -145,13 +145,19 @@ def test_a_task_that_nobody_waits_for_any_more_gives_its_worker_back(tmp_path, m
     assert len(begun) == 1 and found not in begun
 
 
+async def queued(thinking, folder, number):
+    """A task that goes on when there is a file `go` in the folder, and so many that wait behind it."""
+    asked = [asyncio.create_task(thinking.ask(Report(folder / "begun", folder / "go"), 60))]
+    while not lines(folder / "begun"):
+        await asyncio.sleep(0.01)
+    asked += [asyncio.create_task(thinking.ask(Report(), 60)) for _ in range(number)]
+    await asyncio.sleep(0)
+    return asked
+
+
 def test_whoever_gives_up_waiting_leaves_his_place_in_the_queue(tmp_path):
     async def work(thinking):
-        asked = [asyncio.create_task(thinking.ask(Report(tmp_path / "begun", tmp_path / "go"), 60))]
-        while not lines(tmp_path / "begun"):
-            await asyncio.sleep(0.01)
-        asked += [asyncio.create_task(thinking.ask(Report(), 60)) for _ in range(2)]
-        await asyncio.sleep(0)
+        asked = await queued(thinking, tmp_path, 2)
         with pytest.raises(BusyError):
             await thinking.ask(Report(), 60)
         asked[1].cancel()
@@ -168,11 +174,7 @@ def test_whoever_gives_up_waiting_leaves_his_place_in_the_queue(tmp_path):
 
 def test_the_queue_is_bounded(tmp_path):
     async def work(thinking):
-        asked = [asyncio.create_task(thinking.ask(Report(tmp_path / "begun", tmp_path / "go"), 60))]
-        while not lines(tmp_path / "begun"):
-            await asyncio.sleep(0.01)
-        asked += [asyncio.create_task(thinking.ask(Report(), 60)) for _ in range(3)]
-        await asyncio.sleep(0)
+        asked = await queued(thinking, tmp_path, 3)
         with pytest.raises(BusyError, match="too much to think about"):
             await thinking.ask(Report(), 60)
         (tmp_path / "go").touch()

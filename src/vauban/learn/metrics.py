@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,10 +91,7 @@ class Journal:
             for line in self.lines()
             if line["iteration"] <= iteration and line.get("belief.steps", 0) <= belief_steps
         ]
-        text = "".join(json.dumps(line) + "\n" for line in kept)
-        aside = self.path.with_suffix(".new")
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(self.path)
+        write_lines(self.path, kept)
         self._purge = {"": iteration + 1, "belief": belief_steps + 1}
 
     def write(self, metrics: Mapping[str, float]) -> None:
@@ -145,3 +142,10 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
         except json.JSONDecodeError:
             break
     return found
+
+
+def write_lines(path: Path, lines: Sequence[Mapping[str, Any]]) -> None:
+    """Make these the objects of a file of JSON lines; whoever is killed meanwhile leaves it as it was."""
+    aside = path.with_suffix(".new")
+    aside.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    aside.replace(path)

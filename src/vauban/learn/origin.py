@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import subprocess
 import time
@@ -13,7 +12,7 @@ from typing import Any
 import torch
 
 from vauban import __version__
-from vauban.learn.metrics import read_lines
+from vauban.learn.metrics import read_lines, write_lines
 from vauban.learn.workers import Workers
 
 STARTS = "starts.jsonl"
@@ -34,10 +33,7 @@ def note_start(
         "torch": torch.__version__,
     }
     # Written as a whole: behind a line that was cut off, this one could not be read.
-    lines = "".join(json.dumps(each) + "\n" for each in (*read_starts(folder), line))
-    aside = (folder / STARTS).with_suffix(".new")
-    aside.write_text(lines, encoding="utf-8")
-    aside.replace(folder / STARTS)
+    write_lines(folder / STARTS, [*read_starts(folder), line])
 
 
 def read_starts(folder: Path) -> list[dict[str, Any]]:

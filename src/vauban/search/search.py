@@ -65,6 +65,7 @@ TRIAL_SECONDS = 0.05
 """A trial that takes longer than this says enough about the pace."""
 TRIAL_DEPTHS = (2, 6)
 TRIAL_DRAWS = 8
+"""Configurations that are drawn to find out what drawing takes: hardly less than for one."""
 
 Seeds = npt.NDArray[np.uint64]
 

@@ -259,19 +259,27 @@ class Host:
     def _warm_ups(self, quick: bool) -> list[WarmUp]:
         if not self.settings.warm_up:
             return []
-        wanted = [
-            (level.agent(variant), variant)
+        playing = [
+            (level.agent(variant), variant, level.seconds)
             for variant in OFFERED
             for level in self.levels
+            if level.plays(variant)
+        ]
+        wanted = [
+            WarmUp(agent, variant)
+            for agent, variant, seconds in playing
             # Of other games than the usual one, what takes seconds to load.
-            if level.plays(variant) and (variant == OFFERED[0] or has_learned(level.agent(variant)))
-            and _is_quick(level.agent(variant), level.seconds) == quick
-        ]  # fmt: skip
-        return [WarmUp(*each) for each in dict.fromkeys(wanted)]
+            if _is_quick(agent, seconds) == quick and (variant == OFFERED[0] or has_learned(agent))
+        ]
+        return list(dict.fromkeys(wanted))
+
+    def _thinking(self, agent: str, seconds: float = 0.0) -> Thinking:
+        """Where an agent thinks about what usually takes it so long."""
+        return self.quick if _is_quick(agent, seconds) else self.deep
 
     async def _choose_setup(self, agent: str, seed: int, variant: Variant, player: int) -> str:
-        thinking = self.deep if has_learned(agent) else self.quick
-        setup: str = await thinking.ask(ChooseSetup(agent, seed, variant.name, player), SETUP_SECONDS)
+        task = ChooseSetup(agent, seed, variant.name, player)
+        setup: str = await self._thinking(agent).ask(task, SETUP_SECONDS)
         return setup
 
     async def _new_table(self, made: Event, setups: Mapping[int, str], moves: Sequence[Move] = ()) -> Table:
@@ -596,8 +604,8 @@ class Host:
         """Ask, and ask again while the queue is full."""
         while True:
             try:
-                thinking = self.quick if _is_quick(sitter.agent, sitter.seconds) else self.deep
                 limit = max(MOVE_SECONDS, 20 * sitter.seconds)
+                thinking = self._thinking(sitter.agent, sitter.seconds)
                 answer: tuple[int, int] | None = await thinking.ask(task, limit)
                 return answer
             except BusyError:
@@ -613,8 +621,7 @@ class Host:
         sitter = table.sitters[player]
         try:
             task = WeighDraw(sitter.agent, sitter.seed, board.view(player))
-            thinking = self.deep if has_learned(sitter.agent) else self.quick
-            accept, why = await thinking.ask(task, SETUP_SECONDS)
+            accept, why = await self._thinking(sitter.agent).ask(task, SETUP_SECONDS)
         except VaubanError as error:
             log.error("%s cannot answer an offer: %s", sitter.agent, error)
             accept, why = False, "unable"
