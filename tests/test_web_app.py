@@ -877,7 +877,7 @@ def test_nobody_is_proposed_a_setup_that_loses_at_once(server):
         assert not server.post("/api/setups/check", variant="barrage", setup=setup)["warnings"]
 
 
-@pytest.mark.parametrize("variant", ["barrage", "duel", "octa-barrage", "medium", "fives"])
+@pytest.mark.parametrize("variant", ["classic", "barrage", "duel", "octa-barrage", "medium", "fives"])
 def test_all_opponents_of_the_usual_games_were_measured_and_the_strongest_comes_last(variant):
     measured = [level.elo[variant] for level in levels() if level.plays(variant)]
     assert measured[0] == min(measured) == 0
