@@ -14,7 +14,7 @@ from torch import Tensor
 from vauban.errors import ConfigurationError
 from vauban.games.base import NUMBER, PLAYER, PLIES
 from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.setups import parse_setup
+from vauban.games.stratego.setups import mirrored, parse_setup
 from vauban.learn.belief import (
     BeliefConfig,
     BeliefLearner,
@@ -22,10 +22,12 @@ from vauban.learn.belief import (
     mean_of_pieces,
     observe_positions,
 )
+from vauban.learn.belief_run import BeliefRun, BeliefRunConfig
 from vauban.learn.trainee import Trainee
 from vauban.nets.belief import Belief, MarginalBelief, UniformBelief, hidden_pieces
 from vauban.nets.move import MoveNetwork
 from vauban.nets.policy import PolicyNetwork
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.transformer import Size
 from vauban.observe.ataraxos import PLIES_SHARE
 from vauban.sim.simulator import Simulator
@@ -103,6 +105,54 @@ def test_a_stream_begins_its_games_from_the_setups_it_is_given() -> None:
     looker.restore(later)
     assert (looker.hidden_values(1)[:, :4] == looker.hidden_values(1)[0, :4]).all()
     assert sorted(looker.hidden_values(1)[0, :4].tolist()) == [4, 5, 6, 10]
+
+
+def one_setup(game: Stratego) -> SetupNetwork:
+    """A network that always sets up in one way, or in its mirror image."""
+    network = SetupNetwork(game, Size(1, 32, 4))
+    with torch.no_grad():
+        network.piece.weight.zero_()
+        network.piece.bias.copy_(-100.0 * torch.arange(len(network.piece.bias)))
+    return network
+
+
+def strange_run(strange: float, steps: int) -> BeliefRun:
+    config = BeliefRunConfig(
+        depth=1, decoder_depth=1, width=32, heads=4, every=3, pool=4, warmup=200, games=32, learning_rate=3e-3,
+        average=0.9, steps=steps, validation=256, setups=40, strange=strange,
+    )  # fmt: skip
+    return BeliefRun(TINY, config, Eager(TINY, 0.0), one_setup(TINY), torch.device("cpu"), seed=1)
+
+
+def test_a_share_of_the_setups_is_drawn_uniformly() -> None:
+    run = strange_run(0.25, steps=1)
+    told = run.iterate()
+    for pool in run.stream.state()["setups"]:
+        usual = pool[0].numpy()
+        own = [(pool.numpy() == each).all(1) for each in (usual, mirrored(usual, TINY.variant))]
+        assert 30 <= int((own[0] | own[1]).sum()) < 40
+        assert (pool.sort(1).values == pool[0].sort().values).all(), "all have the whole army"
+    assert told["belief.strange_uniform"] != told["belief.uniform"], "measured on games of their own"
+    assert 0 < told["belief.strange"] < 3
+
+
+@pytest.mark.slow  # half a minute
+def test_a_belief_that_has_met_strange_setups_does_not_take_them_for_its_own() -> None:
+    narrow, broad = (strange_run(strange, steps=800) for strange in (0.01, 0.5))
+    knows, learns = narrow.iterate(), broad.iterate()
+    for told in (knows, learns):
+        assert told["belief.validation"] < 0.6 * told["belief.uniform"]
+    assert knows["belief.strange"] > 2 * knows["belief.strange_uniform"], "worse than knowing the rules alone"
+    assert learns["belief.strange"] < 1.2 * learns["belief.strange_uniform"]
+
+
+def test_a_belief_that_meets_no_strange_setups_is_not_measured_on_them() -> None:
+    assert not [name for name in strange_run(0.0, steps=1).iterate() if "strange" in name]
+
+
+def test_a_share_of_more_than_all_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="from 0 to 1, not 1.5"):
+        BeliefRunConfig(strange=1.5)
 
 
 def test_taking_only_one_players_positions_is_refused() -> None:

@@ -201,6 +201,10 @@ def _facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
                 ("belief", f"{belief['validation']:.3f} nats a hidden piece, marginals {belief['marginal']:.3f}, "
                  f"uniform {belief['uniform']:.3f}")
             )  # fmt: skip
+            if "strange" in belief:
+                facts.append(
+                    ("with strange setups", f"{belief['strange']:.3f} nats, uniform {belief['strange_uniform']:.3f}")
+                )
     if source := card.get("source"):
         facts += [("from", source["program"]), ("imported", source["imported"])]
         facts += [(each["file"], f"{each['holds']}, sha256 {each['sha256'][:16]}…") for each in source["files"]]

@@ -140,6 +140,8 @@ def belief_text(told: Mapping[str, float]) -> str:
         if "belief.validation" in told
         else ""
     )
+    if "belief.strange" in told:
+        measured += f" · strange setups {told['belief.strange']:.4f}, uniform {told['belief.strange_uniform']:.4f}"
     return f"{told['belief.steps']:,.0f} steps · loss {told['belief.loss']:.4f}{measured}"
 
 

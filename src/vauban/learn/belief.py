@@ -258,14 +258,7 @@ class BeliefLearner:
 
     def validate(self, positions: Snapshot) -> Scores:
         """Compare the averaged network with the closed forms, on positions that were not learned from."""
-        seen, values = observe_positions(self._simulator(positions), positions, torch.float32)
-        hidden = hidden_pieces(seen, self.trainee.average.pieces)
-        beliefs = (self.trainee.average, MarginalBelief(self.game), UniformBelief(self.game))
-        scores = []
-        for belief in beliefs:
-            of_positions, counted = mean_of_pieces(-belief.log_likelihood(seen, values), hidden)
-            scores.append(float(of_positions.sum() / counted.sum().clamp_min(1)))
-        return Scores(*scores)
+        return score(self.trainee.average, self.game, self._simulator(positions), positions)
 
     @contextmanager
     def _own_dice(self) -> Iterator[None]:
@@ -282,6 +275,17 @@ class BeliefLearner:
         if kind not in self._simulators:
             self._simulators[kind] = Simulator(self.game, kind[0], self.device, seed=0, history=kind[1])
         return self._simulators[kind]
+
+
+def score(network: BeliefNetwork, game: Stratego, sim: Simulator, positions: Snapshot) -> Scores:
+    """How well a network and the closed forms know what is hidden in these positions; `sim` is as large as they are."""
+    seen, values = observe_positions(sim, positions, torch.float32)
+    hidden = hidden_pieces(seen, network.pieces)
+    scores = []
+    for belief in (network, MarginalBelief(game), UniformBelief(game)):
+        of_positions, counted = mean_of_pieces(-belief.log_likelihood(seen, values), hidden)
+        scores.append(float(of_positions.sum() / counted.sum().clamp_min(1)))
+    return Scores(*scores)
 
 
 def mean_of_pieces(numbers: Tensor, hidden: Hidden) -> tuple[Tensor, Tensor]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import random
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +20,8 @@ from torch import Tensor
 
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
-from vauban.learn.belief import BeliefConfig, BeliefLearner, PositionStream, Setups
+from vauban.games.stratego.setups import random_setup
+from vauban.learn.belief import BeliefConfig, BeliefLearner, PositionStream, Scores, Setups
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets.policy import PolicyNetwork
@@ -27,8 +29,8 @@ from vauban.nets.setup import SetupNetwork
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 
-STREAM, VALIDATION = 22, 23
-"""Purposes of random numbers: the games to learn from, and those to measure on."""
+STREAM, VALIDATION, STRANGE = 22, 23, 24
+"""Purposes of random numbers: the games to learn from, those to measure on, and those with strange setups."""
 OTHER_GAMES = 1 << 40
 """What makes another seed of the run's."""
 TAKINGS = 16
@@ -47,6 +49,9 @@ class BeliefRunConfig(BeliefConfig):
     """Positions to measure on, of games that are not learned from."""
     setups: int = 1000
     """Setups for each player that games begin from, until new ones are drawn."""
+    strange: float = 0.0
+    """Share of them that is drawn uniformly, and not by the setup network. A belief that has met its own setups alone
+    takes every army for one of them, and against people may be worse than none."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -54,6 +59,8 @@ class BeliefRunConfig(BeliefConfig):
             raise ConfigurationError(
                 f"steps, validation and setups of the belief are 1 or more, its minutes 0 or more: {self}"
             )
+        if not 0 <= self.strange <= 1:
+            raise ConfigurationError(f"strange is a share of the setups, from 0 to 1, not {self.strange}")
 
 
 class BeliefRun:
@@ -82,8 +89,9 @@ class BeliefRun:
         earlier = steps and config.warmup + (config.pool + steps) * config.every
         sim.reset(first_number=(earlier * workers.count + workers.rank) * config.games)
         rng = np.random.default_rng((seed, workers.rank, steps, STREAM))
-        self.stream = PositionStream(sim, self._policy, self._setups(), rng, config)
+        self.stream = PositionStream(sim, self._policy, self._setups(config.strange), rng, config)
         self._validation: list[Snapshot] = []
+        self._strange: list[Snapshot] = []
 
     def goes_on(self) -> bool:
         """Whether there is time left."""
@@ -93,14 +101,22 @@ class BeliefRun:
         """Take some steps of training, and measure; what there is to say about it."""
         begun = time.perf_counter()
         if self.workers.leads and not self._validation:
-            self._validation = self._unseen_positions()
+            self._validation = self._unseen_positions(VALIDATION, strange=0)
+            if self._setup is not None and self.config.strange > 0:
+                self._strange = self._unseen_positions(STRANGE, strange=1)
         steps = [self.learner.learn(next(self.stream)) for _ in range(self.config.steps)]
         loss, norm = (torch.stack(each).mean().item() for each in zip(*steps, strict=True))
         told = {"belief.loss": loss, "belief.gradient_norm": norm}
         if self.workers.leads:
-            scores = [self.learner.validate(positions) for positions in self._validation]
-            network, marginal, uniform = (sum(each) / len(scores) for each in zip(*scores, strict=True))
-            told |= {"belief.validation": network, "belief.marginal": marginal, "belief.uniform": uniform}
+            found = self._measure(self._validation)
+            told |= {
+                "belief.validation": found.network,
+                "belief.marginal": found.marginal,
+                "belief.uniform": found.uniform,
+            }
+            if self._strange:
+                found = self._measure(self._strange)
+                told |= {"belief.strange": found.network, "belief.strange_uniform": found.uniform}
         seconds = time.perf_counter() - begun
         self.seconds += seconds
         positions = self.config.steps * self.config.games * self.workers.count
@@ -111,26 +127,39 @@ class BeliefRun:
             **told,
         }
 
-    def _setups(self) -> Setups | None:
+    def _setups(self, strange: float) -> Setups | None:
+        """Where setups come from, this share of them drawn uniformly."""
         network = self._setup
         if network is None:
             return None
+        uniform = round(strange * self.config.setups)
+        own = self.config.setups - uniform
+        some = random_setup(self.game.variant, random.Random(0))
 
         def draw(rng: np.random.Generator) -> list[Tensor]:
-            drawn = network.draw(2 * self.config.setups, rng).setups
-            return [drawn[0::2].contiguous(), drawn[1::2].contiguous()]
+            parts = []
+            if own:
+                parts.append(network.draw(2 * own, rng).setups)
+            if uniform:
+                shuffled = rng.permuted(np.tile(some, (2 * uniform, 1)), axis=1)
+                parts.append(torch.from_numpy(shuffled).to(self.device))
+            return [torch.cat([part[player::2] for part in parts]) for player in (0, 1)]
 
         return draw
 
-    def _unseen_positions(self) -> list[Snapshot]:
+    def _unseen_positions(self, purpose: int, strange: float) -> list[Snapshot]:
         """Positions to measure on. Another seed plays other games, with other setups, from the first ply on."""
         games = max(1, self.config.validation // TAKINGS)
         sim = Simulator(self.game, games, self.device, self.seed ^ OTHER_GAMES)
         config = replace(self.config, pool=1)
-        rng = np.random.default_rng((self.seed, VALIDATION))
-        stream = PositionStream(sim, self._policy, self._setups(), rng, config)
+        rng = np.random.default_rng((self.seed, purpose))
+        stream = PositionStream(sim, self._policy, self._setups(strange), rng, config)
         joined = Snapshot.join(list(itertools.islice(stream, TAKINGS)))
         return [joined[first : first + self.config.games] for first in range(0, len(joined), self.config.games)]
+
+    def _measure(self, batches: list[Snapshot]) -> Scores:
+        scores = [self.learner.validate(positions) for positions in batches]
+        return Scores(*(sum(each) / len(scores) for each in zip(*scores, strict=True)))
 
     def adopt(self, before: BeliefRun) -> None:
         """Go on from what another has learned, with games of one's own."""

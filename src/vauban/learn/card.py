@@ -108,7 +108,8 @@ def steps_of(lines: Sequence[Mapping[str, float]], before: Mapping[str, int] = {
 def belief_of(lines: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The last validation of a run's belief: its own nats a hidden piece, and those of the two that learn nothing."""
     last: Mapping[str, float] = next((line for line in reversed(lines) if "belief.validation" in line), {})
-    return {name: round(last[f"belief.{name}"], 4) for name in ("validation", "marginal", "uniform") if last}
+    names = ("validation", "marginal", "uniform", "strange", "strange_uniform")
+    return {name: round(last[f"belief.{name}"], 4) for name in names if f"belief.{name}" in last}
 
 
 def curve_of(lines: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:

@@ -66,6 +66,8 @@ MEANINGS = {
     "belief.validation": "Nats for each hidden piece in games it was not trained on; the averaged network.",
     "belief.marginal": "The same of the marginals: the shares that the observation has (channels 12–23).",
     "belief.uniform": "The same of the uniform posterior: such shares, anew after each piece that is named.",
+    "belief.strange": "Its nats in games that begin from uniform setups, if belief.strange asks for some.",
+    "belief.strange_uniform": "The same of the uniform posterior.",
 }
 """Every metric, by its name; a star stands for what varies."""
 
