@@ -108,15 +108,11 @@ class BeliefRun:
         loss, norm = (torch.stack(each).mean().item() for each in zip(*steps, strict=True))
         told = {"belief.loss": loss, "belief.gradient_norm": norm}
         if self.workers.leads:
-            found = self._measure(self._validation)
-            told |= {
-                "belief.validation": found.network,
-                "belief.marginal": found.marginal,
-                "belief.uniform": found.uniform,
-            }
+            network, marginal, uniform = self._measure(self._validation)
+            told |= {"belief.validation": network, "belief.marginal": marginal, "belief.uniform": uniform}
             if self._strange:
-                found = self._measure(self._strange)
-                told |= {"belief.strange": found.network, "belief.strange_uniform": found.uniform}
+                network, _, uniform = self._measure(self._strange)
+                told |= {"belief.strange": network, "belief.strange_uniform": uniform}
         seconds = time.perf_counter() - begun
         self.seconds += seconds
         positions = self.config.steps * self.config.games * self.workers.count
@@ -134,14 +130,14 @@ class BeliefRun:
             return None
         uniform = round(strange * self.config.setups)
         own = self.config.setups - uniform
-        some = random_setup(self.game.variant, random.Random(0))
+        army = random_setup(self.game.variant, random.Random(0))
 
         def draw(rng: np.random.Generator) -> list[Tensor]:
             parts = []
             if own:
                 parts.append(network.draw(2 * own, rng).setups)
             if uniform:
-                shuffled = rng.permuted(np.tile(some, (2 * uniform, 1)), axis=1)
+                shuffled = rng.permuted(np.tile(army, (2 * uniform, 1)), axis=1)
                 parts.append(torch.from_numpy(shuffled).to(self.device))
             return [torch.cat([part[player::2] for part in parts]) for player in (0, 1)]
 
