@@ -153,7 +153,7 @@ def test_rollouts_are_shared_out_as_in_17_5(rollouts: int, legal: int, counts: l
 def test_configurations_can_be_capped_and_fewer_rollouts_than_moves_go_to_the_likeliest() -> None:
     assert make_plan(7, 1000, 40, most=20) == Plan(1000, 40, 20, 7)
     assert make_plan(30, 12, 40) == Plan(12, 40, 1, 12)
-    assert make_plan(30, 1000, 2, 0, Pace(0.5, 0.01, 0.001), 2.0).cut == (CONFIGURATIONS,), "2 plies are not cut to 2"
+    assert make_plan(30, 1000, 2, 0, Pace(0.5, 0.01, 0.001), 2.0).cut == (CONFIGURATIONS,), "2 plies stay 2"
 
 
 @pytest.mark.parametrize(
@@ -162,12 +162,11 @@ def test_configurations_can_be_capped_and_fewer_rollouts_than_moves_go_to_the_li
         (100.0, Plan(1000, 40, 33, 30)),
         (41.2, Plan(1000, 40, 33, 30)),
         (20.9, Plan(1000, 20, 33, 30, (DEPTH,))),
-        (3.2, Plan(1000, 2, 33, 30, (DEPTH,))),
-        (1.5, Plan(490, 2, 16, 30, (DEPTH, CONFIGURATIONS))),
-        (1.001, Plan(240, 2, 8, 30, (DEPTH, CONFIGURATIONS))),
-        (0.5835, Plan(31, 2, 1, 30, (DEPTH, CONFIGURATIONS))),
-        (0.55, Plan(15, 2, 1, 15, (DEPTH, CONFIGURATIONS, MOVES))),
-        (0.01, Plan(2, 2, 1, 2, (DEPTH, CONFIGURATIONS, MOVES))),
+        (5.0, Plan(1000, 4, 33, 30, (DEPTH,))),
+        (1.5, Plan(240, 4, 8, 30, (DEPTH, CONFIGURATIONS))),
+        (0.667, Plan(31, 4, 1, 30, (DEPTH, CONFIGURATIONS))),
+        (0.601, Plan(15, 4, 1, 15, (DEPTH, CONFIGURATIONS, MOVES))),
+        (0.01, Plan(2, 4, 1, 2, (DEPTH, CONFIGURATIONS, MOVES))),
     ],
 )
 def test_what_does_not_fit_the_time_is_cut_in_the_stated_order(time: float, expected: Plan) -> None:
@@ -175,13 +174,13 @@ def test_what_does_not_fit_the_time_is_cut_in_the_stated_order(time: float, expe
     pace = Pace(fixed=0.5, ply=0.01, row=0.001)
     plan = make_plan(30, 1000, 40, 0, pace, time)
     assert plan == expected
-    assert pace.seconds(plan.rollouts, plan.depth) <= max(time, pace.seconds(2, 2))
+    assert pace.seconds(plan.rollouts, plan.depth) <= max(time, pace.seconds(2, 4))
 
 
 def test_a_belief_that_would_take_half_of_the_time_is_not_asked() -> None:
     pace = Pace(fixed=0.1, ply=0.0, row=0.001, draw=0.4)
-    assert make_plan(30, 1000, 40, 0, pace, 1.0) == Plan(250, 2, 8, 30, (DEPTH, CONFIGURATIONS))
-    assert make_plan(30, 1000, 40, 0, pace, 0.8) == Plan(350, 2, 11, 30, (BELIEF, DEPTH, CONFIGURATIONS))
+    assert make_plan(30, 1000, 40, 0, pace, 1.0) == Plan(125, 4, 4, 30, (DEPTH, CONFIGURATIONS))
+    assert make_plan(30, 1000, 40, 0, pace, 0.8) == Plan(175, 4, 5, 30, (BELIEF, DEPTH, CONFIGURATIONS))
     assert make_plan(30, 20, 2, 0, pace, 0.8) == Plan(20, 2, 1, 20, (BELIEF,))
 
     game = find_game("barrage")
@@ -476,12 +475,12 @@ def test_what_is_shipped_answers_in_time_on_a_cpu(variant: str) -> None:
 
 def test_without_a_limit_nothing_is_cut_whatever_the_pace() -> None:
     game = find_game("tiny")
-    search = Search(opinionated(game), None, SearchConfig(rollouts=20, depth=4))
+    search = Search(opinionated(game), None, SearchConfig(rollouts=20, depth=6))
     search.paces["tiny"] = Pace(100.0, 100.0, 100.0)
     view = position(game, 4)
     assert search.analyse(view, [1])[0].plan.cut == ()
     [hurried] = search.analyse(view, [1], time=0.01)
-    assert hurried.plan == Plan(2, 2, 1, 2, (DEPTH, CONFIGURATIONS, MOVES)), "of one move alone nothing can be learnt"
+    assert hurried.plan == Plan(2, 4, 1, 2, (DEPTH, CONFIGURATIONS, MOVES)), "of one move alone nothing can be learnt"
     assert search.paces["tiny"].seconds(1, 2) < 400, "what a search took is remembered"
 
 

@@ -1,6 +1,6 @@
 """How many rollouts each move gets, from how many configurations, how deep; and what is cut when time is short.
 
-Time is cut in this order, each as far as it goes before the next: depth (down to 2 plies), configurations (down to
+Time is cut in this order, each as far as it goes before the next: depth (down to 4 plies), configurations (down to
 one), moves (the least likely ones get no rollout; two always do, since the value of one alone says nothing). Moves are
 cut last because the network knows its likeliest moves already: what a search gains, it gains by the others. Where
 drawing configurations by the belief would take more than half of the time, they are drawn as if all were equally
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-SHALLOWEST = 2
-"""Plies: the move, and the answer to it."""
+SHALLOWEST = 4
+"""Plies: the move, the answer to it, and one more of each. Two find less, for the same time (docs/search.md)."""
 
 FEWEST_MOVES = 2
 """Moves that are compared, however short the time."""

@@ -31,7 +31,7 @@ from vauban.games.stratego.game import Stratego
 from vauban.learn.targets import action_sources, magnet_log_policy
 from vauban.nets.belief import Belief, UniformBelief
 from vauban.nets.policy import Forward, PolicyNetwork
-from vauban.search.allocation import BELIEF, SHALLOWEST, Pace, Plan, make_plan, rollout_counts
+from vauban.search.allocation import BELIEF, Pace, Plan, make_plan, rollout_counts
 from vauban.search.analysis import Analysis, Floats, Ints
 from vauban.search.draws import Draws
 from vauban.search.opinion import Opinion, ask, bits, look
@@ -87,7 +87,7 @@ class SearchConfig:
     """Seconds for a position; 0: no limit. What does not fit is cut (`vauban.search.allocation`)."""
 
     def __post_init__(self) -> None:
-        if self.rollouts < 1 or self.depth < SHALLOWEST or self.depth % 2 or min(self.configurations, self.time) < 0:
+        if self.rollouts < 1 or self.depth < 2 or self.depth % 2 or min(self.configurations, self.time) < 0:
             raise ConfigurationError(
                 "a search has at least one rollout, an even depth from 2, and no negative numbers: "
                 f"rollouts={self.rollouts}, depth={self.depth}, configurations={self.configurations}, time={self.time}"
@@ -169,7 +169,7 @@ class Search:
     def _try_draw(self, view: Snapshot) -> float:
         begun = perf_counter()
         self._draw_configurations(
-            view.to(self.device), np.zeros(1, np.uint64), [Plan(TRIAL_DRAWS, SHALLOWEST, TRIAL_DRAWS, 1)]
+            view.to(self.device), np.zeros(1, np.uint64), [Plan(TRIAL_DRAWS, TRIAL_DEPTHS[0], TRIAL_DRAWS, 1)]
         )
         return perf_counter() - begun
 
