@@ -125,7 +125,7 @@ def weighed(own: Any, enemy: Any, own_shown: Any = (0,) * 12, enemy_shown: Any =
     """The values and the stealth of both sides."""
     worth, stealth = np.zeros((2, 12)), np.zeros((2, 12))
     counts, shown = np.array([own, enemy], np.int64), np.array([own_shown, enemy_shown], np.int64)
-    compiled(values.weigh, CPU, TRACKS=False)(counts, shown, 4, 0.0, worth, stealth)
+    compiled(values.weigh, CPU, TRACKS=False)(counts, shown, 4, 0.0, worth, stealth, np.zeros(2))
     return worth, stealth
 
 

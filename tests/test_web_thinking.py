@@ -253,7 +253,7 @@ def view_after(*moves: str, player: int) -> View:
     return board.view(player)
 
 
-def test_an_agent_without_a_network_weighs_a_draw_by_what_the_armies_are_worth():
+def test_an_agent_that_cannot_judge_weighs_a_draw_by_what_the_armies_are_worth():
     level = view_after("e3e4", "d8d7", player=0)
     assert WeighDraw("cadet", 0, level).run(print) == (False, "play")
     # Blue's Marshal strikes the Bomb on a2: blue is behind from then on.
@@ -272,9 +272,11 @@ def test_in_a_dead_game_a_level_draw_is_taken():
     assert WeighDraw("cadet", 0, board.view(0)).run(print) == (True, "quiet")
 
 
-@pytest.mark.parametrize("agent", ["net:barrage", "search:barrage,time=1"])
-def test_a_level_with_a_network_weighs_a_draw_by_what_it_expects_itself(agent):
-    """With the shipped model: blue's Marshal has been lost on a Bomb, and both know what that means."""
+@pytest.mark.parametrize(
+    "agent", ["net:barrage", "search:barrage,time=1", "mcts:sims=400,time=0", "alphabeta:nodes=4000"]
+)
+def test_a_level_that_can_judge_weighs_a_draw_by_what_it_expects_itself(agent):
+    """Blue's Marshal has been lost on a Bomb, and both know what that means."""
     board = Board.from_setups(RED, "..F....S../..B...G.../...N....../OO.......M", "barrage")
     for move in "e3e4 a7a6 e4e5 a6a5 e5e6 a5a4 e6e5 a4a3 e5e4 a3a2 h3h4".split():  # noqa: SIM905
         board.push(move)
@@ -283,11 +285,19 @@ def test_a_level_with_a_network_weighs_a_draw_by_what_it_expects_itself(agent):
     assert WeighDraw(agent, 0, board.view(0)).run(print) == (False, "more")
 
 
-def test_what_a_network_says_to_a_draw_depends_on_nothing_that_is_hidden_from_it():
+@pytest.mark.parametrize("agent", ["mcts:sims=400,time=0", "alphabeta:nodes=4000"])
+def test_a_level_that_looks_ahead_declines_a_draw_when_it_is_about_to_win_though_its_army_is_the_weaker(agent):
+    """Red has a Scout against the Marshal, but it stands beside the only piece that has not moved: the Flag."""
+    board = Board.from_position("f9/O'!9/10/10/2~~2~~2/2~~2~~2/10/10/5m'!4/9F r 40 0 -,- 0:-,0:-", "barrage")
+    assert WeighDraw(agent, 0, board.view(0)).run(print) == (False, "more")
+
+
+@pytest.mark.parametrize("agent", ["net:barrage", "mcts:sims=400,time=0", "alphabeta:nodes=4000"])
+def test_what_an_agent_says_to_a_draw_depends_on_nothing_that_is_hidden_from_it(agent):
     said = []
     for blue in (BLUE, BLUE.replace("F", "x").replace("S", "F").replace("x", "S")):
         board = Board.from_setups(RED, blue, "barrage")
         for move in ("e3e4", "d8d7"):
             board.push(move)
-        said.append((module._foresight("net:barrage", 0, board.view(0)), board.view(0).text))
+        said.append((module._foresight(agent, 0, board.view(0)), board.view(0).text))
     assert said[0] == said[1]

@@ -16,7 +16,7 @@ from typing import Any
 from vauban.agents.alphabeta import BOT as ALPHABETA
 from vauban.agents.base import Agent
 from vauban.agents.cadet import CadetAgent
-from vauban.agents.compiled import Bot, CompiledAgent
+from vauban.agents.compiled import Bot, CompiledAgent, JudgingAgent
 from vauban.agents.external import PREFIX, ExternalAgent
 from vauban.agents.mcts.bots import BOTS as SEARCHING
 from vauban.agents.net import ModelAgent, NetAgent
@@ -33,7 +33,8 @@ Maker = Callable[[dict[str, str], int], Agent]
 
 def _compiled(bot: Bot) -> Maker:
     def make(settings: dict[str, str], seed: int) -> Agent:
-        return CompiledAgent(bot, make_options(bot.options, bot.name, settings), seed)
+        kind = JudgingAgent if bot.judges else CompiledAgent
+        return kind(bot, make_options(bot.options, bot.name, settings), seed)
 
     return make
 

@@ -10,7 +10,8 @@
             return view.legal_moves[0]
 
 An agent is handed a `View`, never the `Board`: it cannot see what its player may not know. One that
-wants more implements more: `told` (`Listener`), `choose_actions` (`BatchAgent`), `probabilities`.
+wants more implements more: `told` (`Listener`), `choose_actions` (`BatchAgent`), `judge` (`Judge`),
+`probabilities`.
 """
 
 from __future__ import annotations
@@ -56,6 +57,14 @@ class BatchAgent(Protocol):
 
         A game's seed stands in for the agent's own: with it, `choose_move` gives the same answer.
         """
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """An agent that can also say how it thinks its game will end."""
+
+    def judge(self, view: View) -> float:
+        """What the game is worth to its player, who is on turn: from −1, lost, to 1, won."""
 
 
 @runtime_checkable

@@ -3,8 +3,9 @@
 A bot is a kernel `choose(game, seed, options, prior)`: `game` is the record of one game from which
 all that is hidden from the player on turn has been erased (the compiled form of a `View`), `seed`
 the randomness it may use, `options` its numbers in the order of their fields, `prior` how people
-set up (`vauban.agents.belief`). It returns a legal action, or `RESIGNS`. It keeps nothing between
-moves: everything that a bot remembers is in the record.
+set up (`vauban.agents.belief`). It returns a legal action, or `RESIGNS`; a bot that judges returns
+what the game is worth to it as well. It keeps nothing between moves: everything that a bot remembers
+is in the record.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from vauban.sim.store import Snapshot
 
 OwnSetup = Callable[[Variant, int, random.Random], Row]
+Answers = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
+"""By view: the action, and what the game is worth; not a number, if the bot does not judge."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,8 @@ class Bot:
     """A frozen dataclass: `setups`, and numbers. Its documentation says who the bot is: one line, then in full."""
     setup: OwnSetup | None = None
     """How it sets up by itself; without it, as people do."""
+    judges: bool = False
+    """Whether the kernel returns two things: the action, and what the game is worth, from −1 to 1."""
 
 
 class CompiledAgent:
@@ -72,26 +77,41 @@ class CompiledAgent:
         return make_sampler("human", variant)(rng)
 
     def choose_move(self, view: View) -> Move | None:
-        # Without a limit of plies without a battle, a game can outgrow a record of the usual size.
-        history = max(HISTORY, 1 << view.quiet.bit_length())
-        action = int(self.choose_actions(view.snapshot(history), np.array([self.seed % 2**64], np.uint64))[0])
-        return None if action == RESIGNS else Move(*view.game.decode(view.turn, action))
+        actions, _ = self._answer_one(view)
+        return None if actions[0] == RESIGNS else Move(*view.game.decode(view.turn, int(actions[0])))
 
     def choose_actions(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
         """One action for each view (`BatchAgent`)."""
+        return self._answer(views, seeds)[0]
+
+    def _answer_one(self, view: View) -> Answers:
+        # Without a limit of plies without a battle, a game can outgrow a record of the usual size.
+        history = max(HISTORY, 1 << view.quiet.bit_length())
+        return self._answer(view.snapshot(history), np.array([self.seed % 2**64], np.uint64))
+
+    def _answer(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> Answers:
         game = views.game
         if not isinstance(game, Stratego):
             raise ConfigurationError(f"agent {self.name!r} plays Stratego, not {game.name!r}")
         words, halves, bytes_ = (part.numpy() for part in views.store)
-        actions = np.empty(len(views), np.int64)
-        function = compiled(choose_all, CPU, {"choose": self.bot.choose}, TRACKS=False)
+        answers = np.empty(len(views), np.int64), np.full(len(views), np.nan)
+        every = judge_all if self.bot.judges else choose_all
+        function = compiled(every, CPU, {"choose": self.bot.choose}, TRACKS=False)
         rules = game.parameters(views.history)
         with progress(function, self.bot.name):
             function(
                 words.view(np.uint64), halves.view(np.uint16), bytes_, rules,
-                seeds, self._numbers, _prior(game.variant), actions,
+                seeds, self._numbers, _prior(game.variant), *answers,
             )  # fmt: skip
-        return actions
+        return answers
+
+
+class JudgingAgent(CompiledAgent):
+    """A bot that knows what it thinks of its game."""
+
+    def judge(self, view: View) -> float:
+        _, values = self._answer_one(view)
+        return float(values[0])
 
 
 @cache
@@ -106,8 +126,16 @@ def choose(game, seed, options, prior):
 
 
 @kernel
-def choose_all(words, halves, bytes_, rules, seeds, options, prior, actions):
-    """Choose for every game."""
+def choose_all(words, halves, bytes_, rules, seeds, options, prior, actions, values):
+    """Choose for every game, by a bot that does not judge."""
     for row in range(len(words)):
         game = Record(words[row], halves[row], bytes_[row], rules)
         actions[row] = choose(game, seeds[row], options, prior)
+
+
+@kernel
+def judge_all(words, halves, bytes_, rules, seeds, options, prior, actions, values):
+    """Choose for every game, and write down what it is worth."""
+    for row in range(len(words)):
+        game = Record(words[row], halves[row], bytes_[row], rules)
+        actions[row], values[row] = choose(game, seeds[row], options, prior)

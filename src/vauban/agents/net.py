@@ -91,6 +91,14 @@ class ModelAgent:
         """One action for each view (`BatchAgent`)."""
         raise NotImplementedError
 
+    def judge(self, view: View) -> float:
+        """What the network thinks the game is worth (`Judge`)."""
+        from vauban.search.opinion import ask
+
+        self.model.check_plays(view.game)
+        outcome = ask(self.model.move, snapshot_of(view)).outcome[0].tolist()
+        return float(sum(share * worth for share, worth in zip(outcome, view.game.utilities, strict=True)))
+
     def policies(self, views: Snapshot, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """With what probabilities it plays these legal actions of many views (`vauban.solve.policies.Policy`)."""
         raise NotImplementedError

@@ -61,6 +61,10 @@ class SearchAgent(ModelAgent):
         places = [int(pick(each.policy[None], chances[row : row + 1])[0]) for row, each in enumerate(found)]
         return np.array([each.actions[place] for each, place in zip(found, places, strict=True)], np.int64)
 
+    def judge(self, view: View) -> float:
+        """What the game is worth, if it plays by the policy of its search (`Judge`)."""
+        return self.analyse(view).value
+
     def policies(self, views: Snapshot, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         self.model.check_plays(views.game)
         found = np.zeros(actions.shape)

@@ -621,7 +621,7 @@ class Host:
         sitter = table.sitters[player]
         try:
             task = WeighDraw(sitter.agent, sitter.seed, board.view(player))
-            accept, why = await self._thinking(sitter.agent).ask(task, SETUP_SECONDS)
+            accept, why = await self._thinking(sitter.agent, sitter.seconds).ask(task, SETUP_SECONDS)
         except VaubanError as error:
             log.error("%s cannot answer an offer: %s", sitter.agent, error)
             accept, why = False, "unable"

@@ -45,7 +45,7 @@ REVIEW_SECONDS = 1.5
 WORSE, BETTER, QUIET = -0.1, 0.1, 40
 """A draw is taken below the first value, and up to the second after so many plies without a battle."""
 REASONS = {"own": ("less", "even", "more", "play"), "counted": ("weaker", "quiet", "stronger", "play")}
-"""Why a draw is taken (the first two) or not, by whether a network was asked or armies were counted."""
+"""Why a draw is taken (the first two) or not, by whether the agent judges itself or armies were counted."""
 
 Tell = Callable[[float], None]
 
@@ -122,8 +122,8 @@ class ChooseMove:
 class WeighDraw:
     """Whether an agent takes a draw, and why, in a word: `REASONS`.
 
-    An agent with a network asks that how the game will end; one without counts what both armies are worth. `view` is of
-    the agent's last turn, where it had to judge.
+    An agent that can judge its game says what it expects, a searching one after a search; for one that cannot, the
+    armies are counted. `view` is of the agent's last turn, where it had to judge.
     """
 
     agent: str
@@ -143,16 +143,12 @@ class WeighDraw:
 def _foresight(text: str, seed: int, view: View) -> tuple[float, bool]:
     """What an agent thinks its game is worth, −1 to 1, and whether that is its own opinion or a count of the armies."""
     from vauban.agents import make_agent
+    from vauban.agents.base import Judge
     from vauban.agents.cadet import WORTH
-    from vauban.agents.net import ModelAgent, snapshot_of
 
     agent = make_agent(text, seed)
-    if isinstance(agent, ModelAgent) and view.turn == view.player:
-        from vauban.search.opinion import ask
-
-        agent.model.check_plays(view.game)
-        foreseen = ask(agent.model.move, snapshot_of(view)).outcome[0].tolist()
-        return sum(share * worth for share, worth in zip(foreseen, view.game.utilities, strict=True)), True
+    if isinstance(agent, Judge) and view.turn == view.player:
+        return agent.judge(view), True
     army = sum(WORTH[kind] * count for kind, count in enumerate(view.variant.army) if kind != FLAG)
     left = [army - sum(WORTH[kind] for kind in view.captured(player)) for player in (view.player, 1 - view.player)]
     return (left[0] - left[1]) / max(sum(left), 1e-9), False

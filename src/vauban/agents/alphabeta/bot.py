@@ -33,4 +33,4 @@ class Options:
     suspect: bool = option(True, "whether it draws conclusions from what hidden pieces did")
 
 
-BOT = Bot("alphabeta", choose, Options)
+BOT = Bot("alphabeta", choose, Options, judges=True)

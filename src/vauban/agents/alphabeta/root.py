@@ -17,7 +17,8 @@ from vauban.agents.alphabeta.search import (
     make_tree,
     search,
 )
-from vauban.agents.alphabeta.world import LONGEST, PAST, TARGET, WINS, build, gain, make, unmake
+from vauban.agents.alphabeta.values import ENEMY, OWN
+from vauban.agents.alphabeta.world import LONGEST, PAST, SCORE, TARGET, WINS, build, gain, make, unmake
 from vauban.agents.base import RESIGNS
 from vauban.games.base import PLAYER, PLIES
 from vauban.games.kernel import clock, holds, kernel
@@ -57,7 +58,7 @@ not put off for what can be done in between."""
 
 @kernel
 def choose(game, seed, options, prior):
-    """The action to play."""
+    """The action to play, and what the game is worth."""
     begun = clock()
     count = legal_count(game)
     player = np.int64(game.bytes[PLAYER])
@@ -66,9 +67,7 @@ def choose(game, seed, options, prior):
     for index in range(count):
         sources[index], targets[index] = legal_move(game, index)
     if count == 0:
-        return np.int64(RESIGNS)
-    if count == 1:
-        return encode(game.rules, player, sources[0], targets[0])
+        return np.int64(RESIGNS), -1.0
     world = build(game, options[SUSPECT] > 0, prior)
     set_plans(world)
     budget = np.int64(options[NODE_BUDGET])
@@ -80,8 +79,17 @@ def choose(game, seed, options, prior):
     if deepest <= 0 or deepest > DEEPEST_ITERATION:
         deepest = DEEPEST_ITERATION
     kept = list_root(game, seed, world, sources, targets)
-    best = think(world, tree, game.rules, sources[:kept], targets[:kept], deepest)
-    return encode(game.rules, player, sources[best], targets[best])
+    best, value = think(world, tree, game.rules, sources[:kept], targets[:kept], deepest)
+    return encode(game.rules, player, sources[best], targets[best]), standing(world, value)
+
+
+@kernel
+def standing(world, value):
+    """What the game is worth, from −1 to 1: by all material, and what the best move adds to it."""
+    if abs(value) > WON - LONGEST:
+        return 1.0 if value > 0 else -1.0
+    ahead = world.material[OWN] - world.material[ENEMY] + value - world.state[SCORE]
+    return max(-1.0, min(1.0, ahead / max(world.material[OWN] + world.material[ENEMY], 1.0)))
 
 
 @kernel
@@ -188,14 +196,14 @@ def repeats(game, world, source, target):
 
 @kernel
 def think(world, tree, rules, sources, targets, deepest):
-    """Which of the moves is best: deeper and deeper, until time or nodes run out.
+    """Which of the moves is best, and its value: deeper and deeper, until time or nodes run out.
 
     A new best move is looked at once more, two plies deeper, before it takes the place of the old one: it must not
     turn out worse than that, nor than it seemed. After some iterations it is taken anyway.
     """
     count = len(sources)
     order = np.arange(count)
-    chosen = 0
+    chosen, worth = np.int64(0), np.int64(world.state[SCORE])
     accepted = 0
     depth, index = 1, 0
     best, best_value, old_value = -1, -ENDLESS, -ENDLESS
@@ -224,8 +232,10 @@ def think(world, tree, rules, sources, targets, deepest):
                 continue
             sound = True
         if sound:
-            chosen = best
+            chosen, worth = best, best_value
             accepted = depth
+        else:
+            worth = old_value
         if (sound and abs(best_value) > WON - LONGEST) or count == 1:
             break
         put_first(order, chosen)
@@ -235,8 +245,8 @@ def think(world, tree, rules, sources, targets, deepest):
         best, best_value, old_value = -1, -ENDLESS, -ENDLESS
     # Out of time: the old best move was looked at first, so whatever is better by now is better.
     if tree.numbers[STOPPED] and best >= 0 and index < count:
-        chosen = best
-    return chosen
+        chosen, worth = best, best_value
+    return chosen, worth
 
 
 @kernel

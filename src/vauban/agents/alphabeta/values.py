@@ -39,15 +39,15 @@ HASTE = 0.7
 
 
 @kernel
-def weigh(counts, shown, bluff, haste, values, stealth):
-    """Fill `values` and `stealth` (sides × types) from the living pieces and those of them that are known.
+def weigh(counts, shown, bluff, haste, values, stealth, sums):
+    """Fill `values` and `stealth` (sides × types) from the living pieces and those of them that are known, and `sums`
+    (by side) with all material, as it is before whoever is ahead seeks to trade.
 
     bluff: how much the enemy is taken to bluff, from 2 to 5 (`suspects.bluff_risk`).
     haste: how near a draw for want of battles is, from 0 to 1.
     """
     for side in range(2):
         set_values(counts[side], counts[1 - side], values[side])
-    sums = np.zeros(2)
     whole = np.zeros(2)
     for side in range(2):
         sums[side] = material(counts[side], shown[side], values[side])

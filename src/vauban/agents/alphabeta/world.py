@@ -93,6 +93,8 @@ class World(NamedTuple):
     """sides × types (`values.weigh`)."""
     stealth: Any
     """sides × types."""
+    material: Any
+    """By side: the sum of what it has."""
     plan: Any
     """identities × squares, int64: what it is worth that one of the searcher's pieces stands there."""
     keeps: Any
@@ -133,6 +135,7 @@ def build(game, suspicious, prior):
         np.zeros(squares, np.int64),
         np.zeros((2, 12)),
         np.zeros((2, 12)),
+        np.zeros(2),
         np.zeros((squares, squares), np.int64),
         np.zeros((squares, squares, 2), np.int32),
         np.zeros((squares, squares), np.int8),
@@ -167,7 +170,7 @@ def build(game, suspicious, prior):
             counts[side, kind] += 1
             if not world.secret[identity]:
                 shown[side, kind] += 1
-    weigh(counts, shown, bluff, haste(game), world.values, world.stealth)
+    weigh(counts, shown, bluff, haste(game), world.values, world.stealth, world.material)
     set_pieces(world)
     set_fights(game, world, counts, bluff, boldness(game, player))
     set_keys(world)

@@ -76,7 +76,7 @@ class VanillaOptions(LouvainOptions):
 
 
 BOTS = (
-    Bot("mcts-vanilla", search.choose, VanillaOptions),
-    Bot("mcts-louvain", search.choose, LouvainOptions),
-    Bot("mcts", search.choose, Options),
+    Bot("mcts-vanilla", search.choose, VanillaOptions, judges=True),
+    Bot("mcts-louvain", search.choose, LouvainOptions, judges=True),
+    Bot("mcts", search.choose, Options, judges=True),
 )

@@ -65,7 +65,7 @@ def like(game):
 
 @kernel
 def choose(game, seed, options, prior):
-    """The action with the most visits."""
+    """The action with the most visits, and what came of it in the mean."""
     viewer = np.int64(game.bytes[PLAYER])
     rules = game.rules
     squares = rules[SQUARES]
@@ -121,7 +121,8 @@ def choose(game, seed, options, prior):
         if tree.used[0] == 1 or is_full(tree):
             break
     best = most_visited(tree)
-    return encode(rules, viewer, best // 128, best % 128)
+    move = np.int64(tree.moves[best])
+    return encode(rules, viewer, move // 128, move % 128), tree.values[best] / max(tree.visits[best], 1)
 
 
 # ── The tree ─────────────────────────────────────────────────────────────────────────────────────
@@ -226,13 +227,13 @@ def select_move(tree, moves, count, here, visits, options):
 
 @kernel
 def most_visited(tree):
-    """The root's move with the most visits; of several, the one with the best value."""
-    best, most, highest = -1, -1, -np.inf
+    """The root's edge with the most visits; of several, the one with the best value."""
+    best, most, highest = np.int64(-1), np.int64(-1), -np.inf
     edge = tree.first[slot_of(tree, ROOT)]
     while edge >= 0:
         visits, value = np.int64(tree.visits[edge]), tree.values[edge]
         if visits > most or (visits == most and value > highest):
-            best, most, highest = np.int64(tree.moves[edge]), visits, value
+            best, most, highest = edge, visits, value
         edge = np.int64(tree.following[edge])
     return best
 
