@@ -26,11 +26,12 @@ from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.store import load_model
 from vauban.nets.transformer import Size
-from vauban.search.allocation import BELIEF, CONFIGURATIONS, DEPTH, MOVES, Pace, Plan, make_plan, rollout_counts
+from vauban.search.allocation import BELIEF, CONFIGURATIONS, DEPTH, MOVES, Plan, make_plan, rollout_counts
 from vauban.search.draws import Draws
 from vauban.search.opinion import ask, look, pick
+from vauban.search.pace import Pace
 from vauban.search.rollouts import Rollouts
-from vauban.search.search import KEPT, Search, SearchConfig, _adjusted
+from vauban.search.search import KEPT, Search, SearchConfig
 from vauban.search.update import mirror_descent
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
@@ -203,13 +204,13 @@ def test_a_belief_that_would_take_half_of_the_time_is_not_asked() -> None:
 
 
 def test_a_machine_that_was_busy_for_a_moment_is_not_taken_for_slow() -> None:
-    pace, plan = Pace(fixed=0.1, ply=0.01, row=0.001, draw=0.2), Plan(100, 10, 4, 25)
-    usual = _adjusted(pace, [plan], 0.1, 0.2, pace.rolling(100, 10))
+    pace = Pace(fixed=0.1, ply=0.01, row=0.001, draw=0.2)
+    usual = pace.corrected(0.1, 0.2, 1.0)
     assert (usual.fixed, usual.ply, usual.row, usual.draw) == pytest.approx((0.1, 0.01, 0.001, 0.2))
-    busy = _adjusted(pace, [plan], 30.0, 30.0, 300.0)
+    busy = pace.corrected(30.0, 30.0, 300.0)
     assert busy.seconds(100, 10) < 1.6 * pace.seconds(100, 10)
-    many = _adjusted(pace, [plan] * 4, 0.2, 0.4, 2 * pace.rolling(100, 10))
-    assert many.seconds(100, 10) == pytest.approx(0.75 * pace.seconds(100, 10)), "four took twice as long as one"
+    quick = pace.corrected(0.05, 0.1, 0.5)
+    assert quick.seconds(100, 10) == pytest.approx(0.75 * pace.seconds(100, 10)), "half of it is believed"
 
 
 def test_a_search_cut_short_looks_at_every_move_and_updates_by_the_same_formula() -> None:

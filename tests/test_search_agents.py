@@ -23,6 +23,7 @@ from vauban.board import Board
 from vauban.cli.analyse import analyse
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.base import game as find_game
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import can_move_first, check_army, mirrored, parse_setup, setup_text
 from vauban.games.stratego.variants import VARIANTS
 from vauban.nets.belief import BeliefNetwork
@@ -41,9 +42,11 @@ LITTLE = "rollouts=16,depth=2"
 """A search that answers at once."""
 
 
-def save(folder: Path, name: str, parts: tuple[str, ...] = ("move", "setup", "belief")) -> str:
+def save(
+    folder: Path, name: str, parts: tuple[str, ...] = ("move", "setup", "belief"), rules: dict[str, int] | None = None
+) -> str:
     """A model with random weights; its folder, as an agent's text has it."""
-    game: Any = find_game(name)
+    game: Any = find_game(name) if rules is None else Stratego(name, rules)
     made: dict[str, tuple[Any, dict[str, Any]]] = {}
     with torch.random.fork_rng():
         torch.manual_seed(len(name))
@@ -333,3 +336,29 @@ def test_a_recorded_game_is_analysed_at_any_ply(models: dict[str, str], tmp_path
     ):
         error = run(*arguments).exception
         assert isinstance(error, ConfigurationError) and words in str(error)
+
+
+# ── Telling what it thinks ───────────────────────────────────────────────────────────────────────
+
+
+def test_an_analysis_in_a_hurry_tells_the_belief_by_more_configurations_than_it_had_time_to_search(
+    models: dict[str, str],
+) -> None:
+    agent = make_agent(f"search:{models['barrage']},rollouts=1000,depth=40,time=0.001")
+    view = Board.random("barrage", seed=2).view(0)
+    found = agent.analyse(view)
+    assert found.plan.configurations == 1
+    belief = found.belief()
+    assert list(belief) == view.hidden()
+    assert all(sum(kinds.values()) == pytest.approx(1) for kinds in belief.values())
+    assert max(share for kinds in belief.values() for share in kinds.values()) < 0.9, "random weights know nothing"
+    assert min(len(kinds) for kinds in belief.values()) > 1
+
+
+def test_what_a_search_with_a_clock_prepares_serves_games_by_the_rules_of_the_variant(tmp_path: Path) -> None:
+    """A model is trained by rules with lower limits than people play by."""
+    model = save(tmp_path / "hasty", "barrage", (), {"battleless_limit": 100, "total_limit": 2000})
+    agent = make_agent(f"search:{model},rollouts=64,depth=4,time=0.5")
+    prepared = {key for key, _ in agent.search._batches}
+    agent.choose_move(Board.random("barrage", seed=2).view(0))
+    assert {key for key, _ in agent.search._batches} == prepared

@@ -331,6 +331,13 @@ class View(Look):
         self.history = history
         """The moves made so far, all public."""
 
+    @classmethod
+    def from_snapshot(cls, snapshot: Snapshot, row: int = 0) -> View:
+        """One of the views that a simulator, or `snapshot`, has made; without the list of the moves before."""
+        if snapshot.viewer is None:
+            raise RecordError("these are whole games: `Simulator.views` has what a player may know of them")
+        return cls(_shown_game(snapshot), snapshot.record(row), snapshot.viewer, [])
+
     def __repr__(self) -> str:
         return f"<View of {PLAYERS[self.player]}: {self.text}>"
 
@@ -444,15 +451,9 @@ class Board(Look):
         It judges repetitions by all that the record remembers, but has no list of the moves before;
         so its `text` is the position as it stands, not the complete one.
         """
-        if not isinstance(snapshot.game, Stratego):
-            raise ConfigurationError(f"a Board shows Stratego, not {snapshot.game.name!r}")
         if snapshot.viewer is not None:
-            raise RecordError("a view cannot be played: it can be shown, or determinised by a Simulator")
-        if not snapshot.tracks:
-            raise ConfigurationError("a Board needs records with what observations need: Simulator(…, tracks=True)")
-        words, halves, bytes_ = (part[row].cpu().numpy().copy() for part in snapshot.store)
-        rules = snapshot.game.parameters(snapshot.history)
-        return cls(snapshot.game, Record(words.view(np.uint64), halves.view(np.uint16), bytes_, rules))
+            raise RecordError("a view cannot be played: it can be shown (View.from_snapshot), or determinised")
+        return cls(_shown_game(snapshot), snapshot.record(row))
 
     @classmethod
     def _from_position(cls, game: Stratego, position: Position) -> Board:
@@ -689,6 +690,15 @@ def _empty(game: Stratego, history: int) -> Record:
 
 def _copy(record: Record) -> Record:
     return Record(record.words.copy(), record.halves.copy(), record.bytes.copy(), record.rules)
+
+
+def _shown_game(snapshot: Snapshot) -> Stratego:
+    """The game of a snapshot whose records can be shown."""
+    if not isinstance(snapshot.game, Stratego):
+        raise ConfigurationError(f"a Board shows Stratego, not {snapshot.game.name!r}")
+    if not snapshot.tracks:
+        raise ConfigurationError("a Board needs records with what observations need: Simulator(…, tracks=True)")
+    return snapshot.game
 
 
 def _begin(game: Stratego, start: npt.NDArray[np.int8]) -> Record:

@@ -379,9 +379,7 @@ class Belief:
 
     @staticmethod
     def _record(view: View) -> Record:
-        history = max(HISTORY, view.quiet + 1)
-        words, halves, bytes_ = (part[0].numpy() for part in view.snapshot(history).store)
-        return Record(words.view(np.uint64), halves.view(np.uint16), bytes_, view.game.parameters(history))
+        return view.snapshot(max(HISTORY, view.quiet + 1)).record()
 
     @staticmethod
     def _call(function: Any, *arguments: Any) -> Any:

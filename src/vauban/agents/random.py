@@ -12,7 +12,7 @@ import numpy.typing as npt
 from vauban.agents.compiled import Bot, CompiledAgent
 from vauban.agents.options import option
 from vauban.games.base import PLAYER, PLIES
-from vauban.games.kernel import Record, kernel
+from vauban.games.kernel import kernel
 from vauban.games.randomness import MOVE, below
 from vauban.games.stratego.rules import legal_action, legal_count
 from vauban.games.stratego.setups import Row, random_setup
@@ -52,7 +52,5 @@ class RandomAgent(CompiledAgent):
 
     def probabilities(self, view: Snapshot) -> npt.NDArray[np.float64]:
         """The same chance for every legal action, in any game (`vauban.solve`)."""
-        words, halves, bytes_ = (part[0].numpy() for part in view.store)
-        record = Record(words.view(np.uint64), halves.view(np.uint16), bytes_, view.game.parameters(view.history))
-        count = int(compiled(view.game.kernels.legal_count, CPU)(record))
+        count = int(compiled(view.game.kernels.legal_count, CPU)(view.record()))
         return np.full(count, 1 / count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,8 @@ import numpy.typing as npt
 from vauban.agents.net import ModelAgent, load, snapshot_of
 from vauban.agents.options import option
 from vauban.board import View
+from vauban.games.base import HISTORY
+from vauban.games.stratego.game import Stratego
 
 if TYPE_CHECKING:
     from vauban.search.analysis import Analysis
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 SEARCH_DICE = 10
 """Purpose of randomness (`vauban.games.randomness`): drawing the move from the policy of the search."""
+
+TOLD = 64
+"""So many configurations at least an analysis tells the belief by."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class SearchAgent(ModelAgent):
 
     def judge(self, view: View) -> float:
         """What the game is worth, if it plays by the policy of its search (`Judge`)."""
-        return self.analyse(view).value
+        return self._analyse(snapshot_of(view)).value
 
     def policies(self, views: Snapshot, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         self.model.check_plays(views.game)
@@ -76,8 +81,16 @@ class SearchAgent(ModelAgent):
         return self._analyse(view).policy
 
     def analyse(self, view: View) -> Analysis:
-        """What it finds out about a position before it moves."""
-        return self._analyse(snapshot_of(view))
+        """What it finds out about a position before it moves.
+
+        When time is short, rollouts begin in a few configurations only; so that the belief can be told all the same,
+        more of them are drawn afterwards, in time of their own.
+        """
+        found = self._analyse(snapshot_of(view))
+        if len(found.configurations) < TOLD:
+            drawn = self.search.draw_configurations(found.view, self.seed % 2**64, TOLD)
+            found = replace(found, configurations=drawn)
+        return found
 
     def _analyse(self, view: Snapshot) -> Analysis:
         self.model.check_plays(view.game)
@@ -96,5 +109,7 @@ def _searching(options: SearchOptions) -> Search:
     )
     search = Search(model.move, model.belief, config, options.device)
     if options.time:
-        search.warm_up(model.game)
+        # Whatever rules it was trained by, it is usually asked to play by the variant's own.
+        game = Stratego(model.game.variant) if isinstance(model.game, Stratego) else model.game
+        search.warm_up(game, max(HISTORY, game.history_needed() or 0))
     return search

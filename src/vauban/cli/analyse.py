@@ -167,9 +167,10 @@ def _at(recorded: RecordedGame, file: Path, number: int, ply: int | None) -> Boa
 
 def _print(told: dict[str, Any], top: int) -> None:
     cut = f", cut: {' and '.join(told['cut'])}" if told["cut"] else ""
+    worlds = "one configuration" if told["configurations"] == 1 else f"{told['configurations']} configurations"
     console.print(
         f"{told['player']} to move at ply {told['ply']}: worth {told['value']:+.3f} to {told['player']}\n"
-        f"{told['rollouts']} rollouts of {told['depth']} plies, {told['configurations']} configurations, "
+        f"{told['rollouts']} rollouts of {told['depth']} plies, {worlds}, "
         f"{told['moves_searched']} of {len(told['moves'])} moves{cut}; {told['seconds']:.2f} s",
         highlight=False,
         markup=False,

@@ -14,36 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from vauban.search.pace import Pace
+
 SHALLOWEST = 4
-"""Plies: the move, the answer to it, and one more of each. Two find less, for the same time (docs/search.md)."""
+"""Plies: the move, the answer to it, and one more of each (docs/search.md)."""
 
 FEWEST_MOVES = 2
 """Moves that are compared, however short the time."""
 
 DEPTH, CONFIGURATIONS, MOVES, BELIEF = "depth", "configurations", "moves", "belief"
 """What can be cut."""
-
-
-@dataclass(frozen=True)
-class Pace:
-    """What a search costs."""
-
-    fixed: float
-    """Seconds for the network's policy, and all that is done once."""
-    ply: float
-    """Seconds for each ply of the rollouts, however many there are."""
-    row: float
-    """Seconds for each ply of each rollout."""
-    draw: float = 0.0
-    """Seconds for drawing configurations by the belief."""
-
-    def seconds(self, rollouts: int, depth: int) -> float:
-        """How long a search takes."""
-        return self.fixed + self.draw + self.rolling(rollouts, depth)
-
-    def rolling(self, rollouts: int, depth: int) -> float:
-        """How long its rollouts take."""
-        return depth * (self.ply + self.row * rollouts)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.board import Look
+from vauban.board import View
 from vauban.games.base import PLIES
-from vauban.games.kernel import Record
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import TYPES
 from vauban.search.allocation import Plan
@@ -41,7 +40,7 @@ class Analysis:
     foreseen: Floats
     """The probabilities of the outcomes as the network foresees them, without a search."""
     configurations: npt.NDArray[np.int8]
-    """The hidden things as they were sampled: configurations × things."""
+    """What may be hidden, as it was drawn for the rollouts or for `belief`: configurations × things."""
     plan: Plan
     """What was done, and what was cut to keep to the time."""
     seconds: float
@@ -65,18 +64,11 @@ class Analysis:
         return forecast
 
     def belief(self) -> dict[int, dict[int, float]]:
-        """For the square of each hidden piece, how often it was of which type in the sampled configurations."""
+        """For the square of each hidden piece, how often it was of which type in the configurations."""
         if not isinstance(self.view.game, Stratego):
             return {}
-        words, halves, bytes_ = (part[0].cpu().numpy() for part in self.view.store)
-        record = Record(
-            words.view(np.uint64), halves.view(np.uint16), bytes_, self.view.game.parameters(self.view.history)
-        )
-        pieces = Look(self.view.game, record).pieces(1 - self.player)
-        squares = [square for square, piece in pieces.items() if not piece.revealed]
-        squares = squares if self.player == 0 else squares[::-1]
         found = {}
-        for place, square in enumerate(squares):
+        for place, square in enumerate(View.from_snapshot(self.view).hidden()):
             counts = np.bincount(self.configurations[:, place], minlength=len(TYPES)) / len(self.configurations)
             found[square] = {int(kind): float(counts[kind]) for kind in np.flatnonzero(counts)}
         return found

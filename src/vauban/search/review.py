@@ -11,7 +11,6 @@ those who may know everything.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from math import ceil
 from time import perf_counter
@@ -32,7 +31,7 @@ from vauban.notation.records import setups_of
 from vauban.search.analysis import Analysis
 from vauban.search.moments import SMALLEST_SHARE, Moment, find_moments, located
 from vauban.search.opinion import ask, look
-from vauban.search.search import Search, multiplies_bfloat16
+from vauban.search.search import Search, working_copy
 from vauban.sim.store import Snapshot
 
 AT_ONCE = 64
@@ -405,8 +404,7 @@ def _believe(
 ) -> None:
     """Put what the network believes in the place of what was counted; between its looks a belief is carried on."""
     device = next(belief.parameters()).device
-    if multiplies_bfloat16(device):
-        belief = deepcopy(belief).to(torch.bfloat16)
+    belief = working_copy(belief, device)
     for side, places in looks.items():
         hidden = {place: _hidden(found.pieces[place], side) for place in places}
         named = sum(map(len, hidden.values()))

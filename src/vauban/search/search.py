@@ -17,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -31,10 +32,11 @@ from vauban.games.stratego.game import Stratego
 from vauban.learn.targets import action_sources, magnet_log_policy
 from vauban.nets.belief import Belief, UniformBelief
 from vauban.nets.policy import Forward, PolicyNetwork
-from vauban.search.allocation import BELIEF, Pace, Plan, make_plan, rollout_counts
+from vauban.search.allocation import BELIEF, Plan, make_plan, rollout_counts
 from vauban.search.analysis import Analysis, Floats, Ints
 from vauban.search.draws import Draws
 from vauban.search.opinion import Opinion, ask, bits, look
+from vauban.search.pace import TRIAL_DEPTHS, Pace, measure
 from vauban.search.rollouts import Rollouts
 from vauban.search.update import mirror_descent
 from vauban.sim.simulator import Simulator
@@ -55,15 +57,6 @@ KEPT = 8
 
 USED = 0.9
 """The part of the time that is planned with: no estimate is exact."""
-MEMORY = 0.5
-"""How much of an estimate stays when a search has shown another."""
-SURPRISE = 2.0
-"""At most so many times as long as expected is believed: a machine that was busy for a moment is not slow for good."""
-USUAL_HICCUP = 0.01
-"""Seconds that may come on top, so that estimates near 0 can grow."""
-TRIAL_SECONDS = 0.05
-"""A trial that takes longer than this says enough about the pace."""
-TRIAL_DEPTHS = (2, 6)
 TRIAL_DRAWS = 8
 """Configurations that are drawn to find out what drawing takes: hardly less than for one."""
 
@@ -115,12 +108,12 @@ class Search:
         self.network = network.to(self.device).eval()
         self.paces: dict[str, Pace] = {}
         """What searches have cost so far, by the name of the game."""
-        self._player: PolicyNetwork = _working_copy(self.network, self.device)
+        self._player: PolicyNetwork = working_copy(self.network, self.device)
         # One compilation serves any number of rollouts: players wait for the first move as it is.
         self._forward: Forward = self._player
         if self.device.type == "cuda":
             self._forward = torch.compile(self._player, dynamic=True)
-        self._belief: Belief | None = None if belief is None else _working_copy(belief, self.device)
+        self._belief: Belief | None = None if belief is None else working_copy(belief, self.device)
         self._batches: OrderedDict[tuple[bytes, int], Rollouts] = OrderedDict()
         self._draws: dict[tuple[Any, ...], Draws] = {}
         self._sources: dict[bytes, Tensor] = {}
@@ -144,21 +137,11 @@ class Search:
             return
         kind = self.device.type
         view = Simulator(game, 1, seed=0, history=history, threads=1).views(0)
-        rows = 2 * STEP_OF_ROWS[kind]
-        measured = [(0, 0.0)]
-        while rows <= MOST_ROWS[kind] and measured[-1][1] < TRIAL_SECONDS:
-            self._try(view, rows, TRIAL_DEPTHS[0])  # the first time compiles, captures and allocates
-            shallow, deep = (self._try(view, rows, depth) for depth in TRIAL_DEPTHS)
-            measured.append((rows, max(deep - shallow, 1e-6) / (TRIAL_DEPTHS[1] - TRIAL_DEPTHS[0])))
-            rows *= 4
-        (few, short), (many, long) = measured[-2:]
-        # Timing is rough: whatever it says, more rollouts take more time.
-        row = max((long - short) / (many - few), 0.1 * long / many)
-        draw = min(self._try_draw(view) for _ in range(2))
-        fixed = max(shallow - TRIAL_DEPTHS[0] * long - draw, 0.0)
-        self.paces[game.name] = Pace(fixed, max(long - row * many, 0.0), row, draw)
+        attempt = partial(self._try, view)
+        draw = min(self._try_draw(view) for _ in range(3))  # the first time compiles, captures and allocates
+        self.paces[game.name] = measure(attempt, draw, 2 * STEP_OF_ROWS[kind], MOST_ROWS[kind])
         if kind == "cuda":
-            self._try(view, min(self.config.rollouts, MOST_ROWS[kind]), TRIAL_DEPTHS[0])
+            attempt(min(self.config.rollouts, MOST_ROWS[kind]), TRIAL_DEPTHS[0])
 
     def _try(self, view: Snapshot, rollouts: int, depth: int) -> float:
         config = replace(self.config, rollouts=rollouts, depth=depth, time=0.0)
@@ -168,9 +151,7 @@ class Search:
 
     def _try_draw(self, view: Snapshot) -> float:
         begun = perf_counter()
-        self._draw_configurations(
-            view.to(self.device), np.zeros(1, np.uint64), [Plan(TRIAL_DRAWS, TRIAL_DEPTHS[0], TRIAL_DRAWS, 1)]
-        )
+        self._draw_configurations(view.to(self.device), np.zeros(1, np.uint64), [TRIAL_DRAWS])
         return perf_counter() - begun
 
     # ── One search ───────────────────────────────────────────────────────────────────────────────
@@ -188,7 +169,8 @@ class Search:
         ]
         searched = [_likeliest(before[row], plan.moves) for row, plan in enumerate(plans)]
         asked = perf_counter()
-        drawn = self._draw_configurations(views, seeds, plans)
+        hurried = BELIEF in plans[0].cut
+        drawn = self._draw_configurations(views, seeds, [plan.configurations for plan in plans], hurried=hurried)
         prepared = perf_counter()
         reached = self._roll_out(views, seeds, opinion.legal, plans, searched, drawn)
         outcomes, visits = _average(before, plans, searched, reached)
@@ -196,7 +178,10 @@ class Search:
         policy = self._update(views.game, opinion, values, config)
         done = perf_counter()
         if config.time and pace is not None:
-            self.paces[views.game.name] = _adjusted(pace, plans, asked - begun, prepared - asked, done - prepared)
+            expected = sum(pace.rolling(plan.rollouts, plan.depth) for plan in plans)
+            drawing = None if hurried else (prepared - asked) / len(plans)
+            corrected = pace.corrected((asked - begun) / len(plans), drawing, (done - prepared) / expected)
+            self.paces[views.game.name] = corrected
         legal, foreseen = opinion.legal.cpu().numpy(), opinion.outcome.double().cpu().numpy()
         views = views.to("cpu")
         return [
@@ -208,19 +193,27 @@ class Search:
             for row, count in enumerate(counts)
         ]  # fmt: skip
 
-    def _draw_configurations(self, views: Snapshot, seeds: Seeds, plans: list[Plan]) -> list[Tensor]:
+    def draw_configurations(self, view: Snapshot, seed: int, count: int) -> npt.NDArray[np.int8]:
+        """So many ways in which what is hidden from one view may be, by the belief: configurations × things."""
+        [drawn] = self._draw_configurations(view.to(self.device), np.array([seed], np.uint64), [count])
+        found: npt.NDArray[np.int8] = drawn.cpu().numpy()
+        return found
+
+    def _draw_configurations(
+        self, views: Snapshot, seeds: Seeds, counts: list[int], *, hurried: bool = False
+    ) -> list[Tensor]:
         """For each position the ways in which what is hidden may be: int8, configurations × things, −1 behind."""
-        belief = self._belief_for(views.game, hurried=BELIEF in plans[0].cut)
+        belief = self._belief_for(views.game, hurried=hurried)
         seen = look(views, belief.observation, torch.float32)
         plies = views.store.words[:, PLIES].tolist()
         viewer = int(views.viewer or 0)
-        drawn: list[Tensor] = [torch.empty(0)] * len(plans)
-        for size, rows in _alike([plan.configurations for plan in plans]):
+        drawn: list[Tensor] = [torch.empty(0)] * len(counts)
+        for size, rows in _alike(counts):
             dice = [np.random.default_rng((int(seeds[row]), viewer, plies[row], BELIEF_DICE)) for row in rows]
             uniforms = np.stack([each.random((size, belief.pieces), np.float32) for each in dice])
             values = self._draw(belief, seen[rows], torch.from_numpy(uniforms).to(self.device))
             for row, each in zip(rows, values, strict=True):
-                drawn[row] = each[: plans[row].configurations]
+                drawn[row] = each[: counts[row]]
         return drawn
 
     @torch.inference_mode()
@@ -291,7 +284,7 @@ class Search:
         return self._batches[key]
 
 
-def _working_copy(module: Any, device: torch.device) -> Any:
+def working_copy(module: Any, device: torch.device) -> Any:
     """What runs in rollouts: where that is faster, a copy in bfloat16."""
     if not isinstance(module, nn.Module) or not multiplies_bfloat16(device):
         return module
@@ -346,14 +339,3 @@ def _average(before: Floats, plans: list[Plan], searched: list[Ints], reached: l
         weights = before[row, seen] + np.finfo(np.float64).tiny
         outcomes[row, ~seen] = weights @ outcomes[row, seen] / weights.sum()
     return outcomes, visits
-
-
-def _adjusted(pace: Pace, plans: list[Plan], asking: float, drawing: float, rolling: float) -> Pace:
-    """The pace, after searches have shown what they took for the policy, the configurations and the rollouts."""
-    expected = sum(pace.rolling(plan.rollouts, plan.depth) for plan in plans)
-    factor = MEMORY + (1 - MEMORY) * min(rolling / expected, SURPRISE)
-    fixed = MEMORY * pace.fixed + (1 - MEMORY) * min(asking / len(plans), SURPRISE * pace.fixed + USUAL_HICCUP)
-    draw = pace.draw
-    if BELIEF not in plans[0].cut:
-        draw = MEMORY * draw + (1 - MEMORY) * min(drawing / len(plans), SURPRISE * draw + USUAL_HICCUP)
-    return Pace(fixed, factor * pace.ply, factor * pace.row, draw)

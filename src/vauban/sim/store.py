@@ -13,6 +13,7 @@ import torch
 
 from vauban.errors import RecordError
 from vauban.games.base import HISTORY, Game
+from vauban.games.kernel import Record
 
 Pools = tuple[torch.Tensor, torch.Tensor]
 """The setups that the first player's, and the second's, are drawn from."""
@@ -88,6 +89,11 @@ class Snapshot:
         return first._with(
             Store(*(torch.cat(parts) for parts in zip(*(each.store for each in snapshots), strict=True)))
         )
+
+    def record(self, row: int = 0) -> Record:
+        """A copy of one game's record, as the kernels of the rules take it."""
+        words, halves, bytes_ = (part[row].cpu().numpy().copy() for part in self.store)
+        return Record(words.view(np.uint64), halves.view(np.uint16), bytes_, self.game.parameters(self.history))
 
     def pack(self) -> torch.Tensor:
         """The records as bytes, one row for each game."""
