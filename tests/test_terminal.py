@@ -19,8 +19,9 @@ from typer.testing import CliRunner
 from vauban.agents import make_agent
 from vauban.agents.base import Agent
 from vauban.board import Board, Look, Played, View
-from vauban.cli import terminal as module
-from vauban.cli.terminal import TerminalGame, resume, terminal
+from vauban.cli import terminal_picture as picture
+from vauban.cli.terminal import resume, terminal
+from vauban.cli.terminal_game import TerminalGame
 from vauban.errors import VaubanError
 from vauban.games.stratego.setups import Row, parse_setup, random_setup, setup_text
 from vauban.games.stratego.variants import VARIANTS, Variant
@@ -155,7 +156,7 @@ def test_with_16_colours_red_is_red_blue_is_blue_and_lakes_are_neither() -> None
         assert colour is not None
         return colour.downgrade(ColorSystem.STANDARD).number
 
-    assert [background(style) for style in (*module.STYLES, *module.JUST_MOVED, module.LAKE)] == [1, 4, 9, 12, 6]
+    assert [background(style) for style in (*picture.STYLES, *picture.JUST_MOVED, picture.LAKE)] == [1, 4, 9, 12, 6]
 
 
 def test_blue_sits_below_too() -> None:
@@ -656,6 +657,6 @@ def test_a_planted_leak_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     def leaky(_: TerminalGame, board: Board) -> Look:
         return board
 
-    monkeypatch.setattr(module.TerminalGame, "_look", leaky)
+    monkeypatch.setattr(TerminalGame, "_look", leaky)
     board, twin = a_game_and_its_twin("barrage", 1, plies=14)
     assert screen_of(board) != screen_of(twin)

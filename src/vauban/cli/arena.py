@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from vauban import __version__
-from vauban.cli.output import Json, console, errors, print_json, progress_bar
+from vauban.cli.output import Json, console, errors, print_json, progress_bar, started_as
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
 
@@ -274,8 +274,6 @@ def _opened(file: Path, given: dict[str, Any]) -> Tournament:
 
 
 def _say_how_to_go_on(file: Path, played: Tournament) -> None:
-    from vauban.cli.terminal import started_as
-
     errors.print(f"Interrupted after {played.played} of {played.games} games. Go on with")
     errors.print(Text(f"  {started_as()} tournament {shlex.quote(str(file))}"), soft_wrap=True)
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -20,6 +24,15 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on the
 def print_json(table: dict[str, Any]) -> None:
     """The result for a program: one object on one line."""
     print(json.dumps(table, allow_nan=False))
+
+
+def started_as() -> str:
+    """The command `vauban` as this person has to type it: by its name if the shell finds it, else as it was given."""
+    given = sys.argv[0] if sys.argv else ""
+    found = shutil.which("vauban")
+    if Path(given).stem != "vauban" or (found is not None and Path(found).resolve() == Path(given).resolve()):
+        return "vauban"
+    return shlex.quote(given)
 
 
 def complain(sentence: str) -> None:

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from vauban.board import Look, Played
 from vauban.cli.output import Json, errors, print_json
-from vauban.cli.terminal import BRACKETS, QUIET, STYLES, draw, list_words, piece_words
+from vauban.cli.terminal_picture import BRACKETS, QUIET, STYLES, draw, list_words, piece_words
 from vauban.errors import ConfigurationError, NotationError, VaubanError
 from vauban.games.base import nearest
 from vauban.games.stratego.pieces import FLAG, PLAYERS
