@@ -22,6 +22,7 @@ import torch
 
 from vauban.board import Board, Piece, Played
 from vauban.games.base import HISTORY, Outcome
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.nets.belief import BeliefNetwork, Left, marginals, uniform_chances
 from vauban.nets.store import Model
@@ -52,6 +53,8 @@ TOP = 5
 """Moves of a position that are told."""
 Shares = npt.NDArray[np.float64]
 """How likely each of the 12 types is."""
+Forecast = tuple[float, float, float]
+"""The probabilities of loss, draw and win."""
 Believed = dict[int, Shares]
 """What a side believes of the enemy's hidden pieces, by square."""
 
@@ -70,7 +73,7 @@ class Review:
     """By position, what stood where: the truth."""
     turns: list[int]
     """By position, who was on turn."""
-    outcomes: dict[int, tuple[float, float, float]]
+    outcomes: dict[int, Forecast]
     """Where a network has looked: what the side on turn foresaw (loss, draw, win)."""
     policies: dict[int, dict[Move, float]]
     """Where a network has looked: its policy, the likeliest move first."""
@@ -83,7 +86,7 @@ class Review:
     moments: list[Moment]
     seconds: float
 
-    def outcome(self, side: int, position: int) -> tuple[float, float, float] | None:
+    def outcome(self, side: int, position: int) -> Forecast | None:
         """What a side foresees (loss, draw, win): at its next own position, or the result; None if neither is known."""
         for place in range(position, len(self.turns)):
             if place in self.outcomes and self.turns[place] == side:
@@ -233,28 +236,37 @@ def review(
     progress: is told from time to time which part is done, 0 to 1.
     """
     begun = perf_counter()
-    pace = _Progress(progress)
+    told = _Progress(progress)
     positions = all_positions(board)
-    turns = [each.turn for each in positions]
     pieces = [each.pieces() for each in positions]
-    beliefs = [(_counted(each, 0), _counted(each, 1)) for each in pieces]
-    counted = model is None or model.belief is None
-    found = Review(board, board.outcome() or ended, None, pieces, turns, {}, {}, beliefs, counted, {}, [], 0.0)
-    name = None
+    found = Review(
+        board=board,
+        ended=board.outcome() or ended,
+        model=None,
+        pieces=pieces,
+        turns=[each.turn for each in positions],
+        outcomes={},
+        policies={},
+        beliefs=[(_counted(each, 0), _counted(each, 1)) for each in pieces],
+        counted=model is None or model.belief is None,
+        searches={},
+        moments=[],
+        seconds=0.0,
+    )
     if model is not None:
         model.check_plays(board.game)
-        name = str(model.card["name"])
         views = _own_views(positions)
         looks = {} if model.belief is None else _places_to_look(found, model.belief)
-        pace.expect(sum(map(len, views)) + sum(map(len, looks.values())) * LOOK_COST + (search is not None) * 100)
-        _foresee(found, model, views, pace)
+        told.expect(sum(map(len, views)) + sum(map(len, looks.values())) * LOOK_COST + (search is not None) * 100)
+        outcomes, policies = _foresee(board.game, model, views, told)
+        found = replace(found, model=str(model.card["name"]), outcomes=outcomes, policies=policies)
         if model.belief is not None:
-            _believe(found, model.belief, positions, looks, pace)
+            found = replace(found, beliefs=_believe(found, model.belief, positions, looks, told))
         if search is not None and board.game.history_needed() is not None:
-            _search(found, search, views, pace)
+            found = replace(found, searches=_search(found, search, views, told))
     moments = find_moments(found)
-    pace.finish()
-    return replace(found, model=name, moments=moments, seconds=perf_counter() - begun)
+    told.finish()
+    return replace(found, moments=moments, seconds=perf_counter() - begun)
 
 
 LOOK_COST = 3
@@ -325,9 +337,12 @@ class Views:
             yield self.places[start : start + size], self.snapshot[start : start + size]
 
 
-def _foresee(found: Review, model: Model, views: tuple[Views, Views], pace: _Progress) -> None:
-    """What the side on turn foresees, and would play."""
-    game = found.board.game
+def _foresee(
+    game: Stratego, model: Model, views: tuple[Views, Views], told: _Progress
+) -> tuple[dict[int, Forecast], dict[int, dict[Move, float]]]:
+    """What the side on turn foresees, and would play, by position."""
+    forecasts: dict[int, Forecast] = {}
+    found: dict[int, dict[Move, float]] = {}
     for side in (0, 1):
         for places, part in views[side].parts(AT_ONCE):
             opinion = ask(model.move, part)
@@ -335,24 +350,27 @@ def _foresee(found: Review, model: Model, views: tuple[Views, Views], pace: _Pro
             policies = opinion.log_policy.double().exp().cpu().numpy()
             for place, actions, policy, outcome in zip(places, legal, policies, outcomes, strict=True):
                 loss, draw, win = outcome.tolist()
-                found.outcomes[place] = (loss, draw, win)
-                found.policies[place] = {
+                forecasts[place] = (loss, draw, win)
+                found[place] = {
                     Move(*game.decode(side, int(actions[which]))): float(policy[which])
                     for which in np.argsort(-policy, kind="stable")[: int((actions >= 0).sum())]
                 }
-            pace.step(len(places))
+            told.step(len(places))
+    return forecasts, found
 
 
-def _search(found: Review, search: Search, views: tuple[Views, Views], pace: _Progress) -> None:
+def _search(found: Review, search: Search, views: tuple[Views, Views], told: _Progress) -> dict[int, Analysis]:
     """Search the positions before the moves of the moments that there are so far."""
     critical = sorted({each.ply - 1 for each in find_moments(found)} & set(found.outcomes))
     seconds = SEARCH_SECONDS / max(len(critical), 1)
     limit = min(seconds, search.config.time or seconds)
+    searches: dict[int, Analysis] = {}
     for place in critical:
         side = views[found.turns[place]]
         assert side.snapshot is not None
-        [found.searches[place]] = search.analyse(side.snapshot[side.places.index(place)], [place], time=limit)
-        pace.step(ceil(100 / len(critical)))
+        [searches[place]] = search.analyse(side.snapshot[side.places.index(place)], [place], time=limit)
+        told.step(ceil(100 / len(critical)))
+    return searches
 
 
 # ── Believing ────────────────────────────────────────────────────────────────────────────────────
@@ -400,11 +418,12 @@ def _places_to_look(found: Review, belief: BeliefNetwork) -> dict[int, list[int]
 
 
 def _believe(
-    found: Review, belief: BeliefNetwork, positions: Sequence[Board], looks: Mapping[int, list[int]], pace: _Progress
-) -> None:
-    """Put what the network believes in the place of what was counted; between its looks a belief is carried on."""
+    found: Review, belief: BeliefNetwork, positions: Sequence[Board], looks: Mapping[int, list[int]], told: _Progress
+) -> list[tuple[Believed, Believed]]:
+    """What the network believes in the place of what was counted; between its looks a belief is carried on."""
     device = next(belief.parameters()).device
     belief = working_copy(belief, device)
+    believed: tuple[list[Believed], list[Believed]] = ([], [])
     for side, places in looks.items():
         hidden = {place: _hidden(found.pieces[place], side) for place in places}
         named = sum(map(len, hidden.values()))
@@ -420,13 +439,15 @@ def _believe(
             for place, shares in zip(part, drawn, strict=True):
                 identities = [piece.identity for piece in hidden[place].values()]
                 known[place] = dict(zip(identities, shares, strict=False))
-            pace.step(LOOK_COST * len(part))
+            told.step(LOOK_COST * len(part))
         latest: dict[int, Shares] = {}
         for place, pieces in enumerate(found.pieces):
             latest = known.get(place, latest)
             counted = found.beliefs[place][side]
-            for square, chances in counted.items():
-                counted[square] = _carried(latest[pieces[square].identity], chances)
+            believed[side].append(
+                {square: _carried(latest[pieces[square].identity], shares) for square, shares in counted.items()}
+            )
+    return list(zip(*believed, strict=True))
 
 
 def _carried(shares: Shares, chances: Shares) -> Shares:
