@@ -306,6 +306,8 @@ def test_squares_and_turns_are_checked() -> None:
         Board.from_pieces({0: (0, FLAG), 1: (0, MINER), 15: (1, FLAG)}, "tiny", turn=2)
     with pytest.raises(ConfigurationError, match="'two_square' and 'chase'"):
         board.barred_moves("foo")
+    with pytest.raises(ConfigurationError, match="500 is no square of this board"):
+        board.why_barred((0, 500))
 
 
 # ── Pictures, observations, records ──────────────────────────────────────────────────────────────

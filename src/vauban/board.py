@@ -110,6 +110,10 @@ class Played:
     battle: Battle | None
 
 
+SIGNS = {kernels.DEFENDER_DIES: ">", kernels.ATTACKER_DIES: "<", kernels.BOTH_DIE: "="}
+"""How a battle's result is written: attacker, sign, defender."""
+
+
 @dataclass(frozen=True)
 class Barred:
     """Why a repetition rule bars a move."""
@@ -118,7 +122,9 @@ class Barred:
     """"two_square" or "chase"."""
     reason: str
     """A sentence for a person."""
-    ply: int | None
+    steps: tuple[Move, ...] = ()
+    """For the two-square rule: how the piece has just gone."""
+    ply: int | None = None
     """For the chase rule: the ply after which the same position stood on the board, if it is known."""
 
 
@@ -147,6 +153,9 @@ class LegalMoves(Sequence[Move]):
 
 class Look:
     """What boards and views have in common: reading a record."""
+
+    history: list[Played]
+    """The moves made so far, all public."""
 
     def __init__(self, game: Stratego, record: Record) -> None:
         self.game = game
@@ -195,10 +204,7 @@ class Look:
     def piece_at(self, square: int | str) -> Piece | None:
         """The piece on a square, given by number or by name ("e5"); None if there is none."""
         square = self.variant.square(square) if isinstance(square, str) else square
-        if not 0 <= square < self.variant.squares:
-            raise ConfigurationError(
-                f"{square} is no square of this board: squares go from 0 to {self.variant.squares - 1}"
-            )
+        self._check_squares(square)
         bytes_ = self._record.bytes
         identity = int(bytes_[layout.BYTES + square])
         if identity == layout.NONE:
@@ -216,6 +222,61 @@ class Look:
             if piece is not None and player in (None, piece.player):
                 found[square] = piece
         return found
+
+    def barred_moves(self, rule: str) -> list[Move]:
+        """The moves that one repetition rule ("two_square" or "chase") bars, whether or not the other does too."""
+        rules = {"two_square": inspect.TWO_SQUARE_BARS, "chase": inspect.CHASE_BARS}
+        if rule not in rules:
+            raise ConfigurationError(f"the repetition rules are 'two_square' and 'chase', not {rule!r}")
+        return sorted(_list_moves(self._record, rules[rule]))
+
+    def why_barred(self, move: Squares) -> Barred | None:
+        """Which repetition rule bars a geometric move of the player on turn, and why; None if none does."""
+        chosen = Move(*move)
+        self._check_squares(*chosen)
+        name = self.variant.square_name
+        text = name(chosen.source) + name(chosen.target)
+        if chosen in self.barred_moves("two_square"):
+            piece = self.piece_at(chosen.source)
+            trail = self.position().trails[self.turn][-self.rules.two_square - 1 :]
+            steps = tuple(Move(*pair) for pair in itertools.pairwise(trail))
+            gone = ", ".join(f"{name(step.source)}–{name(step.target)}" for step in steps)
+            return Barred(
+                "two_square",
+                f"two-square rule: this {TYPES[piece.kind or 0] if piece else 'piece'} has just gone {gone}; "
+                f"it may not go to {name(chosen.target)} now. Move it elsewhere, or move another piece",
+                steps=steps,
+            )
+        if chosen in self.barred_moves("chase"):
+            ply = self._same_position(chosen)
+            when = "" if ply is None else f" after ply {ply}"
+            return Barred(
+                "chase",
+                f"chasing rule: {text} would repeat the position{when} "
+                "while chasing. Chase another way, step straight back, or attack",
+                ply=ply,
+            )
+        return None
+
+    def _check_squares(self, *squares: int) -> None:
+        for square in squares:
+            if not 0 <= square < self.variant.squares:
+                raise ConfigurationError(
+                    f"{square} is no square of this board: squares go from 0 to {self.variant.squares - 1}"
+                )
+
+    def _same_position(self, move: Move) -> int | None:
+        """After which ply the pieces stood as they would after this move: which piece stands where is public."""
+        here = {square: piece.identity for square, piece in self.pieces().items()}
+        wanted = dict(here)
+        wanted[move.target] = wanted.pop(move.source)
+        for back, played in enumerate(reversed(self.history), 1):
+            if played.battle is not None:
+                return None
+            here[played.move.source] = here.pop(played.move.target)
+            if here == wanted:
+                return self.plies - back
+        return None
 
     def fault(self, move: Move) -> str:
         """What §1.2 of the rules says against a move, of a piece of one's own, that is not legal: one of `FAULTS`."""
@@ -329,7 +390,6 @@ class View(Look):
         super().__init__(game, record)
         self.player = player
         self.history = history
-        """The moves made so far, all public."""
 
     @classmethod
     def from_snapshot(cls, snapshot: Snapshot, row: int = 0) -> View:
@@ -376,8 +436,7 @@ class Board(Look):
     def __init__(self, game: Stratego, record: Record) -> None:
         """Use `from_setups`, `from_position`, `from_pieces` or `random`."""
         super().__init__(game, record)
-        self.history: list[Played] = []
-        """The moves made so far."""
+        self.history = []
         self._records: list[Record] = []
         self._legal: LegalMoves | None = None
 
@@ -477,13 +536,6 @@ class Board(Look):
             self._legal = LegalMoves(_list_moves(self._record, inspect.LEGAL_MOVES))
         return self._legal
 
-    def barred_moves(self, rule: str) -> list[Move]:
-        """The moves that one repetition rule ("two_square" or "chase") bars, whether or not the other does too."""
-        rules = {"two_square": inspect.TWO_SQUARE_BARS, "chase": inspect.CHASE_BARS}
-        if rule not in rules:
-            raise ConfigurationError(f"the repetition rules are 'two_square' and 'chase', not {rule!r}")
-        return sorted(_list_moves(self._record, rules[rule]))
-
     def parse_move(self, text: str) -> Move:
         """The move behind a text such as "a4a5", "e6xe7" or "e6xe7(M>C)"; refuses what contradicts the board."""
         parsed = parse_move_text(text, self.variant)
@@ -510,8 +562,7 @@ class Board(Look):
         battle = None
         if victim is not None and victim.kind is not None:
             result = int(_call(kernels.battle, before.kind, victim.kind))
-            signs = {kernels.DEFENDER_DIES: ">", kernels.ATTACKER_DIES: "<", kernels.BOTH_DIE: "="}
-            battle = Battle(before.kind, victim.kind, signs[result])
+            battle = Battle(before.kind, victim.kind, SIGNS[result])
         played = Played(chosen, self.turn, battle)
         self._records.append(self._record)
         self._record = self._roomy_copy()
@@ -527,31 +578,6 @@ class Board(Look):
         self._record = self._records.pop()
         self._legal = None
         return self.history.pop().move
-
-    def why_barred(self, move: Squares) -> Barred | None:
-        """Which repetition rule bars a geometric move, and why; None if none does."""
-        chosen = Move(*move)
-        piece, _ = self.piece_at(chosen.source), self.piece_at(chosen.target)
-        name = self.variant.square_name
-        if chosen in self.barred_moves("two_square"):
-            trail = self.position().trails[self.turn][-self.rules.two_square - 1 :]
-            steps = ", ".join(f"{name(a)}–{name(b)}" for a, b in itertools.pairwise(trail))
-            return Barred(
-                "two_square",
-                f"two-square rule: this {TYPES[piece.kind or 0] if piece else 'piece'} has just gone {steps}; "
-                f"it may not go to {name(chosen.target)} now. Move it elsewhere, or move another piece",
-                None,
-            )
-        if chosen in self.barred_moves("chase"):
-            ply = self._same_position(chosen)
-            when = "" if ply is None else f" after ply {ply}"
-            return Barred(
-                "chase",
-                f"chasing rule: {name(chosen.source)}{name(chosen.target)} would repeat the position{when} "
-                "while chasing. Chase another way, step straight back, or attack",
-                ply,
-            )
-        return None
 
     # ── Knowledge, copies, texts ─────────────────────────────────────────────────────────────────
 
@@ -618,7 +644,7 @@ class Board(Look):
             if piece.kind is not None and piece.kind != kind:
                 raise NotationError(f"{text!r} shows a {TYPES[kind]}, and the piece is a {piece}")
         result = int(_call(kernels.battle, written.shown[0], written.shown[1]))
-        sign = {kernels.DEFENDER_DIES: ">", kernels.ATTACKER_DIES: "<", kernels.BOTH_DIE: "="}[result]
+        sign = SIGNS[result]
         if written.shown[2] != sign:
             raise NotationError(f"{text!r} gives the battle the wrong result: it is {sign!r}")
 
@@ -648,19 +674,6 @@ class Board(Look):
         own = [name(legal.target) for legal in self.legal_moves if legal.source == move.source]
         instead = f"it may go to {', '.join(own)}" if own else "it has no legal move"
         return IllegalMoveError(f"{text} is not legal: {why}; {instead}")
-
-    def _same_position(self, move: Move) -> int | None:
-        """After which ply the board looked as it would after this move."""
-        wanted = {piece.identity: square for square, piece in self.pieces().items()}
-        mover = self.piece_at(move.source)
-        assert mover is not None
-        wanted[mover.identity] = move.target
-        known = self._records[-self.quiet :] if self.quiet else []
-        for back, record in enumerate(reversed(known), 1):
-            look = Look(self.game, record)
-            if {piece.identity: square for square, piece in look.pieces().items()} == wanted:
-                return self.plies - back
-        return None
 
 
 # ── Records of one game ──────────────────────────────────────────────────────────────────────────

@@ -8,10 +8,9 @@ shown the board itself. What is sent are codes and figures: words for them are t
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
-from vauban.board import Board, Look, Played, View
+from vauban.board import Look, Played, View
 from vauban.errors import VaubanError
 from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.games.stratego.setups import parse_setup
@@ -162,43 +161,21 @@ def _before(table: Table, viewer: int | None) -> Json:
     }
 
 
-def _own_board(view: View) -> Board:
-    """A board that holds a view: it answers what the rules say of the player's own moves, and knows no hidden type."""
-    return Board(view.game, view._record)
-
-
 def _barred(view: View) -> list[Json]:
     """The moves that a repetition rule bars to a player who is on turn, each with what the rule goes by."""
-    board, name = _own_board(view), view.variant.square_name
+    name = view.variant.square_name
     found: dict[Move, Json] = {}
     for rule in ("two_square", "chase"):
-        for move in board.barred_moves(rule):
-            why = board.why_barred(move)
+        for move in view.barred_moves(rule):
+            why = view.why_barred(move)
             if move in found or why is None:
                 continue
-            told: Json = {"from": name(move.source), "to": name(move.target), "rule": why.rule}
-            if why.rule == "chase":
-                told |= {"ply": _same_position(view, move)}
-            else:
-                trail = board.position().trails[board.turn][-view.rules.two_square - 1 :]
-                steps = [[name(a), name(b)] for a, b in pairwise(trail)]
-                told |= {"ply": None, "type": _own_type(view, move.source), "steps": steps}
+            told: Json = {"from": name(move.source), "to": name(move.target), "rule": why.rule, "ply": why.ply}
+            if why.rule == "two_square":
+                steps = [[name(step.source), name(step.target)] for step in why.steps]
+                told |= {"type": _own_type(view, move.source), "steps": steps}
             found[move] = told
     return [found[move] for move in sorted(found)]
-
-
-def _same_position(view: View, move: Move) -> int | None:
-    """After which ply the pieces stood as they would after this move: which piece stands where is public."""
-    here = {square: piece.identity for square, piece in view.pieces().items()}
-    wanted = dict(here)
-    wanted[move.target] = wanted.pop(move.source)
-    for back, played in enumerate(reversed(view.history), 1):
-        if played.battle is not None:
-            return None
-        here[played.move.source] = here.pop(played.move.target)
-        if here == wanted:
-            return len(view.history) - back
-    return None
 
 
 def _refusal(view: View, move: Move) -> Json:
