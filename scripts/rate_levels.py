@@ -1,7 +1,7 @@
 """Writes how strong the page's opponents are, from tournaments of their agents: src/vauban/web/ratings.json.
 
-    vauban tournament barrage.db random charger cadet prober fox alphabeta mcts:time=0.3 net:barrage \\
-        search:barrage,time=0.5 --variant barrage --setups own --games 20
+    vauban tournament barrage.db random charger cadet prober fox hunter thermal alphabeta mcts:time=0.3 \\
+        net:barrage search:barrage,time=0.5 --variant barrage --setups own --games 10 --seed 1
     python scripts/rate_levels.py barrage.db classic.db
 
 An agent that moves at random has 0. The variants of these tournaments are rated anew, others stay as they are; a level

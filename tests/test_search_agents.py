@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 import typer
-from test_agents import check_many_games, play_out, with_types_exchanged
+from test_agents import check_answers_alike, check_many_games, play_out
 from typer.testing import CliRunner
 
 from vauban.agents import LEARNED, make_agent
@@ -160,23 +160,7 @@ def test_many_games_at_once_are_answered_as_each_one_alone(models: dict[str, str
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_answers_alike_whatever_the_hidden_pieces_are(models: dict[str, str], kind: int) -> None:
-    agent, other = make_agent(texts(models["barrage"])[kind], 1), make_agent("random", 2)
-    rng = random.Random(5)
-    board = Board.random("barrage", 8)
-    compared = 0
-    while not board.is_over and compared < 10:
-        hidden = [piece for piece in board.pieces(1).values() if not piece.revealed]
-        pairs = [(a, b) for a in hidden for b in hidden if a.moved == b.moved and (a.kind or 0) < (b.kind or 0)]
-        if board.turn == 0 and pairs:
-            one, two = rng.choice(pairs)
-            try:
-                twin = with_types_exchanged(board, one.identity, two.identity)
-            except VaubanError:  # with these types the game would have been over earlier
-                break
-            assert agent.choose_move(twin.view(0)) == agent.choose_move(board.view(0))
-            compared += 1
-        board.push((agent, other)[board.turn].choose_move(board.view(board.turn)))
-    assert compared >= 5
+    check_answers_alike(make_agent(texts(models["barrage"])[kind], 1), "barrage", 10, random.Random(5))
 
 
 def test_a_network_plays_by_rules_without_limits_too(models: dict[str, str]) -> None:
