@@ -14,6 +14,7 @@ from torch import Tensor
 from vauban.errors import ConfigurationError
 from vauban.games.base import NUMBER, PLAYER, PLIES
 from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.layout import BYTES, OWNER_BIT
 from vauban.games.stratego.setups import mirrored, parse_setup
 from vauban.learn.belief import (
     BeliefConfig,
@@ -155,6 +156,45 @@ def test_a_share_of_more_than_all_is_refused() -> None:
         BeliefRunConfig(strange=1.5)
 
 
+def starts_of(positions: Snapshot) -> list[bytes]:
+    """What the games began from: the record has the owner and the type of every piece by the square it started on."""
+    assert isinstance(positions.game, Stratego)
+    squares = positions.game.variant.squares
+    types = positions.store.bytes[:, BYTES + squares : BYTES + 2 * squares]
+    return [bytes(row) for row in (types & (OWNER_BIT | 15)).numpy()]
+
+
+def test_a_belief_is_measured_on_other_games_than_those_it_learns_from() -> None:
+    game = Stratego("barrage")  # with so many setups that no two games begin alike
+    config = BeliefRunConfig(
+        depth=1, decoder_depth=1, width=16, heads=2, games=16, pool=3, warmup=6, steps=1, validation=48
+    )
+    run = BeliefRun(game, config, Eager(game, 0.0), None, torch.device("cpu"), seed=1)
+    learned = [*starts_of(next(run.stream)), *starts_of(next(run.stream))]
+    run.iterate()
+    learned += [start for positions in itertools.islice(run.stream, 20) for start in starts_of(positions)]
+    unseen = [start for positions in run._validation for start in starts_of(positions)]
+    for starts in (unseen, learned):
+        assert 48 <= len(starts) > 1.5 * len(set(starts)), "several positions of a game have the same start"
+    assert not set(unseen) & set(learned)
+
+
+def test_every_position_counts_the_same_in_a_measurement_however_they_are_cut_into_batches() -> None:
+    config = BeliefRunConfig(
+        depth=1, decoder_depth=1, width=16, heads=2, games=100, pool=1, warmup=30, steps=1, validation=112
+    )
+    run = BeliefRun(TINY, config, Eager(TINY, 0.0), None, torch.device("cpu"), seed=1)
+    told = run.iterate()
+    assert [len(batch) for batch in run._validation] == [100, 12]
+    whole = run.learner.validate(Snapshot.join(run._validation))
+    assert 100 < whole.positions <= 112
+    apart = [run.learner.validate(batch) for batch in run._validation]
+    for name in ("network", "marginal", "uniform"):
+        assert abs(getattr(apart[0], name) - getattr(apart[1], name)) > 0.01, "alike in both, it would prove little"
+        told_as = "belief.validation" if name == "network" else f"belief.{name}"
+        assert told[told_as] == pytest.approx(getattr(whole, name), rel=1e-5)
+
+
 def test_taking_only_one_players_positions_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="odd"):
         BeliefConfig(every=4)
@@ -188,6 +228,18 @@ def test_the_loss_is_the_mean_over_a_positions_pieces_and_then_over_positions() 
         means.append(np.mean([-row[piece, kind] for piece, kind in enumerate(named)]))
     assert len({sum(kind >= 0 for kind in types) for types in values.tolist()}) > 2
     assert float(learner.learn(sim.snapshot()).loss) == pytest.approx(np.mean(means), rel=1e-5)
+
+
+def test_a_step_has_the_gradient_norm_and_the_average_of_its_configuration() -> None:
+    learner = make_learner(replace(SMALL, gradient_norm=0.01, average=0.75, learning_rate=1e-3))
+    trainee = learner.trainee
+    old = trainee.average.types.weight.clone()
+    assert float(learner.learn(streamed(1)[0]).gradient_norm) > 0.02
+    gradients = [each.grad.flatten() for each in trainee.network.parameters() if each.grad is not None]
+    assert float(torch.cat(gradients).norm()) == pytest.approx(0.01, rel=1e-3)
+    new = trainee.network.types.weight.detach()
+    torch.testing.assert_close(trainee.average.types.weight, 0.75 * old + 0.25 * new)
+    assert not torch.equal(old, new)
 
 
 def test_positions_in_which_nothing_is_hidden_do_not_count() -> None:
@@ -239,7 +291,8 @@ def test_validation_has_the_closed_forms_beside_the_network() -> None:
     scores = learner.validate(begun.snapshot())
     seen, values = observe_positions(Simulator(TINY, 64, seed=0), begun.snapshot(), torch.float32)
     hidden = hidden_pieces(seen, 4)
-    for belief, score in zip((learner.trainee.average, MarginalBelief(TINY), UniformBelief(TINY)), scores, strict=True):
+    beliefs = (learner.trainee.average, MarginalBelief(TINY), UniformBelief(TINY))
+    for belief, score in zip(beliefs, scores[:3], strict=True):
         likelihood = belief.log_likelihood(seen, values).sum(1) / hidden.present.sum(1)
         assert score == pytest.approx(-float(likelihood.mean()), rel=1e-5)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,6 +64,24 @@ def learned(window: Window, device: str, dtype: torch.dtype) -> tuple[dict[str, 
 def flat(learner: MoveLearner) -> torch.Tensor:
     """All parameters, one after the other."""
     return torch.cat([parameter.detach().cpu().flatten() for parameter in learner.trainee.network.parameters()])
+
+
+def test_on_cuda_a_bfloat16_copy_plays_and_learns_and_the_parameters_stay_float32() -> None:
+    torch.manual_seed(3)
+    network: PolicyNetwork = MoveNetwork(game("tiny"), Size(2, 32, 4))  # type: ignore[arg-type]
+    trainee = Trainee(network, torch.device("cuda"))
+    assert trainee.dtype == torch.bfloat16
+    assert {each.dtype for each in trainee.working.parameters()} == {torch.bfloat16}
+    collector = Collector(game("tiny"), CONFIG.games, CONFIG.length, torch.device("cuda"), seed=5)
+    learner = MoveLearner(trainee, collector, CONFIG, seed=7)
+    before = flat(learner)
+    told = learner.learn(collector.collect(trainee.working, trainee.working), 1)
+    assert all(math.isfinite(value) for value in told.values())
+    for kept in (trainee.network, trainee.average):
+        assert {each.dtype for each in kept.parameters()} == {torch.float32}
+    assert not torch.equal(flat(learner), before)
+    for mine, running in zip(trainee.network.parameters(), trainee.working.parameters(), strict=True):
+        assert torch.equal(mine.to(torch.bfloat16), running), "the copy is up to date"
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), TOLERANCES)

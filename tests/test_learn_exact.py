@@ -52,6 +52,17 @@ def test_damped_self_play_comes_close_to_an_equilibrium_and_undamped_does_not(
     assert undamped > 3 * damped
 
 
+def test_damped_self_play_learns_stratego_on_twelve_squares(tmp_path: Path) -> None:
+    """Four plies of micro, with the move network that learns every board. The uniform policy's exploitability is 0.348;
+    after these 60 iterations it was 0.024 to 0.030 with the seeds 1 to 4, after 80 iterations 0.022 to 0.031."""
+    tree = build_tree("micro", rules="total_limit=4")
+    small = ["rules=total_limit=4", "moves.games=256", "moves.length=10", "moves.batch=256", "moves.average=0.9"]
+    run = trained("micro", tmp_path / "run", [*small, "iterations=60"])
+    learned, none = exploitability(tree, run), evaluate(tree, uniform(tree)).exploitability
+    print(f"exploitability: learned {learned:.4f}, uniform {none:.4f}")
+    assert learned < none / 6
+
+
 @pytest.mark.slow
 def test_stratego_on_twelve_squares_was_learned_to_a_tenth_of_what_the_uniform_policy_loses() -> None:
     agent = make_agent(f"net:{MICRO}")

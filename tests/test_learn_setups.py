@@ -302,6 +302,42 @@ def test_each_game_of_a_setup_is_learned_from() -> None:
     assert torch.equal(each.pieces[0], each.pieces[1])
 
 
+def test_the_temperature_is_that_of_the_iteration() -> None:
+    learner = a_learner("tiny", temperature=PowerLaw(0.4, 0.5), epochs=1)
+    [told] = play(learner, range(16, 17))
+    assert told["temperature"] == pytest.approx(0.1)
+    expected = learner.targets(learner.table.counts[:-1], 0.1).advantages
+    assert learner._batch is not None
+    torch.testing.assert_close(learner._batch.advantages.sort(0).values, expected.sort(0).values)
+
+
+def test_a_step_goes_down_the_weighed_sum_of_the_parts_of_the_loss() -> None:
+    learner = a_learner("tiny", outcome_weight=0.3, entropy_weight=0.6, kl_weight=0.7, gradient_norm=1e9)
+    play(learner, range(1, 3))
+    network, batch = learner.trainee.working, learner._batch
+    assert batch is not None
+    loss = setup_loss(
+        network(batch.pieces), batch.pieces, batch.log_policy, batch.advantages, batch.outcomes, batch.surprise,
+        batch.weights, learner.config.clip,
+    )  # fmt: skip
+    assert loss.divergence.item() > 1e-4, "a network that has not moved since it drew has none"
+    total = loss.policy + 0.3 * loss.outcome + 0.6 * loss.entropy + 0.7 * loss.divergence
+    expected = torch.autograd.grad(total, list(network.parameters()))
+    learner._sums.zero_()
+    learner._train_batch()
+    assert float(learner._sums[0]) == pytest.approx(total.item())
+    for parameter, gradient in zip(network.parameters(), expected, strict=True):
+        torch.testing.assert_close(parameter.grad, gradient)
+
+
+def test_setups_are_learned_with_the_gradient_norm_of_their_configuration() -> None:
+    learner = a_learner("tiny", gradient_norm=0.01)
+    [told] = play(learner, range(1, 2))
+    assert told["gradient_norm"] > 0.02
+    gradients = [each.grad.flatten() for each in learner.trainee.network.parameters() if each.grad is not None]
+    assert float(torch.cat(gradients).norm()) == pytest.approx(0.01, rel=1e-3)
+
+
 @pytest.mark.parametrize(("reach", "kept"), [(0.0, 0.75), (0.25, 0.2), (99.0, 0.75)])
 def test_the_average_follows_the_network_by_its_rate(reach: float, kept: float) -> None:
     learner = a_learner("tiny", average=0.75, reach=reach)

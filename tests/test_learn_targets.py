@@ -17,6 +17,7 @@ from vauban.learn.targets import (
     action_sources,
     divergence,
     entropy,
+    is_clipped,
     lambda_returns,
     magnet_log_policy,
     outcome_loss,
@@ -121,12 +122,13 @@ def test_the_filter_asks_for_a_size_only_when_values_have_begun_to_move() -> Non
     assert AdvantageFilter(0.75, 0.01).threshold(small) == 0.01, "as published it is asked for from the start"
 
 
-def test_policy_loss_is_that_of_17_2() -> None:
+def test_policy_loss_and_clip_fraction_are_those_of_17_2() -> None:
     ratio = torch.tensor([0.7, 0.9, 1.0, 1.1, 1.5, 1.5, 0.7, 1.3])
     advantages = torch.tensor([0.4, -0.3, 0.2, 0.5, 0.6, -0.6, -0.4, 0.0])
     losses = policy_loss(ratio.log(), advantages, 0.2)
     assert losses.tolist() == pytest.approx([-0.28, 0.27, -0.20, -0.55, -0.72, 0.90, 0.32, 0.0], abs=1e-6)
     assert losses.mean().item() == pytest.approx(-0.0325, abs=1e-6)
+    assert is_clipped(ratio.log(), 0.2).float().mean().item() == 0.625
 
 
 LEGAL = torch.tensor([[31, 235, 331, 931, -1, -1]], dtype=torch.int16)

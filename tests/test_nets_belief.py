@@ -29,7 +29,7 @@ from vauban.nets.belief import (
     uniform_chances,
 )
 from vauban.nets.policy import inverse_cdf
-from vauban.nets.transformer import Size
+from vauban.nets.transformer import Block, Size
 from vauban.sim.simulator import Simulator
 
 SMALL = Size(depth=2, width=32, heads=4)
@@ -346,6 +346,48 @@ def test_dropout_is_for_training_alone() -> None:
     belief.eval()
     assert torch.equal(drawn, belief.sample(seen, draw((4, 8, 8))))
     assert torch.equal(likelihood, belief.log_likelihood(seen, values))
+
+
+def test_in_training_every_layer_drops_its_share_and_makes_up_for_it_by_the_rest() -> None:
+    torch.manual_seed(1)
+    stream = torch.randn(8, 20, 32)
+    for silent in ("attention.out", "feedforward.narrow"):
+        block = Block(SMALL, dropout=0.2)
+        with torch.no_grad():
+            for parameter in block.get_submodule(silent).parameters():
+                parameter.zero_()
+            added, whole = block.train()(stream) - stream, block.eval()(stream) - stream
+        dropped = added == 0
+        assert dropped.float().mean().item() == pytest.approx(0.2, abs=0.03), silent
+        torch.testing.assert_close(added[~dropped], whole[~dropped] / 0.8, atol=1e-5, rtol=1e-4)
+
+
+def test_all_layers_of_encoder_and_decoder_drop_in_training() -> None:
+    """Where nearly everything is dropped, no layer adds anything to the stream."""
+    game = Stratego("barrage")
+    sim = Simulator(game, 4, seed=6)
+    seen, belief = observed(sim, 0), network(game, dropout=1 - 1e-9)
+    hidden, values = hidden_pieces(seen, 8), sim.hidden_values(0)
+    unchanged: list[bool] = []
+    layers = [*belief.encoder, *belief.decoder, *belief.recall]
+    for layer in layers:
+        layer.register_forward_hook(lambda _, given, after: unchanged.append(torch.equal(given[0], after)))
+    for training in (True, False):
+        belief.train(training)
+        unchanged.clear()
+        with torch.no_grad():
+            belief(seen, hidden, values)
+        assert unchanged == [training] * len(layers)
+
+
+def test_positions_begin_as_the_weights_of_a_linear_layer_do() -> None:
+    """Table 25 has them Kaiming uniform; the published program's layers have it as ±1/√inputs."""
+    belief = BeliefNetwork(Stratego("classic"), Size(depth=1, width=512, heads=8), decoder_depth=1)
+    for positions, inputs in ((belief.positions, 92), (belief.order, 40)):
+        bound = inputs**-0.5
+        assert positions.shape == (inputs, 512)
+        assert 0.99 * bound < positions.abs().max().item() <= bound
+        assert positions.std().item() == pytest.approx(bound / 3**0.5, rel=0.03)
 
 
 def test_a_position_in_which_nothing_is_hidden_spoils_no_gradient() -> None:

@@ -14,6 +14,7 @@ from vauban.nets.ataraxos import fold
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.policy import utility_values
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.transformer import Size
 from vauban.sim.simulator import Simulator
 
@@ -86,3 +87,13 @@ def test_where_nothing_is_legal_the_policy_is_minus_infinity_and_no_nan() -> Non
     assert policy[1].tolist() == [-torch.inf] * 4
     picked = choices[0, network.choice_of_action[[5, 7]]]
     torch.testing.assert_close(policy[0, :2], picked.log_softmax(0))
+
+
+def test_learned_positions_begin_with_the_spread_of_tables_23_and_24() -> None:
+    torch.manual_seed(1)
+    move = MoveNetwork(Stratego("classic"), Size(depth=1, width=384, heads=8))
+    setup = SetupNetwork(Stratego("classic"), Size(depth=1, width=512, heads=8))
+    for network in (move, setup):
+        assert network.positions.std().item() == pytest.approx(0.1, rel=0.03)
+        assert network.positions.mean().item() == pytest.approx(0, abs=0.003)
+        assert network.positions.abs().max() > 0.3, "as a normal distribution has it, not a uniform one"

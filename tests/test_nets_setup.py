@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -14,13 +15,15 @@ from hypothesis import strategies as st
 from vauban.errors import SetupError
 from vauban.games.stratego import setups as rules_of_setups
 from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.pieces import FLAG
+from vauban.games.stratego.pieces import FLAG, SPY
 from vauban.games.stratego.setups import can_move_first as plain_can_move_first
 from vauban.games.stratego.variants import VARIANTS, Variant, parse_army
 from vauban.nets.policy import inverse_cdf
 from vauban.nets.setup import (
     EMPTY,
     KINDS,
+    REDRAWS,
+    Sampled,
     SetupNetwork,
     can_move_first,
     mirrored,
@@ -252,3 +255,26 @@ def test_a_network_that_always_locks_itself_in_is_refused() -> None:
         network.piece.bias[0] += 1000.0
     with pytest.raises(SetupError, match="leave their owner without a move"):
         network.draw(3, np.random.default_rng(0))
+
+
+def test_setups_are_refused_only_when_the_last_redraw_is_stuck_too() -> None:
+    shaft = Variant("shaft", 4, 1, (), 2, parse_army("F1 S1"), 50)
+    locked, free = a_network(shaft), a_network(shaft)
+    with torch.no_grad():
+        locked.piece.bias[SPY] += 1000.0
+        free.piece.bias[FLAG] += 1000.0
+
+    def draw(freed: int) -> Sampled:
+        """Three setups that are locked in until the last redraw, which frees the first of them."""
+        calls = itertools.count()
+
+        def sample(numbers: torch.Tensor) -> Sampled:
+            good = freed if next(calls) == REDRAWS else 0
+            parts = zip(free.sample(numbers), locked.sample(numbers), strict=True)
+            return Sampled(*(torch.cat([new[:good], old[good:]]) for new, old in parts))
+
+        return locked.draw(3, np.random.default_rng(0), sample)
+
+    assert can_move_first(locked.game, draw(3).setups).all()
+    with pytest.raises(SetupError, match="of 3 setups .* 2 leave their owner without a move"):
+        draw(1)

@@ -21,7 +21,7 @@ from vauban.games.base import Game
 from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
 from vauban.learn.targets import action_sources, magnet_log_policy
-from vauban.nets.belief import BeliefNetwork, UniformBelief
+from vauban.nets.belief import Belief, BeliefNetwork, MarginalBelief, UniformBelief
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.store import load_model
@@ -201,6 +201,24 @@ def test_a_belief_that_would_take_half_of_the_time_is_not_asked() -> None:
         [found] = search.analyse(view, [1], time=1.0)
         assert (BELIEF in found.plan.cut, len(asked)) == (not often, often)
     assert search.paces[game.name].draw == 60.0, "what was not done says nothing about what it takes"
+
+
+def test_without_a_belief_or_the_time_to_ask_it_all_that_is_possible_is_equally_likely() -> None:
+    game = find_game("barrage")
+    network, view = opinionated(game), position(game, 40)
+    config = SearchConfig(rollouts=400, depth=2)
+
+    def configurations(belief: Belief | None, time: float = 0.0) -> list[list[int]]:
+        search = Search(network, belief, config)
+        search.paces[game.name] = Pace(fixed=0.0, ply=0.0, row=1e-9, draw=60.0)
+        [found] = search.analyse(view, [5], time=time)
+        drawn: list[list[int]] = found.configurations.tolist()
+        return drawn
+
+    uniform, marginal = configurations(UniformBelief(game)), configurations(MarginalBelief(game))
+    assert uniform != marginal, "where both draw the same, nothing is shown"
+    assert configurations(None) == uniform
+    assert configurations(MarginalBelief(game), time=1.0) == uniform, "to ask the belief would take a minute"
 
 
 def test_a_machine_that_was_busy_for_a_moment_is_not_taken_for_slow() -> None:
@@ -566,6 +584,20 @@ def test_cuda_finds_what_the_cpu_finds() -> None:
         assert mine.plan == other.plan and mine.visits.tolist() == other.visits.tolist()
         assert mine.values == pytest.approx(other.values, abs=0.3)
         assert mine.foreseen == pytest.approx(other.foreseen, abs=1e-2)
+
+
+@needs_gpu
+def test_a_search_on_cuda_rolls_out_and_draws_in_bfloat16_and_asks_for_the_policy_in_float32() -> None:
+    game = find_game("barrage")
+    torch.manual_seed(1)
+    search = Search(opinionated(game), BeliefNetwork(game, SMALL, decoder_depth=1), device="cuda")
+    assert isinstance(search._belief, BeliefNetwork)
+    for running in (search._player, search._belief):
+        assert {each.dtype for each in running.parameters()} == {torch.bfloat16}
+    assert {each.dtype for each in search.network.parameters()} == {torch.float32}
+    search.config = replace(search.config, rollouts=200, depth=4)
+    [found] = search.analyse(position(game, 20), [1])
+    assert np.isfinite(found.values).all() and found.policy.sum() == pytest.approx(1)
 
 
 @needs_gpu

@@ -58,7 +58,8 @@ class BeliefConfig:
     gradient_norm: float = 0.5
     """Gradients longer than this are shortened to it."""
     average: float = 0.99
-    """How much of the averaged weights a step of training keeps."""
+    """How much of the averaged weights a step of training keeps. That it is each step is ours: the paper has no average
+    of the belief, and the published program averages once in an iteration, which may be several steps."""
     games: int = 1024
     """Games at once, of each worker; as many positions are learned from in a step."""
     every: int = 7
@@ -221,6 +222,8 @@ class Scores(NamedTuple):
     network: float
     marginal: float
     uniform: float
+    positions: int
+    """How many have counted: those in which something is hidden."""
 
 
 class BeliefLearner:
@@ -285,7 +288,18 @@ def score(network: BeliefNetwork, game: Stratego, sim: Simulator, positions: Sna
     for belief in (network, MarginalBelief(game), UniformBelief(game)):
         of_positions, counted = mean_of_pieces(-belief.log_likelihood(seen, values), hidden)
         scores.append(float(of_positions.sum() / counted.sum().clamp_min(1)))
-    return Scores(*scores)
+    learned, marginal, uniform = scores
+    return Scores(learned, marginal, uniform, int(counted.sum()))
+
+
+def together(batches: Sequence[Scores]) -> Scores:
+    """The scores of several batches as one: every position counts the same, however many are in its batch."""
+    positions = sum(batch.positions for batch in batches)
+    shares = [batch.positions / max(positions, 1) for batch in batches]
+    network, marginal, uniform = (
+        sum(share * batch[column] for share, batch in zip(shares, batches, strict=True)) for column in range(3)
+    )
+    return Scores(network, marginal, uniform, positions)
 
 
 def mean_of_pieces(numbers: Tensor, hidden: Hidden) -> tuple[Tensor, Tensor]:

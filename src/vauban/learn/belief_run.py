@@ -21,7 +21,7 @@ from torch import Tensor
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import random_setup
-from vauban.learn.belief import BeliefConfig, BeliefLearner, PositionStream, Scores, Setups
+from vauban.learn.belief import BeliefConfig, BeliefLearner, PositionStream, Scores, Setups, together
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets.policy import PolicyNetwork
@@ -108,11 +108,15 @@ class BeliefRun:
         loss, norm = (torch.stack(each).mean().item() for each in zip(*steps, strict=True))
         told = {"belief.loss": loss, "belief.gradient_norm": norm}
         if self.workers.leads:
-            network, marginal, uniform = self._measure(self._validation)
-            told |= {"belief.validation": network, "belief.marginal": marginal, "belief.uniform": uniform}
+            found = self._measure(self._validation)
+            told |= {
+                "belief.validation": found.network,
+                "belief.marginal": found.marginal,
+                "belief.uniform": found.uniform,
+            }
             if self._strange:
-                network, _, uniform = self._measure(self._strange)
-                told |= {"belief.strange": network, "belief.strange_uniform": uniform}
+                found = self._measure(self._strange)
+                told |= {"belief.strange": found.network, "belief.strange_uniform": found.uniform}
         seconds = time.perf_counter() - begun
         self.seconds += seconds
         positions = self.config.steps * self.config.games * self.workers.count
@@ -154,8 +158,7 @@ class BeliefRun:
         return [joined[first : first + self.config.games] for first in range(0, len(joined), self.config.games)]
 
     def _measure(self, batches: list[Snapshot]) -> Scores:
-        scores = [self.learner.validate(positions) for positions in batches]
-        return Scores(*(sum(each) / len(scores) for each in zip(*scores, strict=True)))
+        return together([self.learner.validate(positions) for positions in batches])
 
     def adopt(self, before: BeliefRun) -> None:
         """Go on from what another has learned, with games of one's own."""

@@ -26,6 +26,7 @@ from vauban.learn.targets import (
     action_sources,
     divergence,
     entropy,
+    is_clipped,
     lambda_returns,
     magnet_log_policy,
     outcome_loss,
@@ -51,7 +52,7 @@ class MoveConfig:
     quantile: float = 0.75
     """How many of the advantages are too small to learn from."""
     magnitude: float = 0.01
-    """And how small they may not be anyway."""
+    """The least size that an advantage must have, whatever the quantile says."""
     settled: int = 0
     """In how many windows on end advantages have to be that large before `magnitude` counts: for a cold start."""
     advantage_decay: float = 0.5
@@ -256,7 +257,7 @@ class MoveLearner:
         losses = policy + config.update_weight * update + self._magnet_weight * pull + config.outcome_weight * value
         with torch.no_grad():
             counted = (batch.weights > 0).float()
-            clipped = ((log_ratio.exp() - 1).abs() > config.clip).float()
+            clipped = is_clipped(log_ratio, config.clip).float()
             columns = torch.stack([policy, value, update, pull, entropy(log_policy), clipped, batch.advantages.abs()])
         return (losses * batch.weights).sum(), columns.detach() @ counted
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from vauban.learn.targets import divergence, outcome_loss, policy_loss
+from vauban.learn.targets import divergence, is_clipped, outcome_loss, policy_loss
 from vauban.nets.setup import ENTROPY_SCALE, Heads
 
 
@@ -63,6 +63,6 @@ def setup_loss(
         outcome_loss(heads.outcome, outcomes[:, None]),
         (heads.entropy.float() - surprise / ENTROPY_SCALE).square(),
         divergence(heads.log_policy, old_log_policy),
-        ((log_ratio.exp() - 1).abs() > clip).float(),
+        is_clipped(log_ratio, clip).float(),
     )
     return SetupLoss(*((part.mean(1) * shares).sum() for part in parts))

@@ -48,7 +48,7 @@ class SetupConfig:
     per_player: int = 1000
     """Setups for each player in an iteration's pool, of each worker."""
     batch: int = 1024
-    """Setups in a batch, of each worker."""
+    """Rows in a batch, of each worker. A row is a setup and one outcome of its games, weighted by how many had it."""
     epochs: int = 5
     """How often an iteration's setups are gone through."""
     learning_rate: float = 5e-5

@@ -117,6 +117,11 @@ def policy_loss(log_ratio: Tensor, advantages: Tensor, clip: float) -> Tensor:
     return -torch.minimum(ratio * advantages, ratio.clamp(1 - clip, 1 + clip) * advantages)
 
 
+def is_clipped(log_ratio: Tensor, clip: float) -> Tensor:
+    """Of which positions the ratio of new policy to old is farther from 1 than the clip (bool)."""
+    return (log_ratio.exp() - 1).abs() > clip
+
+
 def divergence(log_policy: Tensor, log_other: Tensor) -> Tensor:
     """KL(policy ‖ other) of each row, over the entries where the policy is not 0."""
     support = log_policy > -torch.inf

@@ -92,7 +92,10 @@ class Trainee(Generic[Network]):
         torch._foreach_lerp_(list(self.average.parameters()), self._parameters, 1 - rate)
 
     def state(self) -> dict[str, Any]:
-        """All that a resumed run needs."""
+        """The network, its average and its optimiser, for `load_state` of another trainee of the same network.
+
+        A run's checkpoint does not come from here: it keeps these in files of their own.
+        """
         return {
             "network": self.network.state_dict(),
             "average": self.average.state_dict(),

@@ -130,18 +130,25 @@ class SetupNetwork(nn.Module):
         """
         sample = sample or self.sample
         drawn = self._draw(count, rng, sample)
+        stuck = self._stuck(drawn)
         for _ in range(REDRAWS):
-            stuck = (~can_move_first(self.game, drawn.setups)).nonzero()[:, 0]
             if len(stuck) == 0:
-                return drawn
+                break
             # As many as before, though few are needed: a GPU prepares itself anew for every other number.
             again = self._draw(count, rng, sample)
             for part, new in zip(drawn, again, strict=True):
                 part[stuck] = new[: len(stuck)]
-        raise SetupError(
-            f"of {count} setups drawn for {self.game.name!r}, {len(stuck)} leave their owner without a move, however "
-            f"often they are drawn again ({REDRAWS} times): this network cannot set up"
-        )
+            stuck = self._stuck(drawn)
+        if len(stuck):
+            raise SetupError(
+                f"of {count} setups drawn for {self.game.name!r}, {len(stuck)} leave their owner without a move, "
+                f"however often they are drawn again ({REDRAWS} times): this network cannot set up"
+            )
+        return drawn
+
+    def _stuck(self, drawn: Sampled) -> Tensor:
+        """The rows of setups that leave their owner without a move."""
+        return (~can_move_first(self.game, drawn.setups)).nonzero()[:, 0]
 
     def _draw(self, count: int, rng: np.random.Generator, sample: Callable[[Tensor], Sampled]) -> Sampled:
         drawn = sample(torch.from_numpy(rng.random((count, self.squares))))
