@@ -31,6 +31,7 @@ from vauban.web.host import Settings
 from vauban.web.levels import Level, levels
 from vauban.web.limits import SOCKETS_OF_ONE, Limits
 from vauban.web.table import OFFER_PAUSE
+from vauban.web.thinking import ThinkingError
 from vauban.words import ENDS
 
 RULED_OUT = Level("broken", "Broken", {"default": "nobody"}, 0.1)
@@ -452,13 +453,39 @@ def test_a_review_that_nobody_waits_for_makes_room_for_one_that_somebody_does(se
         return server.ask("GET", f"/api/games/{each['game']}/review", secret=each["seats"]["red"])[0]
 
     assert [review(each) for each in made[:2]] == [202, 202]
-    first, second = (server.host._reviews[each["game"]] for each in made[:2])
+    first, second = (server.host.reviews._making[each["game"]] for each in made[:2])
     first.asked -= 31
     second.asked -= 29
     assert review(made[2]) == 202
     wait_until(lambda: first.task.cancelled())
-    assert made[0]["game"] not in server.host._reviews
+    assert made[0]["game"] not in server.host.reviews._making
     wait_until(lambda: review(made[0]) == 200)
+
+
+def test_a_review_that_failed_is_told_once_and_forgotten_if_nobody_asks_again(server, monkeypatch):
+    made = [server.level("cadet", "red", WALLED) for _ in range(2)]
+    for each in made:
+        with server.sit(each["game"], "red", each["seats"]["red"]) as seat:
+            give_up(seat)
+    reviews = server.host.reviews
+
+    def review(each: dict[str, Any]) -> int:
+        return server.ask("GET", f"/api/games/{each['game']}/review", secret=each["seats"]["red"])[0]
+
+    async def broken(*_):
+        raise ThinkingError("The wheel is broken.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(reviews.thinking, "ask", broken)
+        assert review(made[0]) == 202
+        wait_until(lambda: reviews._making[made[0]["game"]].error is not None)
+        assert (review(made[0]), review(made[0])) == (502, 202)
+        wait_until(lambda: reviews._making[made[0]["game"]].error is not None)
+    reviews._making[made[0]["game"]].asked -= 31
+    assert review(made[1]) == 202
+    assert list(reviews._making) == [made[1]["game"]]
+    wait_until(lambda: review(made[1]) == 200)
+    assert not reviews._making
 
 
 def test_a_level_that_cannot_play_says_so_and_nothing_hangs(server):

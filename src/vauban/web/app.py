@@ -29,9 +29,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.stratego.pieces import PLAYERS
-from vauban.web.host import Host, NoSuchGameError, ReviewError
+from vauban.web.host import Host, NoSuchGameError
 from vauban.web.limits import BODY_BYTES, FLOOD, IMPORT_BYTES, MESSAGE_BYTES, Limits
 from vauban.web.offer import offer
+from vauban.web.reviews import ReviewError
 from vauban.web.rooms import Client
 from vauban.web.shelf import ClearedError, ConflictError, ShelfError, UnreadableError
 from vauban.web.table import Table, TableError
@@ -314,7 +315,7 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
 
     @app.get("/api/games/{game}/review")
     async def review(game: str, request: Request) -> Response:
-        found = host.review(await _finished(game, request))
+        found = host.reviews.ask(await _finished(game, request))
         if isinstance(found, str):
             return Response(found, media_type="application/json")
         return JSONResponse({"progress": found}, 202)

@@ -28,7 +28,8 @@ from vauban.web.commitment import new_salt
 from vauban.web.imports import imported
 from vauban.web.levels import Level, find_level, has_learned, learned_agents
 from vauban.web.offer import OFFERED, find_offered
-from vauban.web.playing_on import replay, setups_with
+from vauban.web.playing_on import make_moves, setups_with
+from vauban.web.reviews import Reviews
 from vauban.web.rooms import Client, Room, numbered
 from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
 from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, TableError, new_table
@@ -37,7 +38,6 @@ from vauban.web.thinking import (
     ChooseMove,
     ChooseSetup,
     DrawHidden,
-    ReviewGame,
     Thinking,
     WarmUp,
     WeighDraw,
@@ -54,7 +54,6 @@ SETUP_SECONDS = 120.0
 """For a setup: the first one may have to wait until kernels are compiled."""
 MOVE_SECONDS = 120.0
 """For a move at least; else twenty times what the agent usually takes."""
-REVIEW_SECONDS = 1800.0
 RECENT_PLIES = 10_000
 """Of finished games that are kept in memory, all together: to look back on one takes many questions."""
 
@@ -70,10 +69,6 @@ class NoSuchGameError(VaubanError):
 
     def __init__(self) -> None:
         super().__init__("There is no such game, or this link does not open it.")
-
-
-class ReviewError(VaubanError):
-    """A game could not be looked back on; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -94,17 +89,6 @@ class Settings:
     """Whether workers get ready before anybody plays."""
 
 
-@dataclass(eq=False)
-class Reviewing:
-    """A review that is being made."""
-
-    task: asyncio.Task[None]
-    share: float = 0.0
-    """How far it is."""
-    asked: float = 0.0
-    """When somebody last wanted to know."""
-
-
 class Host:
     """All tables of a server."""
 
@@ -115,21 +99,18 @@ class Host:
         # Whoever thinks long has processes of his own, and so has looking back: no other game waits for them.
         self.quick = Thinking(self.settings.workers, warm_ups=self._warm_ups(True))
         self.deep = Thinking(self.settings.workers, warm_ups=self._warm_ups(False))
-        self.reviewing = Thinking(1, queue=8)
+        self.reviews = Reviews(shelf, self.levels, self.settings.patience)
         self.rooms: dict[str, Room] = {}
         self._recent: OrderedDict[str, Table] = OrderedDict()
         """Finished games that somebody looked at not long ago."""
         self._reading: dict[str, asyncio.Task[Table]] = {}
         """Tables that are being read from the shelf, by game."""
-        self._reviews: dict[str, Reviewing] = {}
-        """Reviews that are being made, by game, in the order in which they were asked for."""
-        self._failed: dict[str, VaubanError] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
         """Begin."""
-        for thinking in (self.quick, self.deep, self.reviewing):
-            thinking.start()
+        for each in (self.quick, self.deep, self.reviews):
+            each.start()
 
     async def close(self) -> None:
         """End: all that matters is on the shelf."""
@@ -139,8 +120,8 @@ class Host:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for thinking in (self.quick, self.deep, self.reviewing):
-            await thinking.close()
+        for each in (self.quick, self.deep, self.reviews):
+            await each.close()
         self.shelf.close()
 
     # ── Before a game ────────────────────────────────────────────────────────────────────────────
@@ -293,7 +274,7 @@ class Host:
         for player, setup in known.items():
             table.give_setup(PLAYERS[player], setup, new_salt() if table.sitters[player].is_machine else None)
         if moves:
-            await asyncio.to_thread(replay, table, moves)
+            await asyncio.to_thread(make_moves, table, moves)
         self.shelf.append(table.game, 0, table.events)
         self._remember(table)
         return table
@@ -308,47 +289,6 @@ class Host:
         if table.over is None:
             raise TableError("phase", "The game is not over yet.", "phase.running")
         return table
-
-    def review(self, table: Table) -> str | float:
-        """What there is to say about a finished game, as JSON; or how far the making of it is. Begins it if need be."""
-        kept = self.shelf.review(table.game)
-        if kept is not None:
-            return kept
-        if table.game in self._failed:
-            raise self._failed.pop(table.game)
-        if table.game not in self._reviews:
-            self._reviews[table.game] = Reviewing(self._spawn(self._make_review(table)))
-        found, now = self._reviews[table.game], time.monotonic()
-        found.asked = now
-        for game, other in list(self._reviews.items())[:-1]:
-            # Others wait behind it, and whoever wanted it asks no more.
-            if now - other.asked > self.settings.patience:
-                other.task.cancel()
-                del self._reviews[game]
-        return found.share
-
-    async def _make_review(self, table: Table) -> None:
-        learned, this = learned_agents(table.variant.name, self.levels), asyncio.current_task()
-
-        def mine() -> Reviewing | None:
-            """Its entry, unless it has been given up, and perhaps begun anew."""
-            found = self._reviews.get(table.game)
-            return found if found is not None and found.task is this else None
-
-        def tell(share: float) -> None:
-            if (found := mine()) is not None:
-                found.share = share
-
-        try:
-            task = ReviewGame(table.record(), learned[-1] if learned else None)
-            self.shelf.keep_review(table.game, await self.reviewing.ask(task, REVIEW_SECONDS, tell))
-        except (BusyError, ShelfError) as error:
-            self._failed[table.game] = error
-        except VaubanError as error:
-            self._failed[table.game] = ReviewError(sentence(error))
-        finally:
-            if mine() is not None:
-                del self._reviews[table.game]
 
     # ── At a table ───────────────────────────────────────────────────────────────────────────────
 
@@ -439,7 +379,7 @@ class Host:
             if not events:
                 return None
             # A long game takes a while to read: not while all other games wait.
-            self._reading[game] = asyncio.create_task(asyncio.to_thread(_replay, game, events))
+            self._reading[game] = asyncio.create_task(asyncio.to_thread(_read_table, game, events))
             self._reading[game].add_done_callback(lambda _: self._reading.pop(game))
         read = await asyncio.shield(self._reading[game])  # who gives up waiting leaves it to the others
         table = self._in_memory(game) or read
@@ -698,7 +638,7 @@ class Host:
             log.error("a game could not go on", exc_info=task.exception())
 
 
-def _replay(game: str, events: Sequence[Event]) -> Table:
+def _read_table(game: str, events: Sequence[Event]) -> Table:
     try:
         return Table.replayed(events)
     except (VaubanError, KeyError, TypeError, ValueError) as error:
