@@ -120,6 +120,8 @@ class Host:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for room in self.rooms.values():
+            self._keep_time(room)
         for each in (self.quick, self.deep, self.reviews):
             await each.close()
         self.shelf.close()
@@ -165,6 +167,9 @@ class Host:
         clock = wanted.get("clock")
         if clock is not None and not isinstance(clock, dict):
             raise TableError("clock", 'A clock is given as {"kind": "none"}, for instance.')
+        if kind == "watch" and clock is not None and clock.get("kind") != "none":
+            # It would run on while they are paused, or nobody watches, and nobody thinks.
+            raise TableError("clock", "Two machines play without a clock: leave it out.")
         takebacks, aids = read_switch(wanted, "takebacks"), read_switch(wanted, "aids")
         side = read_side(wanted.get("side", "red"))
         sitters = [PERSON, PERSON]
@@ -411,11 +416,21 @@ class Host:
         """The room of a table, which `_changed` or `_tidy` forgets when nothing goes on in it."""
         room = self.rooms.get(table.game)
         if room is None:
-            room = self.rooms[table.game] = Room(table, len(table.events), time.monotonic(), table.turn)
+            began = time.monotonic() - table.used / 1000
+            room = self.rooms[table.game] = Room(table, len(table.events), began, table.turn)
         return room
 
     def _spent(self, room: Room) -> int:
         return int((time.monotonic() - room.began) * 1000)
+
+    def _keep_time(self, room: Room) -> None:
+        """Note how long the side on turn has thought: the server that reads this table again goes on from there."""
+        if room.ticks:
+            room.table.keep_time(self._spent(room))
+            try:
+                self.shelf.append(room.table.game, room.stored, room.table.events[room.stored :])
+            except (ConflictError, ShelfError) as error:
+                log.error("the time of a move that is being thought about could not be kept: %s", error)
 
     def _changed(self, room: Room) -> None:
         """A table has changed: keep it, show it, go on."""
@@ -516,28 +531,30 @@ class Host:
         """Have a machine choose its move, and play it."""
         table = room.table
         assert table.board is not None
-        player, ply = table.turn, table.plies
+        player = table.turn
         sitter, side = table.sitters[player], PLAYERS[player]
         begun = time.monotonic()
         try:
             answer = await self._patiently(ChooseMove(sitter.agent, sitter.seed, table.board.view(player)), sitter)
-            spent = self._spent(room)
             pause = self.settings.delay
             if table.kind == "watch":
                 pause = 0.0 if room.stepping else PACES[table.pace] * self.settings.watch_delay
             # Not even a sleep of nothing where there is no pause: it would cost a turn of the loop in every game.
-            if ply and begun + pause > time.monotonic():
+            if begun + pause > time.monotonic():
                 await asyncio.sleep(begun + pause - time.monotonic())
+            if room.weighing is not None:  # whoever offered a draw hears first what becomes of it
+                await asyncio.wait({room.weighing})
             room.thinking, room.stepping = None, False
             if answer is None:
                 table.resign(side)
             else:
                 source, target = (table.variant.square_name(square) for square in answer)
-                table.move(side, source, target, spent)
-        except VaubanError as error:
+                # All of it is charged: else the clock would tell how quickly a move was found.
+                table.move(side, source, target, self._spent(room))
+        except Exception as error:
             room.thinking, room.stepping = None, False
             if table.phase == "play":
-                table.forfeit(player, f"{sitter.name} gave no legal move: {sentence(error)}")
+                table.forfeit(player, f"{sitter.name} gave no legal move: {_reason(error)}")
         self._changed(room)
 
     async def _patiently(self, task: ChooseMove, sitter: Sitter) -> tuple[int, int] | None:
@@ -562,8 +579,8 @@ class Host:
         try:
             task = WeighDraw(sitter.agent, sitter.seed, board.view(player))
             accept, why = await self._thinking(sitter.agent, sitter.seconds).ask(task, SETUP_SECONDS)
-        except VaubanError as error:
-            log.error("%s cannot answer an offer: %s", sitter.agent, error)
+        except Exception as error:
+            log.error("%s cannot answer an offer: %s", sitter.agent, _reason(error))
             accept, why = False, "unable"
         room.weighing = None
         if table.phase == "play" and table.offer is not None and table.offer.kind == "draw":
@@ -586,38 +603,35 @@ class Host:
             self._spawn(self._make_rematch(room))
 
     async def _make_rematch(self, room: Room) -> None:
-        """Another table with the colours changed; against a machine a person keeps his setup, if he wants to."""
-        table = room.table
+        """Another table with the colours changed, which all at this one are told of."""
         try:
-            red, blue = (
-                Sitter(s.who, s.name, s.level, s.agent, secrets.randbits(62), s.seconds) for s in table.sitters[::-1]
-            )
-            made = new_table(
-                table.variant.name, table.kind, (red, blue), table.clock.as_json(), table.takebacks, table.aids
-            )
-            own = {
-                1 - player: setup
-                for player, setup in enumerate(table.setups)
-                if table.kind == "level" and table.keeps_setup and not table.sitters[player].is_machine and setup
-            }
-            there = await self._new_table(made, own)
+            there = await self._rematch_table(room.table)
         except VaubanError as error:
             for client in room.clients:
                 client.reply({"say": "error", "code": "rematch", "key": "rematch", "data": {}, "text": sentence(error)})
-            return
+        else:
+            room.table.follow(there.game, _rematch_seats(room.table, there))
+            self._changed(room)
+            for client in room.clients:
+                self._tell_of_rematch(room, client)
         finally:
             room.matching = False
-        if table.kind == "hotseat":
-            seats = dict.fromkeys(PLAYERS, there.secrets)
-        elif table.kind == "watch":
-            seats = {WATCH: there.secrets}
-        else:
-            swapped = dict(zip(PLAYERS, PLAYERS[::-1], strict=True))
-            seats = {seat: {new: there.secrets[new]} for seat, new in swapped.items() if new in there.secrets}
-        table.follow(there.game, seats)
-        self._changed(room)
-        for client in room.clients:
-            self._tell_of_rematch(room, client)
+            self._tidy(room)
+
+    async def _rematch_table(self, table: Table) -> Table:
+        """The same with the colours changed; against a machine a person keeps his setup, if he wants to."""
+        red, blue = (
+            Sitter(s.who, s.name, s.level, s.agent, secrets.randbits(62), s.seconds) for s in table.sitters[::-1]
+        )
+        made = new_table(
+            table.variant.name, table.kind, (red, blue), table.clock.as_json(), table.takebacks, table.aids
+        )
+        own = {
+            1 - player: setup
+            for player, setup in enumerate(table.setups)
+            if table.kind == "level" and table.keeps_setup and not table.sitters[player].is_machine and setup
+        }
+        return await self._new_table(made, own)
 
     def _tell_of_rematch(self, room: Room, client: Client) -> None:
         assert room.table.follower is not None
@@ -638,12 +652,30 @@ class Host:
             log.error("a game could not go on", exc_info=task.exception())
 
 
+def _rematch_seats(table: Table, there: Table) -> dict[str, dict[str, str]]:
+    """By seat at a table, the seats at that of the rematch with their secrets."""
+    if table.kind == "hotseat":
+        return dict.fromkeys(PLAYERS, there.secrets)
+    if table.kind == "watch":
+        return {WATCH: there.secrets}
+    swapped = dict(zip(PLAYERS, PLAYERS[::-1], strict=True))
+    return {seat: {new: there.secrets[new]} for seat, new in swapped.items() if new in there.secrets}
+
+
 def _read_table(game: str, events: Sequence[Event]) -> Table:
     try:
         return Table.replayed(events)
     except (VaubanError, KeyError, TypeError, ValueError) as error:
         log.error("game %s cannot be read from the shelf", game, exc_info=error)
         raise UnreadableError("This game was kept in a way that cannot be read any more.") from error
+
+
+def _reason(error: Exception) -> str:
+    """What there is to say of an error; one that nobody foresaw is logged."""
+    if isinstance(error, VaubanError):
+        return sentence(error)
+    log.error("a machine could not go on", exc_info=error)
+    return f"something went wrong at the server ({type(error).__name__})."
 
 
 def _is_quick(agent: str, seconds: float) -> bool:
