@@ -714,6 +714,22 @@ def test_a_machine_whose_move_breaks_the_server_forfeits_and_the_server_says_so(
         assert "ZeroDivisionError" in caplog.text
 
 
+def test_a_sight_that_cannot_be_made_is_logged_and_closes_its_socket(server, monkeypatch, caplog):
+    red, blue = server.friends()
+    with red, blue:
+
+        def broken(*_):
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(wall, "sight", broken)
+        red.do("move", **{"from": "e3", "to": "e4"})
+        with pytest.raises(ConnectionClosed) as closed:
+            while True:
+                red.hear()
+        assert closed.value.rcvd.code == 1011
+        assert "ZeroDivisionError" in caplog.text and red.secret not in caplog.text
+
+
 def test_a_rematch_that_could_not_be_made_leaves_no_room_behind(server, monkeypatch):
     made = server.level("cadet", "red")
     with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
@@ -1036,6 +1052,39 @@ def test_beyond_loopback_addresses_in_numbers_and_the_given_name_are_names():
     names = own_names("games.example")
     assert names("games.example:8300") and names("192.168.1.7:8300") and names(f"{socket.gethostname()}")
     assert not names("evil.example") and not names("games.example.evil") and not names("")
+
+
+def test_on_any_address_of_loopback_a_server_goes_by_that_address():
+    names = own_names("127.0.0.2")
+    assert names("127.0.0.2:8300") and names("localhost:8300") and names("127.0.0.1")
+    assert not names("127.0.0.3") and not names("192.168.1.7")
+
+
+def test_whoever_came_with_too_many_wrong_links_is_refused_before_his_next_is_tried():
+    server = Server(paced=True, settings=Settings(delay=0, workers=1, warm_up=False))
+    try:
+        made = server.level()
+        game, right = made["game"], made["seats"]["red"]
+        path = f"/api/games/{game}/record"
+        statuses = [server.ask("GET", path, secret="x" * 32)[0] for _ in range(30)]
+        assert statuses[:20] == [404] * 20 and statuses[-1] == 429
+        # Not even the right one: whoever guesses would learn that it is.
+        assert server.ask("GET", path, secret=right)[0] == 429
+        with server.socket() as ws:
+            ws.send(json.dumps({"do": "sit", "game": game, "seat": "red", "secret": right}))
+            assert json.loads(ws.recv(10))["code"] == "slow"
+    finally:
+        server.close()
+
+
+def test_right_links_are_not_counted():
+    server = Server(paced=True, settings=Settings(delay=0, workers=1, warm_up=False))
+    try:
+        made = server.level()
+        for _ in range(40):
+            server.sit(made["game"], "red", made["seats"]["red"]).ws.close()
+    finally:
+        server.close()
 
 
 def test_a_server_behind_another_goes_by_the_name_of_that_one():
