@@ -1106,6 +1106,49 @@ def test_a_server_behind_another_goes_by_the_name_of_that_one():
         server.close()
 
 
+def let_in(server: Server, name: str, through: list[str]) -> int:
+    """How many sockets are let in of those whose addresses another server tells, one after the other."""
+    found = []
+    try:
+        for address in through:
+            headers = {"X-Forwarded-For": address}
+            found.append(server.socket(f"https://{name}", name, headers))
+    except InvalidStatus:
+        pass
+    finally:
+        for ws in found:
+            ws.close()
+    wait_until(lambda: not server.limits._sockets)
+    return len(found)
+
+
+def test_whoever_comes_through_a_server_before_this_one_is_limited_by_his_own_address():
+    name, many = "play.example.com", SOCKETS_OF_ONE + 1
+    server = Server(name=name, paced=True)
+    try:
+        everybody = [f"192.0.2.{number}" for number in range(many)]
+        assert let_in(server, name, everybody) == many
+        assert let_in(server, name, ["192.0.2.1"] * many) == SOCKETS_OF_ONE
+        # What he says himself comes before what the other server adds.
+        assert let_in(server, name, [f"{each}, 192.0.2.1" for each in everybody]) == SOCKETS_OF_ONE
+        statuses = [
+            server.ask("GET", "/api/offer", Host=name, X_Forwarded_For=f"198.51.100.{number % 100}")[0]
+            for number in range(400)
+        ]
+        assert set(statuses) == {200}
+    finally:
+        server.close()
+
+
+def test_a_server_that_nobody_stands_before_believes_no_address_that_it_is_told():
+    server = Server(paced=True)
+    try:
+        addresses = [f"192.0.2.{number}" for number in range(SOCKETS_OF_ONE + 1)]
+        assert let_in(server, f"127.0.0.1:{server.port}", addresses) == SOCKETS_OF_ONE
+    finally:
+        server.close()
+
+
 @pytest.mark.parametrize("name", ["https://play.example.com", "play.example.com/", "", "a b"])
 def test_a_name_that_is_none_is_refused_before_anything_is_served(name):
     with pytest.raises(ConfigurationError, match="is no name"):
