@@ -121,7 +121,7 @@ def failing_starts(monkeypatch, times: int) -> list[str]:
 
 
 @pytest.mark.parametrize("times", [1, module.ATTEMPTS])
-def test_a_process_that_cannot_be_started_costs_no_more_than_the_task_that_wanted_it(monkeypatch, times):
+def test_a_process_that_cannot_be_started_costs_no_more_than_the_task_that_wanted_it(monkeypatch, caplog, times):
     async def work(thinking):
         failed = failing_starts(monkeypatch, times)
         if times == module.ATTEMPTS:
@@ -132,6 +132,7 @@ def test_a_process_that_cannot_be_started_costs_no_more_than_the_task_that_wante
 
     found, failed = asyncio.run(by(work))
     assert found != os.getpid() and len(failed) == times
+    assert caplog.text.count("Resource temporarily unavailable") == times
 
 
 def test_whatever_goes_wrong_around_a_task_is_told_to_whoever_asked_and_the_next_is_answered(monkeypatch, caplog):

@@ -76,7 +76,7 @@ class Settings:
     """What a server may do differently."""
 
     delay: float = 0.35
-    """Seconds after a person's move before an agent's answer is shown."""
+    """Seconds from when an agent is on turn before its move is shown, however quickly it was found."""
     watch_delay: float = 0.8
     """The same between moves of two agents."""
     absence: float = 5.0

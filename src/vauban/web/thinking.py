@@ -324,6 +324,7 @@ class Thinking:
                 return
             if not isinstance(error, EOFError | OSError):
                 raise error
+            log.warning("a process that thinks has ended, or could not be started: %r", error)
             await asyncio.to_thread(worker.end)
         _settle(asked.answer, ThinkingError(f"The process that thought has ended {ATTEMPTS} times in a row."))
 
