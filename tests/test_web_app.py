@@ -10,6 +10,8 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,6 +26,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.stratego.pieces import LETTERS, PLAYERS, TYPES
 from vauban.notation.records import read_games, write_game
 from vauban.notation.strados import strados_text
+from vauban.web import host as module
 from vauban.web import sight as wall
 from vauban.web.app import PAGE, Door, address_of, own_names
 from vauban.web.commitment import verify
@@ -31,8 +34,10 @@ from vauban.web.host import Settings
 from vauban.web.levels import Level, levels
 from vauban.web.limits import SOCKETS_OF_ONE, Limits
 from vauban.web.table import OFFER_PAUSE
+from vauban.web.thinking import ChooseSetup, ThinkingError, WeighDraw
 from vauban.words import ENDS
 
+HOUR = {"kind": "bronstein", "minutes": 60, "seconds": 0}
 RULED_OUT = Level("broken", "Broken", {"default": "nobody"}, 0.1)
 MUTE = Level("mute", "Mute", {"default": "mcts:time=30,rollouts=500"}, 30.0)
 
@@ -154,6 +159,36 @@ def test_two_games_that_differ_in_what_is_hidden_sound_the_same_to_the_byte(serv
     assert heard_by_red(server, BLUE) == heard_by_red(server, TWIN)
 
 
+def heard_beside_the_moves(server: Server, blue: str) -> str:
+    """All bytes that red hears of a clock, a draw that is declined, and a move that is taken back."""
+    red, friend = server.friends(blue=blue, clock=HOUR)
+    with red, friend:
+
+        def both(right: Callable[[dict[str, Any]], bool]) -> None:
+            for seat in (red, friend):
+                seat.until(right)
+
+        red.move("e3e4")
+        both(lambda sight: sight["ply"] == 1)
+        for what, by, to in (("draw", red, friend), ("draw", friend, red), ("take_back", red, friend)):
+            by.do("take_back" if what == "take_back" else "offer_draw")
+            both(lambda sight: sight["offer"] is not None)
+            to.do(f"answer_{what}", accept=what == "take_back")
+            both(lambda sight: sight["offer"] is None)
+        both(lambda sight: sight["ply"] == 0)
+        for ply, (seat, move) in enumerate([(red, "h3h4"), (friend, "d8d7")], 1):
+            seat.move(move)
+            both(lambda sight, ply=ply: sight["ply"] == ply)
+        return "\n".join(red.heard).replace(red.game, "GAME")
+
+
+def test_clocks_offers_and_moves_taken_back_sound_the_same_whatever_is_hidden(server, monkeypatch):
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 0.0, time=lambda: 0.0))  # no byte is left out
+    heard = heard_beside_the_moves(server, BLUE)
+    assert '"bank":3600.0' in heard and '"offer":{' in heard and '"note":{' in heard and '"took_back":true' in heard
+    assert heard == heard_beside_the_moves(server, TWIN)
+
+
 def test_a_leak_that_is_planted_in_the_server_is_heard(server, monkeypatch):
     honest = wall.sight
 
@@ -241,6 +276,60 @@ def test_a_machine_takes_back_at_once_and_answers_offers_of_a_draw(server):
         refused = seat.refused("offer_draw")
         assert (refused["key"], refused["data"]) == ("offer.soon", {"wait": OFFER_PAUSE})
         assert "not long ago" in refused["text"]
+
+
+def test_a_machine_answers_an_offer_that_came_while_it_thought_before_it_moves():
+    """With one process for both, its move is there before it has weighed the draw."""
+    server = Server(settings=Settings(delay=0, workers=1, warm_up=False))
+    try:
+        made = server.level("strategist", "red", WALLED)
+        with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+            seat.quiet_move(random.Random(1))
+            seat.do("offer_draw")
+            sight = seat.until(lambda sight: sight["ply"] == 2)
+            assert sight["offer"] is None
+            assert (sight["note"]["by"], sight["note"]["accept"]) == ("blue", False)
+            seat.quiet_move(random.Random(1))
+            assert seat.sight["note"] is None
+    finally:
+        server.close()
+
+
+def test_a_machine_that_takes_the_draw_makes_no_move_any_more():
+    """Blue's Marshal has been lost on a Bomb."""
+    board = Board.from_setups(RED, "..F....S../..B...G.../...N....../OO.......M", "barrage")
+    for move in "e3e4 a7a6 e4e5 a6a5 e5e6 a5a4 e6e5 a4a3 e5e4 a3a2".split():  # noqa: SIM905
+        board.push(move)
+    server = Server(settings=Settings(delay=0, workers=1, warm_up=False))
+    try:
+        other = server.post("/api/import", text=write_game(board, {}))
+        wanted = {"secret": other["seats"]["watch"], "ply": 10, "side": "red", "level": "strategist", "pieces": "true"}
+        made = server.post(f"/api/games/{other['game']}/play-on", **wanted)
+        with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+            seat.move("h3h4")
+            seat.do("offer_draw")
+            sight = seat.until(lambda sight: sight["over"] is not None or sight["ply"] > 11)
+            assert (sight["ply"], sight["over"]["end"]) == (11, "agreed")
+    finally:
+        server.close()
+
+
+def test_an_offer_that_cannot_be_weighed_is_declined_and_the_next_one_weighed_again(server, monkeypatch, caplog):
+    made = server.level("cadet", "red", WALLED)
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        ask = server.host.quick.ask
+
+        async def broken(task, *more):
+            if isinstance(task, WeighDraw):
+                raise ZeroDivisionError
+            return await ask(task, *more)
+
+        monkeypatch.setattr(server.host.quick, "ask", broken)
+        seat.do("offer_draw")
+        note = seat.until(lambda sight: sight["note"] is not None)["note"]
+        assert note == {"kind": "draw", "by": "blue", "accept": False, "why": "unable"}
+        assert server.host.rooms[made["game"]].weighing is None
+        assert "ZeroDivisionError" in caplog.text
 
 
 def test_two_at_one_device_and_two_machines(server):
@@ -415,6 +504,26 @@ def test_whoever_loads_a_network_makes_no_quick_opponent_wait():
         server.close()
 
 
+def test_whoever_searches_for_an_answer_to_an_offer_makes_no_quick_opponent_wait(monkeypatch):
+    server = Server()
+    try:
+        asked: list[object] = []
+        ask = server.host.quick.ask
+
+        async def noted(task, *more):
+            asked.append(task)
+            return await ask(task, *more)
+
+        monkeypatch.setattr(server.host.quick, "ask", noted)
+        made = server.level("strategist", "red", WALLED)
+        with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+            seat.do("offer_draw")
+            assert seat.until(lambda sight: sight["note"])["note"]["kind"] == "draw"
+        assert [type(task) for task in asked] == [ChooseSetup]
+    finally:
+        server.close()
+
+
 def test_networks_that_take_seconds_to_load_are_loaded_before_anybody_wants_them():
     server = Server(settings=Settings(workers=1))
     try:
@@ -442,6 +551,91 @@ def test_a_clock_goes_on_while_whoever_is_on_turn_takes_back(server):
         assert sight["clock"]["blue"]["bank"] > 50
 
 
+def bank(seat: Seat, side: str = "red") -> float:
+    """The seconds that a side's clock shows."""
+    return float(seat.sight["clock"][side]["bank"])
+
+
+def test_a_clock_goes_on_while_nobody_is_there(server):
+    red, blue = server.friends(clock=HOUR)
+    with red, blue:
+        red.move("e3e4")
+        blue.until(lambda sight: sight["ply"] == 1)
+    room = server.host.rooms[red.game]
+    wait_until(lambda: not room.clients)
+    room.began -= 600
+    with server.sit(red.game, "blue", blue.secret) as blue:
+        assert 2980 < bank(blue, "blue") <= 3000 and bank(blue, "red") > 3590
+        room.began -= 3000
+    with server.sit(red.game, "red", red.secret) as red:
+        assert red.until(lambda sight: sight["over"] is not None)["over"]["end"] == "time"
+
+
+def test_time_that_was_used_before_a_server_ended_counts_and_the_time_without_it_does_not(tmp_path):
+    first = Server(tmp_path / "games.sqlite")
+    red, blue = first.friends(clock=HOUR)
+    first.host.rooms[red.game].began -= 600
+    first.close()
+    for closed in (red, blue):
+        closed.ws.close()
+    for _ in range(2):  # nor is it counted twice
+        again = Server(tmp_path / "games.sqlite")
+        try:
+            with again.sit(red.game, "red", red.secret) as seat:
+                assert 2980 < bank(seat) <= 3000
+        finally:
+            again.close()
+    again = Server(tmp_path / "games.sqlite")
+    try:
+        with again.sit(red.game, "red", red.secret) as seat:
+            seat.move("e3e4")
+            assert 2980 < bank(seat, "red") <= 3000 and bank(seat, "blue") > 3590
+    finally:
+        again.close()
+
+
+def test_after_a_server_was_killed_the_move_begins_anew(tmp_path):
+    """It could note nothing. Another server on its shelf finds what one finds that is started after it."""
+    killed, after = Server(tmp_path / "games.sqlite"), Server(tmp_path / "games.sqlite")
+    try:
+        red, blue = killed.friends(clock=HOUR)
+        red.move("e3e4")
+        blue.until(lambda sight: sight["ply"] == 1)
+        killed.host.rooms[red.game].began -= 600
+        with after.sit(red.game, "blue", blue.secret) as seat:
+            assert bank(seat, "blue") > 3590
+        red.ws.close()
+        blue.ws.close()
+    finally:
+        after.close()
+        killed.close()
+
+
+def test_a_machines_clock_does_not_tell_how_quickly_it_found_its_move():
+    """Neither at the first move nor later: what is held back is charged."""
+    server = Server(settings=Settings(delay=0.35, workers=1, warm_up=False))
+    try:
+        for _ in range(2):  # in the first game it has to start
+            made = server.level("recruit", "blue", WALLED, clock=HOUR)
+            with server.sit(made["game"], "blue", made["seats"]["blue"]) as seat:
+                seat.until(lambda sight: sight["ply"] == 1)
+                first = bank(seat)
+                seat.quiet_move(random.Random(1))
+                seat.until(lambda sight: sight["ply"] == 3)
+                assert first < 3600 - 0.34 and bank(seat) < first - 0.34
+    finally:
+        server.close()
+
+
+def test_two_machines_play_without_a_clock(server):
+    """It would run while they are paused, or nobody watches, and so neither thinks."""
+    against = {"kind": "watch", "red": "cadet", "blue": "cadet"}
+    for clock in ({"kind": "strategus"}, HOUR):
+        status, found, _ = server.ask("POST", "/api/games", {"variant": "fives", "against": against, "clock": clock})
+        assert (status, found["error"]["code"]) == (400, "clock") and "without a clock" in found["error"]["text"]
+    assert server.post("/api/games", variant="fives", against=against, clock={"kind": "none"})["seats"]
+
+
 def test_a_review_that_nobody_waits_for_makes_room_for_one_that_somebody_does(server):
     made = [server.level("cadet", "red", WALLED) for _ in range(3)]
     for each in made:
@@ -452,13 +646,39 @@ def test_a_review_that_nobody_waits_for_makes_room_for_one_that_somebody_does(se
         return server.ask("GET", f"/api/games/{each['game']}/review", secret=each["seats"]["red"])[0]
 
     assert [review(each) for each in made[:2]] == [202, 202]
-    first, second = (server.host._reviews[each["game"]] for each in made[:2])
+    first, second = (server.host.reviews._making[each["game"]] for each in made[:2])
     first.asked -= 31
     second.asked -= 29
     assert review(made[2]) == 202
     wait_until(lambda: first.task.cancelled())
-    assert made[0]["game"] not in server.host._reviews
+    assert made[0]["game"] not in server.host.reviews._making
     wait_until(lambda: review(made[0]) == 200)
+
+
+def test_a_review_that_failed_is_told_once_and_forgotten_if_nobody_asks_again(server, monkeypatch):
+    made = [server.level("cadet", "red", WALLED) for _ in range(2)]
+    for each in made:
+        with server.sit(each["game"], "red", each["seats"]["red"]) as seat:
+            give_up(seat)
+    reviews = server.host.reviews
+
+    def review(each: dict[str, Any]) -> int:
+        return server.ask("GET", f"/api/games/{each['game']}/review", secret=each["seats"]["red"])[0]
+
+    async def broken(*_):
+        raise ThinkingError("The wheel is broken.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(reviews.thinking, "ask", broken)
+        assert review(made[0]) == 202
+        wait_until(lambda: reviews._making[made[0]["game"]].error is not None)
+        assert (review(made[0]), review(made[0])) == (502, 202)
+        wait_until(lambda: reviews._making[made[0]["game"]].error is not None)
+    reviews._making[made[0]["game"]].asked -= 31
+    assert review(made[1]) == 202
+    assert list(reviews._making) == [made[1]["game"]]
+    wait_until(lambda: review(made[1]) == 200)
+    assert not reviews._making
 
 
 def test_a_level_that_cannot_play_says_so_and_nothing_hangs(server):
@@ -478,6 +698,53 @@ def test_a_machine_whose_move_fails_forfeits_with_a_sentence(server, monkeypatch
         over = seat.until(lambda sight: sight["over"] is not None)["over"]
         assert (over["winner"], over["end"]) == ("red", "illegal")
         assert "Cadet gave no legal move: There is no agent 'nobody'" in over["detail"]
+
+
+def test_a_machine_whose_move_breaks_the_server_forfeits_and_the_server_says_so(server, monkeypatch, caplog):
+    made = server.level("cadet", "red")
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+
+        async def broken(*_):
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(server.host.quick, "ask", broken)
+        seat.do("move", **{"from": "e3", "to": "e4"})
+        over = seat.until(lambda sight: sight["over"] is not None)["over"]
+        assert (over["winner"], over["end"]) == ("red", "illegal") and "Cadet gave no legal move" in over["detail"]
+        assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_sight_that_cannot_be_made_is_logged_and_closes_its_socket(server, monkeypatch, caplog):
+    red, blue = server.friends()
+    with red, blue:
+
+        def broken(*_):
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(wall, "sight", broken)
+        red.do("move", **{"from": "e3", "to": "e4"})
+        with pytest.raises(ConnectionClosed) as closed:
+            while True:
+                red.hear()
+        assert closed.value.rcvd.code == 1011
+        assert "ZeroDivisionError" in caplog.text and red.secret not in caplog.text
+
+
+def test_a_rematch_that_could_not_be_made_leaves_no_room_behind(server, monkeypatch):
+    made = server.level("cadet", "red")
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        give_up(seat)
+        room = server.host.rooms[made["game"]]
+
+        async def fail_when_all_are_gone(*_):
+            while room.clients:
+                await asyncio.sleep(0.01)
+            raise ThinkingError("There is no setup.")
+
+        monkeypatch.setattr(server.host, "_new_table", fail_when_all_are_gone)
+        seat.do("rematch")
+        seat.until(lambda sight: sight["rematch"] == ["red"])
+    wait_until(lambda: made["game"] not in server.host.rooms, 20)
 
 
 # ── Setups, records, pictures, reviews, imports ──────────────────────────────────────────────────
@@ -787,6 +1054,39 @@ def test_beyond_loopback_addresses_in_numbers_and_the_given_name_are_names():
     assert not names("evil.example") and not names("games.example.evil") and not names("")
 
 
+def test_on_any_address_of_loopback_a_server_goes_by_that_address():
+    names = own_names("127.0.0.2")
+    assert names("127.0.0.2:8300") and names("localhost:8300") and names("127.0.0.1")
+    assert not names("127.0.0.3") and not names("192.168.1.7")
+
+
+def test_whoever_came_with_too_many_wrong_links_is_refused_before_his_next_is_tried():
+    server = Server(paced=True, settings=Settings(delay=0, workers=1, warm_up=False))
+    try:
+        made = server.level()
+        game, right = made["game"], made["seats"]["red"]
+        path = f"/api/games/{game}/record"
+        statuses = [server.ask("GET", path, secret="x" * 32)[0] for _ in range(30)]
+        assert statuses[:20] == [404] * 20 and statuses[-1] == 429
+        # Not even the right one: whoever guesses would learn that it is.
+        assert server.ask("GET", path, secret=right)[0] == 429
+        with server.socket() as ws:
+            ws.send(json.dumps({"do": "sit", "game": game, "seat": "red", "secret": right}))
+            assert json.loads(ws.recv(10))["code"] == "slow"
+    finally:
+        server.close()
+
+
+def test_right_links_are_not_counted():
+    server = Server(paced=True, settings=Settings(delay=0, workers=1, warm_up=False))
+    try:
+        made = server.level()
+        for _ in range(40):
+            server.sit(made["game"], "red", made["seats"]["red"]).ws.close()
+    finally:
+        server.close()
+
+
 def test_a_server_behind_another_goes_by_the_name_of_that_one():
     name, wanted = "play.example.com", {"variant": "barrage", "kind": "random"}
     server = Server(name=name)
@@ -802,6 +1102,49 @@ def test_a_server_behind_another_goes_by_the_name_of_that_one():
         assert server.ask("POST", "/api/setups", wanted, Host=name, Origin="https://evil.example")[0] == 403
         with pytest.raises(InvalidStatus):
             server.socket("https://evil.example", name)
+    finally:
+        server.close()
+
+
+def let_in(server: Server, name: str, through: list[str]) -> int:
+    """How many sockets are let in of those whose addresses another server tells, one after the other."""
+    found = []
+    try:
+        for address in through:
+            headers = {"X-Forwarded-For": address}
+            found.append(server.socket(f"https://{name}", name, headers))
+    except InvalidStatus:
+        pass
+    finally:
+        for ws in found:
+            ws.close()
+    wait_until(lambda: not server.limits._sockets)
+    return len(found)
+
+
+def test_whoever_comes_through_a_server_before_this_one_is_limited_by_his_own_address():
+    name, many = "play.example.com", SOCKETS_OF_ONE + 1
+    server = Server(name=name, paced=True)
+    try:
+        everybody = [f"192.0.2.{number}" for number in range(many)]
+        assert let_in(server, name, everybody) == many
+        assert let_in(server, name, ["192.0.2.1"] * many) == SOCKETS_OF_ONE
+        # What he says himself comes before what the other server adds.
+        assert let_in(server, name, [f"{each}, 192.0.2.1" for each in everybody]) == SOCKETS_OF_ONE
+        statuses = [
+            server.ask("GET", "/api/offer", Host=name, X_Forwarded_For=f"198.51.100.{number % 100}")[0]
+            for number in range(400)
+        ]
+        assert set(statuses) == {200}
+    finally:
+        server.close()
+
+
+def test_a_server_that_nobody_stands_before_believes_no_address_that_it_is_told():
+    server = Server(paced=True)
+    try:
+        addresses = [f"192.0.2.{number}" for number in range(SOCKETS_OF_ONE + 1)]
+        assert let_in(server, f"127.0.0.1:{server.port}", addresses) == SOCKETS_OF_ONE
     finally:
         server.close()
 

@@ -659,15 +659,15 @@ def test_a_promise_that_is_changed_in_the_middle_of_a_game_is_caught_by_whoever_
 
 
 def test_a_long_game_is_read_beside_all_other_games_and_once_for_all_who_wait_for_it(monkeypatch):
-    replay, read = module._replay, []
+    read_table, read = module._read_table, []
     begun, answered = threading.Event(), threading.Event()
 
     def slowly(game: str, events: list[Event]) -> Table:
         begun.set()
         read.append((game, answered.wait(5)))  # in vain, if it keeps those from their answers who are to wait for it
-        return replay(game, events)
+        return read_table(game, events)
 
-    monkeypatch.setattr(module, "_replay", slowly)
+    monkeypatch.setattr(module, "_read_table", slowly)
 
     async def story() -> None:
         host = Host(Shelf(":memory:"), levels(), Settings(warm_up=False))

@@ -177,6 +177,8 @@ def test_a_server_behind_another_is_told_its_name_and_paces_those_who_come_throu
         assert talk.ask("GET", "/api/offer", Host="example.com")[0] == 421
         statuses = [talk.ask("GET", "/api/offer", Host=name)[0] for _ in range(400)]
         assert statuses[0] == 200 and 429 in statuses
+        told = [talk.ask("GET", "/api/offer", Host=name, X_Forwarded_For=f"192.0.2.{each}")[0] for each in range(100)]
+        assert set(told) == {200}, "whoever is told apart is limited by himself"
     finally:
         process.kill()
         process.communicate(timeout=PATIENCE)

@@ -59,6 +59,7 @@ def random_command(at: Table, rng: random.Random) -> None:
                 lambda: at.answer(seat, "draw", rng.random() < 0.1),
                 lambda: at.answer(seat, "take_back", rng.random() < 0.7),
                 lambda: at.wish_rematch(seat),
+                lambda: at.keep_time(spent),
                 lambda: at.move(seat, "a1", "a2"),
                 lambda: at.give_setup(seat, other),
                 lambda: rng.random() < 0.05 and at.resign(seat),
@@ -190,6 +191,31 @@ def test_an_offer_lapses_with_the_move_of_whoever_was_asked():
     at.offer_draw("blue")
     play(at, "e4e3")
     assert at.offer is None
+
+
+def test_an_answer_is_told_until_whoever_offered_moves():
+    at = play(table(), "e3e4")
+    at.offer_draw("red")
+    at.answer("blue", "draw", False)
+    play(at, "d8d7")
+    assert at.note == {"kind": "draw", "by": "blue", "accept": False, "why": None}
+    play(at, "e4e3")
+    assert at.note is None
+
+
+def test_time_that_was_kept_is_of_the_move_that_is_being_thought_about():
+    at = play(table("level", (PERSON, MACHINE), {"kind": "strategus"}), "e3e4", "d8d7")
+    at.keep_time(7_000)
+    at.take_back("red")  # to his own last turn: he thinks on
+    assert (at.turn, at.used) == (0, 7_000)
+    play(at, "e3e4")
+    assert at.used == 0
+    at.keep_time(5_000)
+    at.take_back("red")
+    assert (at.turn, at.used) == (0, 0)
+    at.resign("red")
+    with pytest.raises(TableError, match="is over"):
+        at.keep_time(1)
 
 
 def test_time_that_is_up_ends_the_game_even_with_a_move():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing.process
 import os
 import signal
 import time
@@ -100,6 +101,61 @@ def test_a_task_that_kills_every_process_ends_with_a_sentence(tmp_path):
     async def work(thinking):
         with pytest.raises(ThinkingError, match="has ended 3 times in a row"):
             await thinking.ask(Die(tmp_path / "log", 99), 30)
+        return await thinking.ask(Report(), 30)
+
+    assert asyncio.run(by(work))
+
+
+def failing_starts(monkeypatch, times: int) -> list[str]:
+    """Have the next so many processes fail to start, as where the system has no room for one; returns which did."""
+    start, failed = multiprocessing.process.BaseProcess.start, []
+
+    def start_or_fail(process):
+        if len(failed) < times:
+            failed.append(process.name)
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+        start(process)
+
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", start_or_fail)
+    return failed
+
+
+@pytest.mark.parametrize("times", [1, module.ATTEMPTS])
+def test_a_process_that_cannot_be_started_costs_no_more_than_the_task_that_wanted_it(monkeypatch, caplog, times):
+    async def work(thinking):
+        failed = failing_starts(monkeypatch, times)
+        if times == module.ATTEMPTS:
+            with pytest.raises(ThinkingError, match="3 times in a row"):
+                await asyncio.wait_for(thinking.ask(Report(), 30), 60)
+        found = await asyncio.wait_for(thinking.ask(Report(), 30), 60)
+        return found, failed
+
+    found, failed = asyncio.run(by(work))
+    assert found != os.getpid() and len(failed) == times
+    assert caplog.text.count("Resource temporarily unavailable") == times
+
+
+def test_whatever_goes_wrong_around_a_task_is_told_to_whoever_asked_and_the_next_is_answered(monkeypatch, caplog):
+    async def work(thinking):
+        submit = thinking._threads.submit
+
+        def once(*args):
+            monkeypatch.setattr(thinking._threads, "submit", submit)
+            raise RuntimeError("can't start new thread")
+
+        monkeypatch.setattr(thinking._threads, "submit", once)
+        with pytest.raises(ThinkingError, match="could not be thought about"):
+            await asyncio.wait_for(thinking.ask(Report(), 30), 60)
+        return await asyncio.wait_for(thinking.ask(Report(), 30), 60)
+
+    assert asyncio.run(by(work))
+    assert "can't start new thread" in caplog.text
+
+
+def test_a_task_that_cannot_be_sent_is_answered_with_a_sentence():
+    async def work(thinking):
+        with pytest.raises(ThinkingError, match="could not be thought about"):
+            await thinking.ask(Fail(lambda: None), 30)
         return await thinking.ask(Report(), 30)
 
     assert asyncio.run(by(work))

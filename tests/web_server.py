@@ -93,12 +93,16 @@ class Talk:
         [taken] = self.post(f"/api/games/{game}/join", invitation=invitation, secret=secret)["seats"].items()
         return taken
 
-    def socket(self, origin: str | None = None, name: str | None = None) -> ClientConnection:
+    def socket(
+        self, origin: str | None = None, name: str | None = None, headers: dict[str, str] | None = None
+    ) -> ClientConnection:
         """A bare socket; `name` is what the server is called by whoever opens it."""
         address = f"ws://{name or f'127.0.0.1:{self.port}'}/ws"
         chosen: Any = origin or self.origin
         there = socket.create_connection(("127.0.0.1", self.port), PATIENCE)
-        return connect(address, sock=there, origin=chosen, compression=None, open_timeout=PATIENCE).__enter__()
+        return connect(
+            address, sock=there, origin=chosen, additional_headers=headers, compression=None, open_timeout=PATIENCE
+        ).__enter__()
 
     def sit(self, game: str, seat: str, secret: str, have: int = 0) -> Seat:
         """A seat at a table."""
@@ -201,7 +205,7 @@ class Server(Talk):
         super().__init__(listener.getsockname()[1])
         self.limits = Limits(paced, sockets=sockets)
         app = make_app(self.host, self.limits, own_names("127.0.0.1", name))
-        self.config = configuration(app, sockets)
+        self.config = configuration(app, sockets, name is not None)
         self.config.timeout_graceful_shutdown = 1
         self._server = uvicorn.Server(self.config)
         self._thread = threading.Thread(target=self._server.run, args=([listener],), daemon=True)

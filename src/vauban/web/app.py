@@ -29,9 +29,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.stratego.pieces import PLAYERS
-from vauban.web.host import Host, NoSuchGameError, ReviewError
+from vauban.web.host import Host, NoSuchGameError
 from vauban.web.limits import BODY_BYTES, FLOOD, IMPORT_BYTES, MESSAGE_BYTES, Limits
 from vauban.web.offer import offer
+from vauban.web.reviews import ReviewError
 from vauban.web.rooms import Client
 from vauban.web.shelf import ClearedError, ConflictError, ShelfError, UnreadableError
 from vauban.web.table import Table, TableError
@@ -94,8 +95,9 @@ def make_app(host: Host, limits: Limits, names: Callable[[str], bool]) -> FastAP
 def own_names(host: str, public: str | None = None) -> Callable[[str], bool]:
     """What a server that listens on a host may be called: a page that a foreign name leads to is another site's.
 
-    On loopback the three names of this machine. Elsewhere any address in numbers, the host's name as it was given, and
-    this machine's own name. `public` besides: what a server that stands before this one is called.
+    On loopback the three names of this machine, and the address as it was given. Elsewhere any address in numbers, the
+    host's name as it was given, and this machine's own name. `public` besides: what a server that stands before this
+    one is called.
     """
     known = {"localhost"}
     if public is not None:
@@ -103,7 +105,7 @@ def own_names(host: str, public: str | None = None) -> Callable[[str], bool]:
             raise ConfigurationError(f"{public!r} is no name: give it without https:// and path, as play.example.com")
         known.add(_bare(public))
     if is_loopback(host):
-        known |= {"127.0.0.1", "::1"}
+        known |= {host.lower(), "127.0.0.1", "::1"}
         return lambda name: _bare(name) in known
     machine = socket.gethostname().lower()
     known |= {host.lower(), machine, f"{machine}.local", socket.getfqdn().lower()}
@@ -289,14 +291,14 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
     @app.post("/api/games/{game}/join")
     async def join(game: str, request: Request) -> Response:
         wanted = await body(request)
-        with _guarded(request):
+        with guarded(limits, address_of(request.scope)):
             return JSONResponse(await host.join(game, wanted))
 
     @app.post("/api/games/{game}/play-on")
     async def play_on(game: str, request: Request) -> Response:
         _pace(request)
         wanted = await body(request)
-        with _guarded(request):
+        with guarded(limits, address_of(request.scope)):
             table = await host.finished(game, str(wanted.get("secret", "")))
         return JSONResponse(await host.play_on(table, wanted))
 
@@ -314,7 +316,7 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
 
     @app.get("/api/games/{game}/review")
     async def review(game: str, request: Request) -> Response:
-        found = host.review(await _finished(game, request))
+        found = host.reviews.ask(await _finished(game, request))
         if isinstance(found, str):
             return Response(found, media_type="application/json")
         return JSONResponse({"progress": found}, 202)
@@ -333,19 +335,9 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
         return Response(look.svg(), media_type="image/svg+xml")
 
     async def _finished(game: str, request: Request) -> Table:
-        with _guarded(request):
+        with guarded(limits, address_of(request.scope)):
             # In a header: addresses are written into logs on the way.
             return await host.finished(game, request.headers.get("vauban-secret", ""))
-
-    @contextmanager
-    def _guarded(request: Request) -> Iterator[None]:
-        """Around what asks with a secret: who comes with wrong ones is paced."""
-        try:
-            yield
-        except NoSuchGameError:
-            if not limits.take("secrets", address_of(request.scope)):
-                raise TableError("slow", "Too many wrong links. Wait a little.") from None
-            raise
 
     def _pace(request: Request) -> None:
         pace_games(limits, address_of(request.scope))
@@ -355,6 +347,18 @@ def pace_games(limits: Limits, address: str) -> None:
     """Refuse who asks for too many games."""
     if not limits.take("games", address):
         raise TableError("busy", "That is too many games at once. Wait a little.", "games")
+
+
+@contextmanager
+def guarded(limits: Limits, address: str) -> Iterator[None]:
+    """Around what asks with a secret: whoever came with too many wrong ones is refused before another is tried."""
+    if not limits.allows("secrets", address):
+        raise TableError("slow", "Too many wrong links. Wait a little.")
+    try:
+        yield
+    except NoSuchGameError:
+        limits.take("secrets", address)
+        raise
 
 
 async def body(request: Request, most: int = BODY_BYTES) -> Json:
@@ -412,12 +416,24 @@ def _add_socket(app: FastAPI, host: Host, limits: Limits) -> None:
 
 async def _send(websocket: WebSocket, client: Client, host: Host) -> None:
     """Send what comes up; a socket that does not take it, or whose table is gone, is closed."""
-    with suppress(Exception):  # it is gone: whoever listens to it finds out
+    try:
         async for text in client.outgoing(host.look):
-            async with asyncio.timeout(SEND_SECONDS):
-                await websocket.send_text(text)
+            if not await _took(websocket, text):
+                break
+    except Exception:
+        log.exception("a table could not be shown")
     with suppress(Exception):
         await websocket.close(1011)
+
+
+async def _took(websocket: WebSocket, text: str) -> bool:
+    """Send a text; false if the socket is gone, or does not take it: whoever listens to it finds out."""
+    try:
+        async with asyncio.timeout(SEND_SECONDS):
+            await websocket.send_text(text)
+    except Exception:
+        return False
+    return True
 
 
 async def _listen(websocket: WebSocket, client: Client, host: Host, limits: Limits, address: str) -> None:
@@ -470,10 +486,6 @@ async def _sit(client: Client, host: Host, limits: Limits, address: str, wanted:
         raise TableError("message", "'have' is the number of moves that are known already.")
     if eyes is not None and not isinstance(eyes, str):
         raise TableError("message", "'eyes' is a side, or nothing.")
-    try:
+    with guarded(limits, address):
         await host.sit(client, game, seat, secret, have, eyes)
-    except NoSuchGameError:
-        if not limits.take("secrets", address):
-            raise TableError("slow", "Too many wrong links. Wait a little.") from None
-        raise
     client.show(number if isinstance(number, int | str) else None)

@@ -28,7 +28,8 @@ from vauban.web.commitment import new_salt
 from vauban.web.imports import imported
 from vauban.web.levels import Level, find_level, has_learned, learned_agents
 from vauban.web.offer import OFFERED, find_offered
-from vauban.web.playing_on import replay, setups_with
+from vauban.web.playing_on import make_moves, setups_with
+from vauban.web.reviews import Reviews
 from vauban.web.rooms import Client, Room, numbered
 from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
 from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, TableError, new_table
@@ -37,7 +38,6 @@ from vauban.web.thinking import (
     ChooseMove,
     ChooseSetup,
     DrawHidden,
-    ReviewGame,
     Thinking,
     WarmUp,
     WeighDraw,
@@ -54,7 +54,6 @@ SETUP_SECONDS = 120.0
 """For a setup: the first one may have to wait until kernels are compiled."""
 MOVE_SECONDS = 120.0
 """For a move at least; else twenty times what the agent usually takes."""
-REVIEW_SECONDS = 1800.0
 RECENT_PLIES = 10_000
 """Of finished games that are kept in memory, all together: to look back on one takes many questions."""
 
@@ -72,16 +71,12 @@ class NoSuchGameError(VaubanError):
         super().__init__("There is no such game, or this link does not open it.")
 
 
-class ReviewError(VaubanError):
-    """A game could not be looked back on; the message says why."""
-
-
 @dataclass(frozen=True)
 class Settings:
     """What a server may do differently."""
 
     delay: float = 0.35
-    """Seconds after a person's move before an agent's answer is shown."""
+    """Seconds from when an agent is on turn before its move is shown, however quickly it was found."""
     watch_delay: float = 0.8
     """The same between moves of two agents."""
     absence: float = 5.0
@@ -94,17 +89,6 @@ class Settings:
     """Whether workers get ready before anybody plays."""
 
 
-@dataclass(eq=False)
-class Reviewing:
-    """A review that is being made."""
-
-    task: asyncio.Task[None]
-    share: float = 0.0
-    """How far it is."""
-    asked: float = 0.0
-    """When somebody last wanted to know."""
-
-
 class Host:
     """All tables of a server."""
 
@@ -115,21 +99,18 @@ class Host:
         # Whoever thinks long has processes of his own, and so has looking back: no other game waits for them.
         self.quick = Thinking(self.settings.workers, warm_ups=self._warm_ups(True))
         self.deep = Thinking(self.settings.workers, warm_ups=self._warm_ups(False))
-        self.reviewing = Thinking(1, queue=8)
+        self.reviews = Reviews(shelf, self.levels, self.settings.patience)
         self.rooms: dict[str, Room] = {}
         self._recent: OrderedDict[str, Table] = OrderedDict()
         """Finished games that somebody looked at not long ago."""
         self._reading: dict[str, asyncio.Task[Table]] = {}
         """Tables that are being read from the shelf, by game."""
-        self._reviews: dict[str, Reviewing] = {}
-        """Reviews that are being made, by game, in the order in which they were asked for."""
-        self._failed: dict[str, VaubanError] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
         """Begin."""
-        for thinking in (self.quick, self.deep, self.reviewing):
-            thinking.start()
+        for each in (self.quick, self.deep, self.reviews):
+            each.start()
 
     async def close(self) -> None:
         """End: all that matters is on the shelf."""
@@ -139,8 +120,10 @@ class Host:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for thinking in (self.quick, self.deep, self.reviewing):
-            await thinking.close()
+        for room in self.rooms.values():
+            self._keep_time(room)
+        for each in (self.quick, self.deep, self.reviews):
+            await each.close()
         self.shelf.close()
 
     # ── Before a game ────────────────────────────────────────────────────────────────────────────
@@ -184,6 +167,9 @@ class Host:
         clock = wanted.get("clock")
         if clock is not None and not isinstance(clock, dict):
             raise TableError("clock", 'A clock is given as {"kind": "none"}, for instance.')
+        if kind == "watch" and clock is not None and clock.get("kind") != "none":
+            # It would run on while they are paused, or nobody watches, and nobody thinks.
+            raise TableError("clock", "Two machines play without a clock: leave it out.")
         takebacks, aids = read_switch(wanted, "takebacks"), read_switch(wanted, "aids")
         side = read_side(wanted.get("side", "red"))
         sitters = [PERSON, PERSON]
@@ -293,7 +279,7 @@ class Host:
         for player, setup in known.items():
             table.give_setup(PLAYERS[player], setup, new_salt() if table.sitters[player].is_machine else None)
         if moves:
-            await asyncio.to_thread(replay, table, moves)
+            await asyncio.to_thread(make_moves, table, moves)
         self.shelf.append(table.game, 0, table.events)
         self._remember(table)
         return table
@@ -308,47 +294,6 @@ class Host:
         if table.over is None:
             raise TableError("phase", "The game is not over yet.", "phase.running")
         return table
-
-    def review(self, table: Table) -> str | float:
-        """What there is to say about a finished game, as JSON; or how far the making of it is. Begins it if need be."""
-        kept = self.shelf.review(table.game)
-        if kept is not None:
-            return kept
-        if table.game in self._failed:
-            raise self._failed.pop(table.game)
-        if table.game not in self._reviews:
-            self._reviews[table.game] = Reviewing(self._spawn(self._make_review(table)))
-        found, now = self._reviews[table.game], time.monotonic()
-        found.asked = now
-        for game, other in list(self._reviews.items())[:-1]:
-            # Others wait behind it, and whoever wanted it asks no more.
-            if now - other.asked > self.settings.patience:
-                other.task.cancel()
-                del self._reviews[game]
-        return found.share
-
-    async def _make_review(self, table: Table) -> None:
-        learned, this = learned_agents(table.variant.name, self.levels), asyncio.current_task()
-
-        def mine() -> Reviewing | None:
-            """Its entry, unless it has been given up, and perhaps begun anew."""
-            found = self._reviews.get(table.game)
-            return found if found is not None and found.task is this else None
-
-        def tell(share: float) -> None:
-            if (found := mine()) is not None:
-                found.share = share
-
-        try:
-            task = ReviewGame(table.record(), learned[-1] if learned else None)
-            self.shelf.keep_review(table.game, await self.reviewing.ask(task, REVIEW_SECONDS, tell))
-        except (BusyError, ShelfError) as error:
-            self._failed[table.game] = error
-        except VaubanError as error:
-            self._failed[table.game] = ReviewError(sentence(error))
-        finally:
-            if mine() is not None:
-                del self._reviews[table.game]
 
     # ── At a table ───────────────────────────────────────────────────────────────────────────────
 
@@ -439,7 +384,7 @@ class Host:
             if not events:
                 return None
             # A long game takes a while to read: not while all other games wait.
-            self._reading[game] = asyncio.create_task(asyncio.to_thread(_replay, game, events))
+            self._reading[game] = asyncio.create_task(asyncio.to_thread(_read_table, game, events))
             self._reading[game].add_done_callback(lambda _: self._reading.pop(game))
         read = await asyncio.shield(self._reading[game])  # who gives up waiting leaves it to the others
         table = self._in_memory(game) or read
@@ -471,11 +416,21 @@ class Host:
         """The room of a table, which `_changed` or `_tidy` forgets when nothing goes on in it."""
         room = self.rooms.get(table.game)
         if room is None:
-            room = self.rooms[table.game] = Room(table, len(table.events), time.monotonic(), table.turn)
+            began = time.monotonic() - table.used / 1000
+            room = self.rooms[table.game] = Room(table, len(table.events), began, table.turn)
         return room
 
     def _spent(self, room: Room) -> int:
         return int((time.monotonic() - room.began) * 1000)
+
+    def _keep_time(self, room: Room) -> None:
+        """Note how long the side on turn has thought: the server that reads this table again goes on from there."""
+        if room.ticks:
+            room.table.keep_time(self._spent(room))
+            try:
+                self.shelf.append(room.table.game, room.stored, room.table.events[room.stored :])
+            except (ConflictError, ShelfError) as error:
+                log.error("the time of a move that is being thought about could not be kept: %s", error)
 
     def _changed(self, room: Room) -> None:
         """A table has changed: keep it, show it, go on."""
@@ -576,28 +531,30 @@ class Host:
         """Have a machine choose its move, and play it."""
         table = room.table
         assert table.board is not None
-        player, ply = table.turn, table.plies
+        player = table.turn
         sitter, side = table.sitters[player], PLAYERS[player]
         begun = time.monotonic()
         try:
             answer = await self._patiently(ChooseMove(sitter.agent, sitter.seed, table.board.view(player)), sitter)
-            spent = self._spent(room)
             pause = self.settings.delay
             if table.kind == "watch":
                 pause = 0.0 if room.stepping else PACES[table.pace] * self.settings.watch_delay
             # Not even a sleep of nothing where there is no pause: it would cost a turn of the loop in every game.
-            if ply and begun + pause > time.monotonic():
+            if begun + pause > time.monotonic():
                 await asyncio.sleep(begun + pause - time.monotonic())
+            if room.weighing is not None:  # whoever offered a draw hears first what becomes of it
+                await asyncio.wait({room.weighing})
             room.thinking, room.stepping = None, False
             if answer is None:
                 table.resign(side)
             else:
                 source, target = (table.variant.square_name(square) for square in answer)
-                table.move(side, source, target, spent)
-        except VaubanError as error:
+                # All of it is charged: else the clock would tell how quickly a move was found.
+                table.move(side, source, target, self._spent(room))
+        except Exception as error:
             room.thinking, room.stepping = None, False
             if table.phase == "play":
-                table.forfeit(player, f"{sitter.name} gave no legal move: {sentence(error)}")
+                table.forfeit(player, f"{sitter.name} gave no legal move: {_reason(error)}")
         self._changed(room)
 
     async def _patiently(self, task: ChooseMove, sitter: Sitter) -> tuple[int, int] | None:
@@ -622,8 +579,8 @@ class Host:
         try:
             task = WeighDraw(sitter.agent, sitter.seed, board.view(player))
             accept, why = await self._thinking(sitter.agent, sitter.seconds).ask(task, SETUP_SECONDS)
-        except VaubanError as error:
-            log.error("%s cannot answer an offer: %s", sitter.agent, error)
+        except Exception as error:
+            log.error("%s cannot answer an offer: %s", sitter.agent, _reason(error))
             accept, why = False, "unable"
         room.weighing = None
         if table.phase == "play" and table.offer is not None and table.offer.kind == "draw":
@@ -646,38 +603,35 @@ class Host:
             self._spawn(self._make_rematch(room))
 
     async def _make_rematch(self, room: Room) -> None:
-        """Another table with the colours changed; against a machine a person keeps his setup, if he wants to."""
-        table = room.table
+        """Another table with the colours changed, which all at this one are told of."""
         try:
-            red, blue = (
-                Sitter(s.who, s.name, s.level, s.agent, secrets.randbits(62), s.seconds) for s in table.sitters[::-1]
-            )
-            made = new_table(
-                table.variant.name, table.kind, (red, blue), table.clock.as_json(), table.takebacks, table.aids
-            )
-            own = {
-                1 - player: setup
-                for player, setup in enumerate(table.setups)
-                if table.kind == "level" and table.keeps_setup and not table.sitters[player].is_machine and setup
-            }
-            there = await self._new_table(made, own)
+            there = await self._rematch_table(room.table)
         except VaubanError as error:
             for client in room.clients:
                 client.reply({"say": "error", "code": "rematch", "key": "rematch", "data": {}, "text": sentence(error)})
-            return
+        else:
+            room.table.follow(there.game, _rematch_seats(room.table, there))
+            self._changed(room)
+            for client in room.clients:
+                self._tell_of_rematch(room, client)
         finally:
             room.matching = False
-        if table.kind == "hotseat":
-            seats = dict.fromkeys(PLAYERS, there.secrets)
-        elif table.kind == "watch":
-            seats = {WATCH: there.secrets}
-        else:
-            swapped = dict(zip(PLAYERS, PLAYERS[::-1], strict=True))
-            seats = {seat: {new: there.secrets[new]} for seat, new in swapped.items() if new in there.secrets}
-        table.follow(there.game, seats)
-        self._changed(room)
-        for client in room.clients:
-            self._tell_of_rematch(room, client)
+            self._tidy(room)
+
+    async def _rematch_table(self, table: Table) -> Table:
+        """The same with the colours changed; against a machine a person keeps his setup, if he wants to."""
+        red, blue = (
+            Sitter(s.who, s.name, s.level, s.agent, secrets.randbits(62), s.seconds) for s in table.sitters[::-1]
+        )
+        made = new_table(
+            table.variant.name, table.kind, (red, blue), table.clock.as_json(), table.takebacks, table.aids
+        )
+        own = {
+            1 - player: setup
+            for player, setup in enumerate(table.setups)
+            if table.kind == "level" and table.keeps_setup and not table.sitters[player].is_machine and setup
+        }
+        return await self._new_table(made, own)
 
     def _tell_of_rematch(self, room: Room, client: Client) -> None:
         assert room.table.follower is not None
@@ -698,12 +652,30 @@ class Host:
             log.error("a game could not go on", exc_info=task.exception())
 
 
-def _replay(game: str, events: Sequence[Event]) -> Table:
+def _rematch_seats(table: Table, there: Table) -> dict[str, dict[str, str]]:
+    """By seat at a table, the seats at that of the rematch with their secrets."""
+    if table.kind == "hotseat":
+        return dict.fromkeys(PLAYERS, there.secrets)
+    if table.kind == "watch":
+        return {WATCH: there.secrets}
+    swapped = dict(zip(PLAYERS, PLAYERS[::-1], strict=True))
+    return {seat: {new: there.secrets[new]} for seat, new in swapped.items() if new in there.secrets}
+
+
+def _read_table(game: str, events: Sequence[Event]) -> Table:
     try:
         return Table.replayed(events)
     except (VaubanError, KeyError, TypeError, ValueError) as error:
         log.error("game %s cannot be read from the shelf", game, exc_info=error)
         raise UnreadableError("This game was kept in a way that cannot be read any more.") from error
+
+
+def _reason(error: Exception) -> str:
+    """What there is to say of an error; one that nobody foresaw is logged."""
+    if isinstance(error, VaubanError):
+        return sentence(error)
+    log.error("a machine could not go on", exc_info=error)
+    return f"something went wrong at the server ({type(error).__name__})."
 
 
 def _is_quick(agent: str, seconds: float) -> bool:

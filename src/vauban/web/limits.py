@@ -61,14 +61,17 @@ class Bucket:
     tokens: float
     at: float
 
-    def take(self, now: float) -> bool:
-        """Take a token, if there is one."""
+    def has(self, now: float) -> bool:
+        """Whether there is a token."""
         self.tokens = min(self.most, self.tokens + (now - self.at) * self.rate)
         self.at = now
-        if self.tokens < 1:
-            return False
-        self.tokens -= 1
-        return True
+        return self.tokens >= 1
+
+    def take(self, now: float) -> bool:
+        """Take a token, if there is one."""
+        found = self.has(now)
+        self.tokens -= found
+        return found
 
 
 class Limits:
@@ -84,15 +87,19 @@ class Limits:
 
     def take(self, what: str, address: str) -> bool:
         """Whether one more of these is fine; it counts if it is."""
-        if not self.paced:
-            return True
+        return not self.paced or self._bucket(what, address).take(self._clock())
+
+    def allows(self, what: str, address: str) -> bool:
+        """Whether one more of these would be fine; nothing is counted."""
+        return not self.paced or self._bucket(what, address).has(self._clock())
+
+    def _bucket(self, what: str, address: str) -> Bucket:
         key = (what, address)
-        now = self._clock()
-        bucket = self._buckets.pop(key, None) or RATES[what].bucket(now)
+        bucket = self._buckets.pop(key, None) or RATES[what].bucket(self._clock())
         self._buckets[key] = bucket
         while len(self._buckets) > ADDRESSES * len(RATES):
             self._buckets.popitem(last=False)
-        return bucket.take(now)
+        return bucket
 
     def open_socket(self, address: str) -> bool:
         """Whether one more socket is fine; whoever was let in calls `close_socket` in the end."""

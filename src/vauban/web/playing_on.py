@@ -31,7 +31,7 @@ def setups_with(board: Board, hidden: Mapping[int, int]) -> tuple[str, str]:
     return setups
 
 
-def replay(table: Table, moves: Iterable[Move]) -> None:
+def make_moves(table: Table, moves: Iterable[Move]) -> None:
     """Make these moves at a table whose setups are there."""
     name = table.variant.square_name
     for move in moves:

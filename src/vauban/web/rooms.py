@@ -110,10 +110,14 @@ class Room:
     """A table for a rematch is being made."""
 
     @property
+    def ticks(self) -> bool:
+        """Whether a clock runs."""
+        return self.table.phase == "play" and self.table.clock.kind != "none"
+
+    @property
     def is_idle(self) -> bool:
         """Whether nothing goes on here that the shelf would not remember."""
-        ticking = self.table.phase == "play" and self.table.clock.kind != "none"
-        return not (self.clients or self.thinking or self.weighing or self.matching or ticking)
+        return not (self.clients or self.thinking or self.weighing or self.matching or self.ticks)
 
 
 def numbered(message: Json, number: Any) -> Json:

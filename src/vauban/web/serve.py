@@ -32,6 +32,8 @@ from vauban.web.thinking import draw_setup, prepare
 HOST, PORT = "127.0.0.1", 8300
 EVERYBODY = ("0.0.0.0", "::")
 """Hosts that stand for all addresses of a machine."""
+NEIGHBOURS = "127.0.0.1,::1"
+"""From where a server that stands before this one passes on who asks."""
 SHUTDOWN_SECONDS = 3
 OWN_FILES = 256
 """Open files that the server needs for itself: its shelf, its workers, the page's files."""
@@ -62,7 +64,7 @@ def serve(
     limits = Limits(paced=name is not None or not is_loopback(host), sockets=_room_for(SOCKETS))
     games = Shelf(shelf or default_shelf(), SHELF_BYTES if limits.paced else None)
     app = make_app(Host(games, levels(), settings), limits, names)
-    server = _Server(configuration(app, limits.sockets), address, others, browser)
+    server = _Server(configuration(app, limits.sockets, name is not None), address, others, browser)
     try:
         server.run(sockets=[listener])
     except KeyboardInterrupt:
@@ -71,8 +73,12 @@ def serve(
         listener.close()
 
 
-def configuration(app: FastAPI, sockets: int = SOCKETS) -> uvicorn.Config:
-    """How the application is served: with the limits, and without the logs, that this page needs."""
+def configuration(app: FastAPI, sockets: int = SOCKETS, behind: bool = False) -> uvicorn.Config:
+    """How the application is served: with the limits, and without the logs, that this page needs.
+
+    `behind`: whether a server on this machine stands before this one; it tells where people come from
+    (X-Forwarded-For, whose last entry is its own word), and they are limited by that. Nobody else is believed.
+    """
     return uvicorn.Config(
         app,
         http=HttpConnection,
@@ -84,7 +90,8 @@ def configuration(app: FastAPI, sockets: int = SOCKETS) -> uvicorn.Config:
         server_header=False,
         limit_concurrency=sockets + REQUESTS,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        proxy_headers=False,
+        proxy_headers=behind,
+        forwarded_allow_ips=NEIGHBOURS,
     )
 
 

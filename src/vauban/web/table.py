@@ -169,6 +169,8 @@ class Table:
         """From which ply of another game this one goes on, and how its hidden pieces came about."""
         self.at: int = made["at"]
         self.banks: Banks = self.clock.banks()
+        self.used = 0
+        """Milliseconds of the move that is being thought about which were used when a server ended (`keep_time`)."""
         self.setups: list[str | None] = [None, None]
         self.salts: list[str | None] = [None, None]
         self.board: Board | None = None
@@ -177,7 +179,7 @@ class Table:
         self.offered: list[int | None] = [None, None]
         """After which ply each side last offered a draw."""
         self.note: dict[str, Any] | None = None
-        """How the last offer was answered, if there is something to tell; the next move wipes it."""
+        """How the last offer was answered, if there is something to tell; the next move of whoever offered wipes it."""
         self.took_back = False
         self.firm: int | None = None
         """Moves up to this one have never been taken back; None: no move has."""
@@ -347,6 +349,11 @@ class Table:
         self._playing(PLAYERS[player])
         self._end(End(1 - player, "time"))
 
+    def keep_time(self, spent: int) -> None:
+        """The server ends: so many milliseconds the side on turn has thought about its move."""
+        self._playing(PLAYERS[self.turn])
+        self._happen({"what": "spent", "ms": spent})
+
     def forfeit(self, player: int, text: str) -> None:
         """A machine gave no legal answer; `text` says what went wrong."""
         self._playing(PLAYERS[player])
@@ -460,11 +467,11 @@ class Table:
         self._happen({"what": "end", **asdict(end)})
 
     def _happen(self, event: Event) -> None:
-        self.events.append(event)
         self._apply(event)
+        self.events.append(event)
 
     def _apply(self, event: Event) -> None:
-        what = event["what"]
+        turn, what = self.turn, event["what"]
         if what == "setup":
             self._apply_setup(event)
         elif what == "joined":
@@ -489,11 +496,15 @@ class Table:
             self.paused = event["paused"]
         elif what == "pace":
             self.pace = event["pace"]
+        elif what == "spent":
+            self.used = event["ms"]
         elif what == "wish":
             self.wishes.add(event["by"])
             self.keeps_setup = event["keep"]
         else:
             self.follower = {"game": event["game"], "seats": event["seats"]}
+        if self.turn != turn:
+            self.used = 0
 
     def _apply_setup(self, event: Event) -> None:
         self.setups[event["by"]] = event["setup"]
@@ -509,7 +520,9 @@ class Table:
         # An offer lapses when the side that was asked moves instead; one to take a move back, with any move.
         if self.offer is not None and (self.offer.by != self.turn or self.offer.kind == "take_back"):
             self.offer = None
-        self.note = None
+        # Whoever answers and moves in one breath has answered all the same.
+        if self.note is not None and self.note["by"] != PLAYERS[self.turn]:
+            self.note = None
         self.board.push(Move(self.variant.square(event["from"]), self.variant.square(event["to"])))
         self._judge()
 

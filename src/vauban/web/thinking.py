@@ -10,6 +10,7 @@ takes too long is replaced, and whoever asked is told. While there is nothing to
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import threading
 from collections import deque
@@ -40,7 +41,7 @@ GRACE = 1.0
 PATIENCE = 5.0
 """Seconds that a process has to end by itself."""
 QUEUE = 1024
-REVIEW_SECONDS = 1.5
+SEARCH_SECONDS = 1.5
 """For each position of a game that a search looks back on."""
 WORSE, BETTER, QUIET = -0.1, 0.1, 40
 """A draw is taken below the first value, and up to the second after so many plies without a battle."""
@@ -48,6 +49,8 @@ REASONS = {"own": ("less", "even", "more", "play"), "counted": ("weaker", "quiet
 """Why a draw is taken (the first two) or not, by whether the agent judges itself or armies were counted."""
 
 Tell = Callable[[float], None]
+
+log = logging.getLogger("vauban.web")
 
 
 class BusyError(VaubanError):
@@ -174,7 +177,7 @@ class ReviewGame:
         assert game.board is not None
         agent = None if self.agent is None else make_agent(self.agent)
         model = agent.model if isinstance(agent, ModelAgent) else None
-        search = None if model is None else Search(model.move, model.belief, SearchConfig(time=REVIEW_SECONDS))
+        search = None if model is None else Search(model.move, model.belief, SearchConfig(time=SEARCH_SECONDS))
         return review(game.board, model, search=search, ended=game.outcome, progress=tell).to_json()
 
 
@@ -288,6 +291,14 @@ class Thinking:
                 await self._answer(worker, asked)
 
     async def _answer(self, worker: _Worker, asked: _Asked) -> None:
+        """Have a worker do a task: whatever happens, whoever asked is answered, and the next one can be."""
+        try:
+            await self._attempt(worker, asked)
+        except Exception as error:
+            log.exception("a task could not be thought about")
+            _settle(asked.answer, ThinkingError(f"It could not be thought about: {type(error).__name__}: {error}"))
+
+    async def _attempt(self, worker: _Worker, asked: _Asked) -> None:
         loop = asyncio.get_running_loop()
         # Steps of a task are told from another thread.
         tell: Tell = lambda share: None if loop.is_closed() else _quietly(loop, asked.tell, share)  # noqa: E731
@@ -308,9 +319,12 @@ class Thinking:
                 _settle(asked.answer, ThinkingError("The server is being stopped."))
                 raise
             error = trip.exception()
-            if not isinstance(error, EOFError | OSError):
+            if error is None or isinstance(error, ThinkingError):
                 _settle(asked.answer, error or trip.result())
                 return
+            if not isinstance(error, EOFError | OSError):
+                raise error
+            log.warning("a process that thinks has ended, or could not be started: %r", error)
             await asyncio.to_thread(worker.end)
         _settle(asked.answer, ThinkingError(f"The process that thought has ended {ATTEMPTS} times in a row."))
 
@@ -351,11 +365,7 @@ class _Worker:
         """Hand a task over, starting the process if there is none, and wait for the answer; in a thread."""
         with self._lock:
             if self.process is None:
-                context = process_context(*MODULES)
-                self.connection, theirs = context.Pipe()
-                self.process = context.Process(target=_work, args=(theirs,), daemon=True)
-                self.process.start()
-                theirs.close()
+                self._start()
             connection = self.connection
         connection.send(task)
         while True:
@@ -365,6 +375,20 @@ class _Worker:
             if what == "error":
                 raise ThinkingError(value)
             tell(value)
+
+    def _start(self) -> None:
+        """Start the process; where that fails, there is still none."""
+        context = process_context(*MODULES)
+        ours, theirs = context.Pipe()
+        try:
+            process = context.Process(target=_work, args=(theirs,), daemon=True)
+            process.start()
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        self.process, self.connection = process, ours
 
     def end(self) -> None:
         """End the process, at once: it holds nothing that has to be let go."""
