@@ -322,6 +322,18 @@ def test_a_recorded_game_is_analysed_at_any_ply(models: dict[str, str], tmp_path
         assert isinstance(error, ConfigurationError) and words in str(error)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_that_was_written_anew_is_read_anew(kind: int, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    text = texts(save(folder, "tiny"))[kind]
+    before = make_agent(text)
+    assert make_agent(text).model is before.model
+    save(folder, "tiny", ("move",))
+    after = make_agent(text)
+    assert before.model.belief is not None and after.model.belief is None
+    assert not isinstance(after, SearchAgent) or after.search.network is after.model.move
+
+
 # ── Telling what it thinks ───────────────────────────────────────────────────────────────────────
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,16 +146,23 @@ class NetAgent(ModelAgent):
         return legal, weights / weights.sum(1, keepdims=True)
 
 
-@lru_cache(4)
 def load(name: str, device: str) -> Model:
-    """A model, read once for all agents that play by it."""
+    """A model, read once for all agents that play by it, and again when its folder has been written anew."""
     import torch
 
-    from vauban.nets.store import load_model
+    from vauban.nets.store import CARD, find_model
 
     if device == "cuda" and not torch.cuda.is_available():
         raise ConfigurationError("device=cuda: there is no GPU that torch can use here; leave it out, or use cpu")
-    return load_model(name, device)
+    folder = find_model(name)
+    return _read(folder, device, (folder / CARD).stat().st_mtime_ns)
+
+
+@lru_cache(4)
+def _read(folder: Path, device: str, written: int) -> Model:
+    from vauban.nets.store import load_model
+
+    return load_model(folder, device)
 
 
 def snapshot_of(view: View) -> Snapshot:

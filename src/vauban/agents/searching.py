@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from vauban.agents.net import ModelAgent, load, snapshot_of
+from vauban.agents.net import ModelAgent, snapshot_of
 from vauban.agents.options import option
 from vauban.board import View
 from vauban.games.base import HISTORY
 from vauban.games.stratego.game import Stratego
 
 if TYPE_CHECKING:
+    from vauban.nets.store import Model
     from vauban.search.analysis import Analysis
     from vauban.search.search import Search
     from vauban.sim.store import Snapshot
@@ -55,7 +56,7 @@ class SearchAgent(ModelAgent):
 
     def __init__(self, options: SearchOptions, seed: int = 0) -> None:
         super().__init__(options, seed)
-        self.search = _searching(options)
+        self.search = _searching(options, self.model)
 
     def choose_actions(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
         from vauban.search.opinion import pick, uniforms
@@ -99,11 +100,10 @@ class SearchAgent(ModelAgent):
 
 
 @lru_cache(4)
-def _searching(options: SearchOptions) -> Search:
+def _searching(options: SearchOptions, model: Model) -> Search:
     """A search, made once for all agents with the same options; with a limit of time, its pace is known."""
     from vauban.search.search import Search, SearchConfig
 
-    model = load(options.model, options.device)
     config = SearchConfig(
         options.rollouts, options.depth, options.alpha, options.beta, options.configurations, options.time
     )

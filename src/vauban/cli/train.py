@@ -160,7 +160,7 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
     if not isinstance(played, Stratego):
         raise ConfigurationError(f"evaluation.every: the arena plays Stratego, not {played.name!r}; set it to 0")
     from vauban.agents import make_agent
-    from vauban.agents.net import NetAgent, NetOptions, load
+    from vauban.agents.net import NetAgent, NetOptions
     from vauban.arena.match import FAILED, OWN, Match
     from vauban.arena.play import play_games
     from vauban.arena.statistics import summary
@@ -169,7 +169,6 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
         make_agent(opponent)  # refuses what it cannot read, now and not in an hour
 
     def evaluate(folder: Path) -> dict[str, float]:
-        load.cache_clear()  # the weights in this folder are new
         scores: dict[str, float] = {}
         options = NetOptions(model=str(folder.absolute()), device=device.type)
         for opponent in config.evaluation.ladder:

@@ -61,7 +61,7 @@ class ModelError(VaubanError, ValueError):
     """A model that is not there, cannot be read, or does not fit."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Model:
     """The networks of a folder, and its card."""
 
