@@ -1121,7 +1121,7 @@ FIGHT = {"attacker": {"side": "red", "type": "miner"}, "defender": {"side": "blu
 FILLED = {
     "side": "red", "whose": "blue", "at": "e7", "from": "a4", "to": "a10", "piece": FIGHT["attacker"], "share": 0.424,
     "chance": 0.002, "before": 0.5, "after": 1.0, "value": 0.0, "other": 0.25, "battle": FIGHT | {"battle": "took"},
-    "kind": {"type": "general", "only": True},
+    "kind": {"type": "general", "only": True}, "taken": {"type": "scout", "only": False},
 }  # fmt: skip
 
 

@@ -590,6 +590,8 @@ const STRINGS = {
   "said.flag.found": "By now the network would have found {whose}'s Flag: in {side}'s place it gave {at} {share}.",
   "said.flag.wrong":
     "The network was wrong about {whose}'s Flag: in {side}'s place it gave {at} {share}, but {kind} stood there.",
+  "said.wrong":
+    "The network was wrong about {whose}'s piece on {at}: in {side}'s place it gave it {share} to be {taken}, but it was {kind}, as a battle showed.",
   "said.believed": "In {side}'s place the network had given the piece on {at} {share} to be {kind}.",
   "said.believed.counted": "By counting, the piece on {at} was {kind} with {share}.",
   "said.piece": "{side}'s {Type}",
