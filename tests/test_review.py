@@ -261,6 +261,7 @@ def test_a_piece_that_was_hardly_believed_to_be_what_it_is_surprises() -> None:
     [moment] = [each for each in find_moments(found) if each.ply == 6]
     assert moment.text.startswith("The battle that turned the game:") or moment.text.startswith("Blue's Scout ran into")
     assert "In blue's place the network had given the piece on j3 4% to be the Bomb." in moment.text
+    assert moment.text.count("ran into") == 1, "a battle is told once"
     [moment] = [each for each in find_moments(replace(found, counted=True)) if each.ply == 6]
     assert "By counting, the piece on j3 was the Bomb with 4%." in moment.text
     shares[[BOMB, TYPES.index("Scout")]] = 0.14, 0.86

@@ -6,7 +6,7 @@ plain English.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -143,11 +143,17 @@ def find_moments(found: Review) -> list[Moment]:
     for each in [*([capture] if capture else []), *([turning] if turning else []), *flags, *losses, *surprises]:
         same = chosen.get(each.ply)
         if same is not None:
-            told = each.said if each.kind in ("surprise", "belief") else ()
-            chosen[each.ply] = replace(same, said=(*same.said, *told))
+            if each.kind in ("surprise", "belief"):
+                chosen[each.ply] = replace(same, said=(*same.said, *_new(each.said, same.said)))
         elif len(chosen) < MOST_MOMENTS:
             chosen[each.ply] = each
     return [chosen[ply] for ply in sorted(chosen)]
+
+
+def _new(said: Sequence[Said], before: Sequence[Said]) -> list[Said]:
+    """What is to be said, without battles that have been told of."""
+    told = [each.data["battle"] for each in before if "battle" in each.data]
+    return [each for each in said if each.data.get("battle") not in told]
 
 
 def _capture(found: Review) -> Moment | None:
