@@ -134,13 +134,13 @@ def find_moments(found: Review) -> list[Moment]:
     """The few moments that decided the game, in the order in which they came; one for each ply at most."""
     capture = _capture(found)
     turning = _turning(found)
-    flags = [each for find in (_locating, _misled) for side in (0, 1) if (each := find(found, side)) is not None]
+    beliefs = [each for find in (_locating, _misled) for side in (0, 1) if (each := find(found, side)) is not None]
     surprises = _surprises(found)[:MOST_SURPRISES]
     losses = _losses(found, turning)[:MOST_LOSSES]
     if turning is not None and any((each.ply, each.side) == (turning.ply - 1, turning.side) for each in losses):
         turning = None  # it was the answer to a move that is told of
     chosen: dict[int, Moment] = {}
-    for each in [*([capture] if capture else []), *([turning] if turning else []), *flags, *losses, *surprises]:
+    for each in [*([capture] if capture else []), *([turning] if turning else []), *beliefs, *losses, *surprises]:
         same = chosen.get(each.ply)
         if same is not None:
             if each.kind in ("surprise", "belief"):
