@@ -1609,6 +1609,17 @@ def test_no_words_are_cut_off_on_a_phone(visit):
     assert visitor.page.evaluate(CUT) == []
 
 
+def test_a_question_about_moves_is_not_asked_any_more_when_the_game_is_left(visit):
+    visitor = visit(**PHONE)
+    visitor.open()
+    visitor.choose(level="recruit")
+    visitor.button("Play").tap()
+    visitor.see(".toast", has_text="Confirm each move before it is played?")
+    visitor.page.get_by_role("link", name="Vauban, start page").tap()
+    visitor.see(".home")
+    assert visitor.page.locator(".toast").count() == 0
+
+
 COVERED = """() => {
     const toast = document.querySelector(".toast").getBoundingClientRect();
     const over = ({left, right, top, bottom}) =>

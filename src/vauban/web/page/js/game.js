@@ -306,7 +306,8 @@ class GameScreen {
     this.board.focus(firstMover(sight) ?? this.board.cursor);
     if (matchMedia("(pointer: coarse)").matches && settings.confirm === null && sight.seat !== "watch") {
       change("confirm", false);
-      toast(t("confirm.offer"), { actions: [[t("confirm.yes"), () => change("confirm", true)]], seconds: 12 });
+      const yes = [t("confirm.yes"), () => change("confirm", true)];
+      this.cleanups.push(toast(t("confirm.offer"), { actions: [yes], seconds: 12 }));
     }
   }
 

@@ -543,7 +543,7 @@ const STRINGS = {
   "graph.red": "as red foresaw it",
   "graph.blue": "as blue foresaw it",
   wdl: "{side} expects: win {win}, draw {draw}, loss {loss}",
-  "wdl.legend": "What each side expected, from what it knew: win, draw, loss",
+  "wdl.legend": "What each side could expect, from what it knew: win, draw, loss",
   policy: "What {side} would consider",
   "policy.arrows": "Arrows",
   "policy.move": "Move",
