@@ -41,7 +41,7 @@ class GameScreen {
     this.seats = {};
     const hooks = {
       table: () => this.table,
-      shape: () => this.variant,
+      variant: () => this.variant,
       show: () => this.#showHand(),
       ask: () => this.status.scrollIntoView({ block: "nearest" }),
       explain: (told) => this.#explain(told),
@@ -700,7 +700,7 @@ class GameScreen {
     const words =
       letter === "c"
         ? this.clock.words()
-        : commandWords(letter, { sight, pieces, row: rowOf(this.board.cursor), shape: this.variant });
+        : commandWords(letter, { sight, pieces, row: rowOf(this.board.cursor), variant: this.variant });
     if (words === null) return false;
     toast(words);
     return true;
