@@ -1394,7 +1394,7 @@ def test_nothing_glides_for_who_wants_no_motion(visit, motion):
 
 SHOWN = """async () => {
     const {Board} = await import("/static/js/board.js");
-    const board = new Board({columns: 5, rows: 2, lakes: []}, {label: "x"});
+    const board = new Board({columns: 5, rows: 2, lakes: ["e1"]}, {label: "x"});
     document.getElementById("main").replaceChildren(board.element);
     const [plain, dark] = ["a1", "b1"].map((at) => board.cells.get(at));
     board.setPieces([
@@ -1429,7 +1429,9 @@ SHOWN = """async () => {
         };
     });
     const grounds = {plain: usual[0], dark: colours(dark)[0], last: marks.last[0], selected: marks.selected[0]};
-    return {marks, pieces, grounds};
+    const waves = style(board.element.querySelector(".waves"));
+    const lake = {waves: waves.color, opacity: waves.opacity, ground: colours(board.cells.get("e1"))[0]};
+    return {marks, pieces, grounds, lake};
 }"""
 """A board with every mark in turn: its colours where they differ from a plain square's, those of pieces, and below."""
 
@@ -1442,6 +1444,8 @@ def test_marks_and_sides_are_told_apart_by_who_sees_no_colours(visit, scheme):
     for kind, colours in shown["marks"].items():
         for ground in ("plain", "dark"):
             assert max(contrast(each, grounds[ground]) for each in colours) >= 3, f"{kind} on {ground}"
+    lake = shown["lake"]
+    assert lake["opacity"] == "1" and contrast(lake["waves"], lake["ground"]) >= 3
     outlines = {side: {each["outline"] for each in shown["pieces"] if each["side"] == side} for side in ("red", "blue")}
     assert outlines["red"].isdisjoint(outlines["blue"]), "the sides have one shape, hidden or known"
     for piece in shown["pieces"]:
