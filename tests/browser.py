@@ -180,6 +180,8 @@ class Visitor:
     def picture(self, name: str, whole: bool = False) -> None:
         """Keep a screenshot, in which nothing moves any more."""
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        # What has just been scrolled into sight is painted with the next frame.
+        self.page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=whole, animations="disabled")
 
     def fits(self) -> None:

@@ -13,8 +13,10 @@ import pytest
 from browser import PHONE, QUIET, Player, Visitor
 from playwright.sync_api import Locator, Page, Route, WebSocketRoute, expect
 
+from vauban.board import Board
 from vauban.games.stratego.pieces import BOMB, LETTERS
 from vauban.games.stratego.variants import VARIANTS
+from vauban.notation.records import write_game
 from vauban.search.moments import BATTLES, SENTENCES, Said
 
 pytest_plugins = ["browser_fixtures"]
@@ -976,6 +978,105 @@ def test_notes_letters_numbers_and_taking_back(visit):
     expect(page.locator(".toast, dialog.end").first).to_be_visible()
 
 
+def test_letters_tell_the_clocks_the_moves_without_a_battle_and_what_is_left(visit):
+    visitor = visit()
+    visitor.start(clock="strategus")
+    left = "1 marshal, 1 general, 1 miner, 2 scout, 1 spy, 1 bomb, 1 flag"
+    for letter, words in (
+        ("c", re.compile(r"^Red: 1[45] min \d+ s, Blue: 1[45] min \d+ s$")),
+        ("b", "0 moves without a battle."),
+        ("w", f"Red: {left}. Blue: {left}"),
+    ):
+        visitor.page.keyboard.press(letter)
+        expect(visitor.page.locator("#live")).to_have_text(words)
+
+
+def test_a_piece_is_dragged_to_where_it_goes(visit):
+    visitor = visit()
+    player = visitor.start(QUIET)
+    moves = visitor.page.locator(".moves li")
+    # Let go on its own square, or beside the board: nothing is played.
+    for end in (_middle(player.cell("d1")), (5.0, 5.0)):
+        _drag(visitor.page, player.cell("d1"), end)
+        expect(visitor.page.locator(".piece.dragged")).to_have_count(0)
+    _drag(visitor.page, player.cell("d1"), _middle(player.cell("c1")))
+    visitor.see(".moves li:nth-child(2)")
+    expect(moves.first).to_have_text(re.compile("d1.*c1"))
+
+
+def _drag(page: Page, thing: Locator, end: tuple[float, float]) -> None:
+    page.mouse.move(*_middle(thing))
+    page.mouse.down()
+    page.mouse.move(*end, steps=4)
+    page.mouse.up()
+
+
+def test_a_finger_that_drags_a_piece_does_not_scroll_the_page(visit):
+    visitor = visit(**PHONE)
+    visitor.open()
+    visitor.choose(level="recruit")
+    visitor.give(QUIET)
+    visitor.button("Play").tap()
+    visitor.see(".bottom-card.turn")
+    player, page = Player(visitor), visitor.page
+    # Over an empty square the same finger scrolls.
+    for source, target, scrolls in (("e3", "e6", True), ("a2", "a5", False)):
+        page.evaluate("scrollTo(0, 0)")
+        _swipe(visitor, _middle(player.cell(source)), _middle(player.cell(target)))
+        assert (page.evaluate(RESTED) > 0) == scrolls
+    expect(page.locator(".moves li").first).to_have_text(re.compile("a2.*a5"))
+
+
+RESTED = """new Promise((done) => {
+    let still = 0, last = scrollY;
+    const look = () => {
+        still = scrollY === last ? still + 1 : 0;
+        last = scrollY;
+        if (still < 10) requestAnimationFrame(look);
+        else done(last);
+    };
+    look();
+})"""
+"""How far the page is scrolled when it has come to rest."""
+
+
+def _swipe(visitor: Visitor, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """A finger that is put down, goes somewhere in small steps, and is lifted."""
+    finger = visitor.context.new_cdp_session(visitor.page)
+    for kind, share in (("touchStart", 0.0), *(("touchMove", step / 10) for step in range(1, 11)), ("touchEnd", 1.0)):
+        x, y = (a + share * (b - a) for a, b in zip(start, end, strict=True))
+        points = [] if kind == "touchEnd" else [{"x": x, "y": y}]
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+def test_near_a_draw_the_moves_that_are_left_are_shown_and_said(visit):
+    """Both sides have gone back and forth; no Scout has a free way to the other side."""
+    visitor = visit()
+    page = visitor.open("#/import").page
+    board = Board.from_setups("FBO..NS./BGO.M..N/........", "FBO..NS./BGO.M..N/........", "duel")
+    for number in range(89):
+        for moves in (("g1h1", "f1e1", "h1g1", "e1f1"), ("b8a8", "c8d8", "a8b8", "d8c8")):
+            board.push(moves[number % 4])
+    page.get_by_label("Or paste it here").fill(write_game(board))
+    visitor.button("Open").click()
+    visitor.see(".review .board")
+    page.keyboard.press("End")
+    visitor.button("Play on from here").click()
+    page.locator("dialog select").select_option("recruit")
+    page.locator("dialog").get_by_role("button", name="Play").click()
+    visitor.see(".bottom-card.turn")
+    counter, warning = page.locator(".counter"), page.locator(".status .warning")
+    expect(counter).to_have_text("178 of 200 moves without a battle")
+    expect(counter).not_to_have_class(re.compile("near"))
+    expect(warning).to_have_count(0)
+    Player(visitor).step("f1", "e1")
+    expect(counter).to_have_text("180 of 200 moves without a battle")
+    expect(counter).to_have_class(re.compile("near"))
+    expect(warning).to_have_text("20 more moves without a battle, and the game is a draw.")
+    expect(page.locator("#live")).to_contain_text("20 more moves without a battle, and the game is a draw.")
+    visitor.picture("near-a-draw-light")
+
+
 def test_a_long_press_opens_one_sheet_however_the_browser_tells_of_it(visit):
     visitor = visit()
     player = visitor.start(QUIET)
@@ -1121,7 +1222,7 @@ FIGHT = {"attacker": {"side": "red", "type": "miner"}, "defender": {"side": "blu
 FILLED = {
     "side": "red", "whose": "blue", "at": "e7", "from": "a4", "to": "a10", "piece": FIGHT["attacker"], "share": 0.424,
     "chance": 0.002, "before": 0.5, "after": 1.0, "value": 0.0, "other": 0.25, "battle": FIGHT | {"battle": "took"},
-    "kind": {"type": "general", "only": True},
+    "kind": {"type": "general", "only": True}, "taken": {"type": "scout", "only": False},
 }  # fmt: skip
 
 
@@ -1160,6 +1261,22 @@ def test_a_recorded_game_is_imported_and_one_that_is_none_is_refused(visit):
     page.get_by_label("Or paste it here").fill(f"{GAME}\n\n{GAME}")
     visitor.button("Open").click()
     visitor.see(".toast", has_text="There are 2 games in it. This is the first.")
+
+
+def test_a_copied_link_opens_the_look_back_at_the_same_move(visit):
+    visitor, friend = visit(), visit()
+    visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = visitor.open("#/import").page
+    page.get_by_label("Or paste it here").fill(GAME)
+    visitor.button("Open").click()
+    visitor.see(".review .board")
+    page.keyboard.press("ArrowRight")
+    visitor.button("Copy link").click()
+    visitor.see(".toast", has_text="Copied.")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert re.fullmatch(re.escape(visitor.address) + r"#/review/[\w-]+/[\w-]+/1", link)
+    friend.open(link.removeprefix(friend.address))
+    expect(friend.page.locator(".caption")).to_have_text("1. Red moves b1 to b2.")
 
 
 @pytest.mark.parametrize("address", ["#/review/nothing/%/1", "#/game/%E0%A4%A/red/x", "#/%"])
@@ -1273,6 +1390,85 @@ def test_nothing_glides_for_who_wants_no_motion(visit, motion):
     visitor.see(".setup .piece")
     glide = visitor.page.evaluate("getComputedStyle(document.querySelector('.piece')).transitionDuration")
     assert (glide == "0s") == (motion == "reduce"), glide
+
+
+SHOWN = """async () => {
+    const {Board} = await import("/static/js/board.js");
+    const board = new Board({columns: 5, rows: 2, lakes: ["e1"]}, {label: "x"});
+    document.getElementById("main").replaceChildren(board.element);
+    const [plain, dark] = ["a1", "b1"].map((at) => board.cells.get(at));
+    board.setPieces([
+        {id: 1, at: "c1", side: "red", type: null, marks: {moved: true}},
+        {id: 2, at: "d1", side: "blue", type: null, marks: {moved: true}},
+        {id: 3, at: "c2", side: "red", type: "spy", marks: {known: true}},
+        {id: 4, at: "d2", side: "blue", type: "spy", marks: {known: true}},
+    ]);
+    const style = (each, part) => getComputedStyle(each, part);
+    const colours = (cell) => {
+        const own = style(cell), after = style(cell, "::after");
+        const drawn = after.content === "none" ? [] : [after.borderTopColor, after.backgroundColor];
+        return [own.backgroundColor, own.boxShadow, ...drawn].map(String);
+    };
+    const usual = colours(plain);
+    const marks = {};
+    for (const kind of ["selected", "target", "strike", "barred", "last", "pending", "fought"]) {
+        board.setMarks({[kind]: ["a1"]});
+        marks[kind] = colours(plain).filter((each) => !usual.includes(each));
+    }
+    board.setMarks({});
+    const outline = (frame) => document.querySelector(`${frame.getAttribute("href")} path`).getAttribute("d");
+    const pieces = [...board.element.querySelectorAll(".piece")].map((piece) => {
+        const frame = piece.querySelector(".frame"), mark = piece.querySelector(".mark");
+        return {
+            side: piece.classList.contains("red") ? "red" : "blue",
+            outline: outline(frame),
+            fill: style(frame).color,
+            stroke: style(frame).stroke,
+            figure: style(piece.querySelector(".figure")).color,
+            mark: [style(mark).backgroundColor, style(mark).borderTopColor],
+        };
+    });
+    const grounds = {plain: usual[0], dark: colours(dark)[0], last: marks.last[0], selected: marks.selected[0]};
+    const waves = style(board.element.querySelector(".waves"));
+    const lake = {waves: waves.color, opacity: waves.opacity, ground: colours(board.cells.get("e1"))[0]};
+    return {marks, pieces, grounds, lake};
+}"""
+"""A board with every mark in turn: its colours where they differ from a plain square's, those of pieces, and below."""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_and_sides_are_told_apart_by_who_sees_no_colours(visit, scheme):
+    visitor = visit(color_scheme=scheme, reduced_motion="reduce")
+    shown = visitor.open().page.evaluate(SHOWN)
+    grounds = shown["grounds"]
+    for kind, colours in shown["marks"].items():
+        for ground in ("plain", "dark"):
+            assert max(contrast(each, grounds[ground]) for each in colours) >= 3, f"{kind} on {ground}"
+    lake = shown["lake"]
+    assert lake["opacity"] == "1" and contrast(lake["waves"], lake["ground"]) >= 3
+    outlines = {side: {each["outline"] for each in shown["pieces"] if each["side"] == side} for side in ("red", "blue")}
+    assert outlines["red"].isdisjoint(outlines["blue"]), "the sides have one shape, hidden or known"
+    for piece in shown["pieces"]:
+        assert contrast(piece["figure"], piece["fill"]) >= 3
+        assert contrast(*piece["mark"]) >= 3
+        for name, ground in grounds.items():
+            # A line around the piece parts it from what it stands on, if it can be told from both.
+            line = min(contrast(piece["stroke"], each) for each in (piece["fill"], ground))
+            assert max(contrast(piece["fill"], ground), line) >= 3, f"{piece['side']} on {name}"
+
+
+def contrast(one: str, other: str) -> float:
+    """Of two colours as CSS computes them, by WCAG 2; a transparent one has none."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        red, green, blue = (each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    if any(not each.startswith("rgb(") for each in (one, other)):
+        return 1.0
+    darker, brighter = sorted(map(luminance, (one, other)))
+    return (brighter + 0.05) / (darker + 0.05)
 
 
 SCREENS = {
@@ -1415,6 +1611,17 @@ def test_no_words_are_cut_off_on_a_phone(visit):
     visitor.button("Play").tap()
     visitor.see(".bottom-card.turn")
     assert visitor.page.evaluate(CUT) == []
+
+
+def test_a_question_about_moves_is_not_asked_any_more_when_the_game_is_left(visit):
+    visitor = visit(**PHONE)
+    visitor.open()
+    visitor.choose(level="recruit")
+    visitor.button("Play").tap()
+    visitor.see(".toast", has_text="Confirm each move before it is played?")
+    visitor.page.get_by_role("link", name="Vauban, start page").tap()
+    visitor.see(".home")
+    assert visitor.page.locator(".toast").count() == 0
 
 
 COVERED = """() => {

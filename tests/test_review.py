@@ -261,6 +261,7 @@ def test_a_piece_that_was_hardly_believed_to_be_what_it_is_surprises() -> None:
     [moment] = [each for each in find_moments(found) if each.ply == 6]
     assert moment.text.startswith("The battle that turned the game:") or moment.text.startswith("Blue's Scout ran into")
     assert "In blue's place the network had given the piece on j3 4% to be the Bomb." in moment.text
+    assert moment.text.count("ran into") == 1, "a battle is told once"
     [moment] = [each for each in find_moments(replace(found, counted=True)) if each.ply == 6]
     assert "By counting, the piece on j3 was the Bomb with 4%." in moment.text
     shares[[BOMB, TYPES.index("Scout")]] = 0.14, 0.86
@@ -290,6 +291,34 @@ def test_who_guesses_the_flag_from_the_start_or_is_sure_and_wrong_is_told() -> N
     assert sorted(told) == [(0, "blue"), (3, "red"), (7, "red")]
     page = report_html(replace(found, moments=find_moments(found)))
     assert "The start</a>" in page and "guessed red" in page
+
+
+def test_who_goes_into_a_battle_sure_of_a_piece_and_wrong_is_told_since_when(looked: Review) -> None:
+    """Blue's Miner goes from b8, by d7 at move 26, to e4, where red's Spy attacks it at move 37."""
+    spy = TYPES.index("Spy")
+
+    def told(share: float, places: range) -> dict[int, str]:
+        """What is told of red's beliefs if it gives the Miner this share to be a Spy in these positions."""
+        beliefs = []
+        for place, pieces in enumerate(looked.pieces):
+            vague = [
+                {square: np.full(len(TYPES), 1 / len(TYPES)) for square in looked.beliefs[place][side]}
+                for side in (0, 1)
+            ]
+            for square in vague[0]:
+                if place in places and pieces[square].identity == looked.board.variant.square("b8"):
+                    vague[0][square] = np.eye(len(TYPES))[spy] * share
+            beliefs.append((vague[0], vague[1]))
+        found = replace(looked, beliefs=beliefs)
+        return {each.ply: each.text for each in find_moments(found) if "The network was wrong" in each.text}
+
+    assert told(0.85, range(26, 37)) == {
+        26: "The network was wrong about blue's piece on d7: in red's place it gave it 85% to be the Spy, "
+        "but it was the Miner, as a battle showed."
+    }
+    assert told(0.75, range(26, 37)) == {}, "it was not sure"
+    assert told(0.85, range(26, 36)) == {}, "it had become unsure before the battle"
+    assert told(0.85, range(37)) == {}, "a prejudice from the start says little"
 
 
 def test_a_game_that_was_resigned_has_a_result_and_the_side_that_lost_foresees_it(model: Model) -> None:

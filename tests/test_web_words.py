@@ -15,10 +15,10 @@ from vauban.board import FAULTS
 from vauban.search.moments import BATTLES, SENTENCES
 from vauban.web import sight
 from vauban.web.app import PAGE
-from vauban.web.levels import levels
+from vauban.web.levels import has_learned, levels
 from vauban.web.offer import OFFERED
 from vauban.web.table import PACES
-from vauban.web.thinking import REASONS
+from vauban.web.thinking import QUIET, REASONS
 from vauban.words import ENDS, ENDS_SEEN, ODD
 
 STRINGS = (PAGE / "js" / "strings.js").read_text()
@@ -53,6 +53,25 @@ def test_no_text_is_left_that_nobody_says():
     begun = set(re.findall(r"`([\w.]+\.)\$\{", scripts))
     unsaid = {key for key in KNOWN if key not in said and not any(key.startswith(begin) for begin in begun)}
     assert unsaid == set()
+
+
+def text(key: str) -> str:
+    """What strings.js has behind a key."""
+    [found] = re.findall(rf'^  "?{re.escape(key)}"?:\s+"(.*)",$', STRINGS, re.MULTILINE)
+    return str(found)
+
+
+@pytest.mark.parametrize("variant", ["barrage", "classic"])
+def test_looking_back_names_the_levels_that_play_by_the_network_that_is_shown(variant):
+    learned = {level.name: level.agent(variant) for level in levels() if level.plays(variant)}
+    learned = {name: agent for name, agent in learned.items() if has_learned(agent)}
+    assert len({re.split("[:,]", agent)[1] for agent in learned.values()}) == 1, "they play by one network"
+    for key in ("review.model", "rules.fair.text"):
+        assert f"{' and '.join(learned)} play by" in text(key)
+
+
+def test_whoever_offers_a_draw_is_told_how_long_the_machine_waits_for_a_battle():
+    assert f"after {QUIET} moves without a battle" in text("draw.sure.machine")
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,8 @@ def play(
     """Play on a page: against the machine, against a friend, or watch two machines.
 
     It opens in your browser and needs no network. Games are kept: the page finds them again after a reload, and after
-    the server was ended by Ctrl-C. Afterwards it shows what the machine believed (vauban analyse does that for files).
+    the server was ended by Ctrl-C. Afterwards a network tells what it would have believed in the place of
+    each side: that of General and Marshal, whoever has played (vauban analyse does that for files).
 
     Example: vauban play
 

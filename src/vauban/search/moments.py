@@ -6,7 +6,7 @@ plain English.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,9 +27,9 @@ LEAST_HARM = 0.05
 """What a surprise must cost the surprised."""
 LEAST_FAULT = 0.02
 """A move that a search finds worse than its own by less than this is no loss of the mover's."""
-LOCATED, MISLED, SURPRISING = 0.5, 0.9, 0.1
-"""A belief above which the flag is found, one above which to be wrong about it is worth telling, and one below which a
-type comes as a surprise."""
+LOCATED, MISLED, SURE, SURPRISING = 0.5, 0.9, 0.8, 0.1
+"""A belief above which the flag is found, one above which to be wrong about it is worth telling, one from which on it
+is worth telling of a piece that was fought over, and one below which a type comes as a surprise."""
 WORTH = (3.0, 1.5, 3.0, 2.0, 3.0, 4.0, 5.0, 7.0, 9.0, 11.0, 25.0, 2.5)
 """What a piece of each type is worth, roughly: for games that no network has looked at."""
 SMALLEST_SHARE = 0.005
@@ -60,6 +60,8 @@ SENTENCES = {
     "flag.found": "By now the network would have found {whose}'s Flag: in {side}'s place it gave {at} {share}.",
     "flag.wrong": "The network was wrong about {whose}'s Flag: in {side}'s place it gave {at} {share}, "
     "but {kind} stood there.",
+    "wrong": "The network was wrong about {whose}'s piece on {at}: in {side}'s place it gave it {share} to be {taken}, "
+    "but it was {kind}, as a battle showed.",
     "believed": "In {side}'s place the network had given the piece on {at} {share} to be {kind}.",
     "believed.counted": "By counting, the piece on {at} was {kind} with {share}.",
 }
@@ -107,8 +109,9 @@ class Moment:
     ply: int
     """The move after which it shows, counted from 1: also the position after that move. 0: it shows at the start."""
     kind: str
-    """"loss" (a move or battle by which a side's outlook fell), "belief" (a side had found the flag, or was sure of
-    it and wrong), "surprise" (a piece was what it was hardly believed to be) or "flag" (the flag was captured)."""
+    """"loss" (a move or battle by which a side's outlook fell), "belief" (a side had found the flag, or was sure and
+    wrong: of it, or of a piece that was then fought over), "surprise" (a piece was what it was hardly believed to be)
+    or "flag" (the flag was captured)."""
     side: int
     """Whose it is: who lost ground, believed, was surprised, or captured the flag."""
     said: tuple[Said, ...]
@@ -131,20 +134,26 @@ def find_moments(found: Review) -> list[Moment]:
     """The few moments that decided the game, in the order in which they came; one for each ply at most."""
     capture = _capture(found)
     turning = _turning(found)
-    flags = [each for find in (_locating, _misled) for side in (0, 1) if (each := find(found, side)) is not None]
+    beliefs = [each for find in (_locating, _misled) for side in (0, 1) if (each := find(found, side)) is not None]
     surprises = _surprises(found)[:MOST_SURPRISES]
     losses = _losses(found, turning)[:MOST_LOSSES]
     if turning is not None and any((each.ply, each.side) == (turning.ply - 1, turning.side) for each in losses):
         turning = None  # it was the answer to a move that is told of
     chosen: dict[int, Moment] = {}
-    for each in [*([capture] if capture else []), *([turning] if turning else []), *flags, *losses, *surprises]:
+    for each in [*([capture] if capture else []), *([turning] if turning else []), *beliefs, *losses, *surprises]:
         same = chosen.get(each.ply)
         if same is not None:
-            told = each.said if each.kind in ("surprise", "belief") else ()
-            chosen[each.ply] = replace(same, said=(*same.said, *told))
+            if each.kind in ("surprise", "belief"):
+                chosen[each.ply] = replace(same, said=(*same.said, *_new(each.said, same.said)))
         elif len(chosen) < MOST_MOMENTS:
             chosen[each.ply] = each
     return [chosen[ply] for ply in sorted(chosen)]
+
+
+def _new(said: Sequence[Said], before: Sequence[Said]) -> list[Said]:
+    """What is to be said, without battles that have been told of."""
+    told = [each.data["battle"] for each in before if "battle" in each.data]
+    return [each for each in said if each.data.get("battle") not in told]
 
 
 def _capture(found: Review) -> Moment | None:
@@ -276,40 +285,85 @@ def _locating(found: Review, side: int) -> Moment | None:
 
 
 def _misled(found: Review, side: int) -> Moment | None:
-    """The first position at which a side had become all but sure of the flag, and was wrong.
+    """The first position at which a side had become sure of something, and was wrong: of the flag, or of a piece that
+    it still took for another when that was fought over.
 
     What was so from the start says only that the enemy does not set up as the network does.
     """
     if found.counted:
         return None
+    wrong = [*_misplaced(found, side), *_mistaken(found, side)]
+    return min(wrong, key=lambda each: each.ply, default=None)
+
+
+def _misplaced(found: Review, side: int) -> Iterator[Moment]:
+    """Positions at which a side was all but sure that the flag is where it is not."""
     prejudice = {square for square, shares in found.beliefs[0][side].items() if shares[FLAG] > MISLED}
     for place, pieces in enumerate(found.pieces):
         for square, shares in found.beliefs[place][side].items():
             kind = pieces[square].kind
             if kind is not None and kind != FLAG and shares[FLAG] > MISLED and square not in prejudice:
-                return Moment(place, "belief", side, (_believed(found, "flag.wrong", side, place, square, FLAG, kind),))
-    return None
+                yield Moment(place, "belief", side, (_believed(found, "flag.wrong", side, place, square, FLAG, kind),))
+
+
+def _mistaken(found: Review, side: int) -> Iterator[Moment]:
+    """For each piece that a side took for another in a battle: since when it had. Of the flag other moments tell."""
+    for fought in _fought(found):
+        shares = found.beliefs[fought.ply - 1][fought.side][fought.square]
+        taken = int(shares.argmax())
+        if fought.side != side or taken == fought.kind or shares[taken] < SURE or fought.kind == FLAG:
+            continue
+        identity = found.pieces[fought.ply - 1][fought.square].identity
+        place, square = next(
+            (place, square)
+            for place, pieces in enumerate(found.pieces)
+            for square, believed in found.beliefs[place][side].items()
+            if pieces[square].identity == identity and believed[taken] >= SURE
+        )
+        if place > 0:
+            told = _believed(found, "wrong", side, place, square, taken, fought.kind)
+            said = Said(told.key, {**told.data, "taken": _kind(found, taken)})
+            yield Moment(place, "belief", side, (said,))
+
+
+class Fought(NamedTuple):
+    """A piece that a battle showed to a side."""
+
+    ply: int
+    square: int
+    """Where it stood before."""
+    kind: int
+    side: int
+    """To whom it was shown."""
+
+
+def _fought(found: Review) -> Iterator[Fought]:
+    """All pieces that battles showed."""
+    for ply, played in enumerate(found.board.history, 1):
+        if played.battle is None:
+            continue
+        source, target = played.move
+        for each in (
+            Fought(ply, source, played.battle.attacker, 1 - played.player),
+            Fought(ply, target, played.battle.defender, played.player),
+        ):
+            if each.square in found.beliefs[ply - 1][each.side]:
+                yield each
 
 
 def _surprises(found: Review) -> list[Moment]:
     """Pieces that turned out in battle to be what they were hardly believed to be, those that mattered most first."""
     weighed = []
     key = "believed.counted" if found.counted else "believed"
-    for ply, played in enumerate(found.board.history, 1):
-        if played.battle is None:
+    for ply, square, kind, side in _fought(found):
+        share = found.beliefs[ply - 1][side][square][kind]
+        if share >= SURPRISING or kind == FLAG:
             continue
-        for square, kind, side in (
-            (played.move.source, played.battle.attacker, 1 - played.player),
-            (played.move.target, played.battle.defender, played.player),
-        ):
-            believed = found.beliefs[ply - 1][side].get(square)
-            if believed is None or believed[kind] >= SURPRISING or kind == FLAG:
-                continue
-            harm = -(_red_swing(found, ply, played) * (1 if side == 0 else -1))
-            if harm < LEAST_HARM:
-                continue
-            weight = harm * -log(max(float(believed[kind]), SMALLEST_SHARE))
-            weighed.append((weight, ply, side, _believed(found, key, side, ply - 1, square, kind, kind)))
+        harm = -(_red_swing(found, ply, found.board.history[ply - 1]) * (1 if side == 0 else -1))
+        if harm < LEAST_HARM:
+            continue
+        weight = harm * -log(max(float(share), SMALLEST_SHARE))
+        weighed.append((weight, ply, side, _believed(found, key, side, ply - 1, square, kind, kind)))
     weighed.sort(key=lambda each: (-each[0], each[1]))
     return [Moment(ply, "surprise", side, (_battle(found, ply), said)) for _, ply, side, said in weighed]
 
@@ -354,8 +408,11 @@ def _believed(found: Review, key: str, side: int, place: int, square: int, kind:
     }
     if truth is None:
         return Said(key, data)
-    only = found.board.variant.army[truth] == 1
-    return Said(key, {**data, "kind": {"type": TYPES[truth].lower(), "only": only}})
+    return Said(key, {**data, "kind": _kind(found, truth)})
+
+
+def _kind(found: Review, kind: int) -> dict[str, Any]:
+    return {"type": TYPES[kind].lower(), "only": found.board.variant.army[kind] == 1}
 
 
 def _piece(side: int, kind: int | None) -> dict[str, str]:

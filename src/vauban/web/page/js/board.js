@@ -11,11 +11,15 @@ const LONG_PRESS_MS = 550;
 
 export class Board {
   /**
-   * @param shape {columns, rows, lakes: [names]}
+   * @param variant {columns, rows, lakes: [names]}: a variant, or as much of one
+   * @param flipped seen from blue's side
    * @param hooks press(square), canDrag(square), dragStart(square), drop(from, to), menu(square), label(square)
+   * @param coordinates shown at its edge, if the person wants them
+   * @param stepping the arrow keys step through a game: over the board they go only for whoever came to it by keyboard
    */
-  constructor(shape, { flipped = false, label = "", hooks = {}, coordinates = true } = {}) {
-    this.shape = shape;
+  constructor(variant, { flipped = false, label = "", hooks = {}, coordinates = true, stepping = false } = {}) {
+    this.variant = variant;
+    this.stepping = stepping;
     this.coordinates = coordinates;
     this.flipped = flipped;
     this.hooks = hooks;
@@ -35,16 +39,16 @@ export class Board {
       el("div", { class: "ground" }, this.grid, this.pieces, this.heat, this.arrows),
       this.files,
     );
-    this.element.style.setProperty("--columns", shape.columns);
-    this.element.style.setProperty("--rows", shape.rows);
-    this.arrows.setAttribute("viewBox", `0 0 ${shape.columns} ${shape.rows}`);
+    this.element.style.setProperty("--columns", variant.columns);
+    this.element.style.setProperty("--rows", variant.rows);
+    this.arrows.setAttribute("viewBox", `0 0 ${variant.columns} ${variant.rows}`);
     this.#layCells();
     this.#listen();
   }
 
   #layCells() {
-    const { columns, rows } = this.shape;
-    const lakes = new Set(this.shape.lakes);
+    const { columns, rows } = this.variant;
+    const lakes = new Set(this.variant.lakes);
     this.cells.clear();
     this.grid.replaceChildren();
     for (let y = 0; y < rows; y++) {
@@ -75,13 +79,13 @@ export class Board {
   }
 
   #nameAt(x, y) {
-    const { columns, rows } = this.shape;
+    const { columns, rows } = this.variant;
     return this.flipped ? square(columns - 1 - x, y) : square(x, rows - 1 - y);
   }
 
   /** Where a square lies on the screen, in squares from the upper left. */
   spot(name) {
-    const { columns, rows } = this.shape;
+    const { columns, rows } = this.variant;
     return this.flipped ? [columns - 1 - columnOf(name), rowOf(name)] : [columnOf(name), rows - 1 - rowOf(name)];
   }
 
@@ -261,7 +265,7 @@ export class Board {
     const [x, y] = this.spot(this.cursor);
     const nx = x + dx,
       ny = y + dy;
-    if (nx < 0 || ny < 0 || nx >= this.shape.columns || ny >= this.shape.rows) return this.focus();
+    if (nx < 0 || ny < 0 || nx >= this.variant.columns || ny >= this.variant.rows) return this.focus();
     return this.focus(this.#nameAt(nx, ny));
   }
 
@@ -307,8 +311,7 @@ export class Board {
     this.grid.addEventListener("keydown", (event) => {
       const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
       if (!(event.key in steps) || event.altKey || event.ctrlKey || event.metaKey) return;
-      // Where arrows step through a game, they go over the board only for whoever came to it by keyboard.
-      if (this.hooks.stepping && pressed) return;
+      if (this.stepping && pressed) return;
       event.preventDefault();
       event.stopPropagation();
       this.step(...steps[event.key]);

@@ -41,7 +41,7 @@ class GameScreen {
     this.seats = {};
     const hooks = {
       table: () => this.table,
-      shape: () => this.variant,
+      variant: () => this.variant,
       show: () => this.#showHand(),
       ask: () => this.status.scrollIntoView({ block: "nearest" }),
       explain: (told) => this.#explain(told),
@@ -306,7 +306,8 @@ class GameScreen {
     this.board.focus(firstMover(sight) ?? this.board.cursor);
     if (matchMedia("(pointer: coarse)").matches && settings.confirm === null && sight.seat !== "watch") {
       change("confirm", false);
-      toast(t("confirm.offer"), { actions: [[t("confirm.yes"), () => change("confirm", true)]], seconds: 12 });
+      const yes = [t("confirm.yes"), () => change("confirm", true)];
+      this.cleanups.push(toast(t("confirm.offer"), { actions: [yes], seconds: 12 }));
     }
   }
 
@@ -699,7 +700,7 @@ class GameScreen {
     const words =
       letter === "c"
         ? this.clock.words()
-        : commandWords(letter, { sight, pieces, row: rowOf(this.board.cursor), shape: this.variant });
+        : commandWords(letter, { sight, pieces, row: rowOf(this.board.cursor), variant: this.variant });
     if (words === null) return false;
     toast(words);
     return true;

@@ -10,7 +10,7 @@ import { why } from "./words.js";
 const STILL = ["bomb", "flag"];
 
 export class Hand {
-  /** @param hooks table(), shape(): of the variant; alone: nobody else plays on this device;
+  /** @param hooks table(), variant(); alone: nobody else plays on this device;
    *    show(): what is picked up has changed; ask(): a question stands beside the board; explain(told);
    *    play(from, to); why(from, to): ask the server why not */
   constructor(hooks, alone) {
@@ -45,7 +45,7 @@ export class Hand {
   targets(from) {
     if (this.table.myTurn) return this.table.sight.legal[from] ?? [];
     const { type } = this.table.piece(from);
-    return STILL.includes(type) ? [] : reach(from, type === "scout" ? Infinity : 1, this.hooks.shape());
+    return STILL.includes(type) ? [] : reach(from, type === "scout" ? Infinity : 1, this.hooks.variant());
   }
 
   barred(from) {

@@ -13,242 +13,86 @@ import { usualSeconds } from "./words.js";
 
 const USUAL = "barrage";
 const MODES = ["level", "friend", "hotseat", "watch"];
+const PLAY = { level: "play", friend: "play.friend", hotseat: "play", watch: "play.watch" };
 
 // What was chosen, for the next visit; setups only as long as the page lives.
 const setups = {};
 
 export function show(main, _, offered) {
-  // Not everybody plays every variant: a network plays what it has learned.
-  const levels = () => playersOf(offered.levels, wish.variant);
-  const usual = playersOf(offered.levels, USUAL);
-  const easy = usual[Math.floor((usual.length - 1) / 3)].key;
-  const bronstein = offered.clocks.find((clock) => clock.key === "bronstein");
-  const wish = {
-    mode: "level",
-    variant: USUAL,
-    level: easy,
-    red: easy,
-    blue: usual.at(-1).key,
-    side: "red",
-    clock: "none",
-    minutes: bronstein.minutes,
-    seconds: bronstein.seconds,
-    move: 0,
-    takebacks: true,
-    aids: true,
-    ...recall("wish", {}),
-  };
-  // It may have been kept for another version of the page.
-  if (!offered.variants.some((each) => each.name === wish.variant)) wish.variant = USUAL;
-  const variant = () => offered.variants.find((each) => each.name === wish.variant);
-  const set = (name) => (value) => {
-    wish[name] = value;
-    keep("wish", wish);
-    paint();
-  };
+  new HomeScreen(main, offered);
+}
 
-  const against = el("div", { class: "against" });
-  const army = el("div", { class: "army-place" });
-  const play = button("", start, { class: "primary play" });
-  const summary = el("p", { class: "quiet" });
-  let editor = null,
-    shown = "";
-
-  function paint() {
-    const now = variant();
-    if (!play.disabled) play.textContent = t(wish.mode === "watch" ? "play.watch" : wish.mode === "friend" ? "play.friend" : "play");
-    summary.textContent = now.rules;
-    clockNumbers.hidden = wish.clock !== "bronstein";
-    memory.hidden = !wish.aids;
-    const face = `${wish.mode} ${wish.variant}`;
-    if (face === shown) {
-      if (editor && editor.side !== side()) editor.setSide(side());
-      return;
-    }
-    shown = face;
-    against.replaceChildren(...opponents());
-    options.hidden = wish.mode === "watch";
-    const own = wish.mode === "level" || wish.mode === "friend";
-    army.hidden = !own;
-    editor = own
-      ? new SetupEditor(now, {
-          side: side(),
-          setup: setups[now.name],
-          change: (text) => {
-            setups[now.name] = text;
-          },
-        })
-      : null;
-    army.replaceChildren(...(editor ? [el("h2", {}, t("setup.yours")), editor.element] : []));
+class HomeScreen {
+  constructor(main, offered) {
+    this.offered = offered;
+    this.bronstein = offered.clocks.find((clock) => clock.key === "bronstein");
+    this.wish = this.#wished();
+    this.editor = null;
+    this.shown = "";
+    this.summary = el("p", { class: "quiet" });
+    this.against = el("div", { class: "against" });
+    this.clockNumbers = this.#clockNumbers();
+    this.memory = memoryChoice("memory-home");
+    this.options = this.#options();
+    this.army = el("div", { class: "army-place" });
+    this.play = button("", () => this.#start(), { class: "primary play" });
+    main.append(this.#page());
+    this.#paint();
   }
 
-  const side = () => (wish.side === "blue" ? "blue" : "red");
+  // ── What is chosen ────────────────────────────────────────────────────────────────────────────
 
-  function levelChoice(name, legend) {
-    const known = levels();
-    if (!known.some((level) => level.key === wish[name])) wish[name] = known[Math.floor((known.length - 1) / 3)].key;
-    return picker(
-      name,
-      legend,
-      known.map((level) => [
-        level.key,
-        el(
-          "span",
-          { class: "level" },
-          el("strong", {}, level.name),
-          el("em", {}, level.temper),
-          el("span", { class: "elo" }, elo(level)),
-        ),
-        sentence(level),
-      ]),
-      wish[name],
-      set(name),
-      "stack levels",
-    );
-  }
-
-  const sentence = ({ sentence: text, seconds }) => {
-    const usual = usualSeconds(seconds);
-    return usual === null ? text : t("level.seconds", { sentence: text, seconds: usual });
-  };
-
-  function elo(level) {
-    const figure = level.elo[wish.variant];
-    return figure === undefined ? t("elo.none") : t("elo", { elo: figure });
-  }
-
-  function opponents() {
-    const scale = levels().some((level) => wish.variant in level.elo) ? [el("p", { class: "quiet scale" }, t("elo.scale"))] : [];
-    if (wish.mode === "level") return [levelChoice("level", t("level")), ...scale];
-    if (wish.mode === "watch") {
-      return [levelChoice("red", t("watch.red")), levelChoice("blue", t("watch.blue")), ...scale];
-    }
-    return [el("p", { class: "lead" }, t(`mode.${wish.mode}.text`))];
-  }
-
-  async function start() {
-    const clock =
-      wish.clock === "bronstein"
-        ? { kind: "bronstein", minutes: wish.minutes, seconds: wish.seconds, move: wish.move || null }
-        : { kind: wish.clock };
-    const kinds = {
-      level: { kind: "level", level: wish.level },
-      friend: { kind: "friend" },
-      hotseat: { kind: "hotseat" },
-      watch: { kind: "watch", red: wish.red, blue: wish.blue },
+  /** What was chosen last, or what is proposed. */
+  #wished() {
+    const usual = playersOf(this.offered.levels, USUAL);
+    const easy = easyOne(usual);
+    const wish = {
+      mode: "level",
+      variant: USUAL,
+      level: easy,
+      red: easy,
+      blue: usual.at(-1).key,
+      side: "red",
+      clock: "none",
+      minutes: this.bronstein.minutes,
+      seconds: this.bronstein.seconds,
+      move: 0,
+      takebacks: true,
+      aids: true,
+      ...recall("wish", {}),
     };
-    const asked = {
-      variant: wish.variant,
-      against: kinds[wish.mode],
-      side: wish.mode === "hotseat" ? "red" : wish.side,
-      clock: wish.mode === "watch" ? { kind: "none" } : clock,
-      takebacks: wish.takebacks,
-      aids: wish.aids,
-    };
-    const end = busy(play, t("play.preparing"));
-    const done = () => {
-      end();
-      paint();
-    };
-    // A setup may still be on its way: one click is enough all the same.
-    const needed = editor !== null,
-      setup = await editor?.settled();
-    if (!play.isConnected) return;
-    if (needed && !setup) {
-      done();
-      return;
-    }
-    if (asked.against.kind === "level") asked.setup = setup;
-    try {
-      const { game, seats, friend } = await startGame(asked);
-      const [[seat, secret]] = Object.entries(seats);
-      const names = Object.fromEntries(offered.levels.map((level) => [level.key, level.name]));
-      const title = {
-        level: names[wish.level],
-        friend: t("mode.friend"),
-        hotseat: t("mode.hotseat"),
-        watch: `${names[wish.red]} – ${names[wish.blue]}`,
-      }[wish.mode];
-      keepGame(game, {
-        seats,
-        kind: wish.mode,
-        level: wish.mode === "level" ? wish.level : null,
-        variant: variant().title,
-        title,
-        friend: friend ?? null,
-        setup: asked.against.kind === "friend" ? setup : null,
-      });
-      location.hash = `#/game/${game}/${seat}/${secret}`;
-    } catch (error) {
-      done();
-      toast(error.message || t("offline.text"));
-    }
+    // It may have been kept for another version of the page.
+    if (!this.offered.variants.some((each) => each.name === wish.variant)) wish.variant = USUAL;
+    return wish;
   }
 
-  const number = (name, label, most) =>
-    el(
-      "label",
-      { class: "field short" },
-      el("span", { class: "label" }, label),
-      el("input", {
-        type: "number",
-        min: name === "minutes" ? 1 : 0,
-        max: most,
-        value: wish[name],
-        onchange: (event) => {
-          const { target } = event;
-          target.value = Math.min(most, Math.max(Number(target.min), Math.round(Number(target.value)) || 0));
-          set(name)(Number(target.value));
-        },
-      }),
-    );
-  const clockNumbers = el(
-    "div",
-    { class: "line" },
-    number("minutes", t("clock.minutes"), bronstein.most_minutes),
-    number("seconds", t("clock.seconds"), bronstein.most_seconds),
-    number("move", t("clock.move"), bronstein.most_minutes),
-  );
-  const allowed = (name, text, more) =>
-    el(
-      "label",
-      { class: "check" },
-      el("input", {
-        type: "checkbox",
-        name,
-        checked: wish[name],
-        onchange: (event) => set(name)(event.target.checked),
-      }),
-      el("span", {}, text, more && el("small", {}, more)),
-    );
-  const memory = memoryChoice("memory-home");
-  const options = el(
-    "details",
-    { class: "options-box" },
-    el("summary", {}, t("options")),
-    choice(
-      "side",
-      t("side"),
-      ["red", "blue", "random"].map((key) => [key, t(`side.choose.${key}`)]),
-      wish.side,
-      set("side"),
-    ),
-    choice(
-      "clock",
-      t("clock"),
-      offered.clocks.map(({ key }) => [key, t(`clock.${key}`), t(`clock.${key}.more`)]),
-      wish.clock,
-      set("clock"),
-      "stack",
-    ),
-    clockNumbers,
-    allowed("takebacks", t("takebacks")),
-    allowed("aids", t("aids"), t("aids.more")),
-    memory,
-  );
+  #set(name) {
+    return (value) => {
+      this.wish[name] = value;
+      keep("wish", this.wish);
+      this.#paint();
+    };
+  }
 
-  main.append(
-    el(
+  get variant() {
+    return this.offered.variants.find((each) => each.name === this.wish.variant);
+  }
+
+  /** Who plays the variant: a network plays what it has learned. */
+  get levels() {
+    return playersOf(this.offered.levels, this.wish.variant);
+  }
+
+  /** The side whose colour the setup has. */
+  get side() {
+    return this.wish.side === "blue" ? "blue" : "red";
+  }
+
+  // ── Showing it ────────────────────────────────────────────────────────────────────────────────
+
+  #page() {
+    const { offered, wish } = this;
+    return el(
       "section",
       { class: "home" },
       el(
@@ -257,23 +101,7 @@ export function show(main, _, offered) {
         drawing("fort", "drawing emblem"),
         el("div", {}, el("h1", {}, t("headline")), el("p", {}, t("tagline"))),
       ),
-      recall("learnt", false)
-        ? null
-        : el(
-            "p",
-            { class: "invite" },
-            t("learn.invite"),
-            " ",
-            el("a", { href: "#/learn" }, t("learn.start")),
-            button(
-              "×",
-              (event) => {
-                keep("learnt", true);
-                event.target.parentElement.remove();
-              },
-              { class: "close", "aria-label": t("learn.skip") },
-            ),
-          ),
+      recall("learnt", false) ? null : invitation(),
       gameList(t("list.running"), running()),
       resultsBox(offered),
       el(
@@ -284,7 +112,7 @@ export function show(main, _, offered) {
           t("mode"),
           MODES.map((mode) => [mode, t(`mode.${mode}`)]),
           wish.mode,
-          set("mode"),
+          this.#set("mode"),
         ),
         picker(
           "variant",
@@ -295,16 +123,248 @@ export function show(main, _, offered) {
             t("variant.size", { columns: each.columns, rows: each.rows }),
           ]),
           wish.variant,
-          set("variant"),
+          this.#set("variant"),
           "segments cards",
         ),
-        summary,
-        against,
-        options,
+        this.summary,
+        this.against,
+        this.options,
       ),
-      army,
-      el("div", { class: "play-bar" }, play),
-    ),
+      this.army,
+      el("div", { class: "play-bar" }, this.play),
+    );
+  }
+
+  #paint() {
+    const { wish } = this;
+    if (!this.play.disabled) this.play.textContent = t(PLAY[wish.mode]);
+    this.summary.textContent = this.variant.rules;
+    this.clockNumbers.hidden = wish.clock !== "bronstein";
+    this.memory.hidden = !wish.aids;
+    const face = `${wish.mode} ${wish.variant}`;
+    if (face === this.shown) {
+      if (this.editor && this.editor.side !== this.side) this.editor.setSide(this.side);
+      return;
+    }
+    this.shown = face;
+    this.against.replaceChildren(...this.#opponents());
+    this.options.hidden = wish.mode === "watch";
+    this.#showArmy();
+  }
+
+  /** The setup, for whoever makes one here: two on one device make theirs one after the other. */
+  #showArmy() {
+    const { variant } = this;
+    const own = ["level", "friend"].includes(this.wish.mode);
+    this.editor = own
+      ? new SetupEditor(variant, {
+          side: this.side,
+          setup: setups[variant.name],
+          change: (text) => {
+            setups[variant.name] = text;
+          },
+        })
+      : null;
+    this.army.hidden = !own;
+    this.army.replaceChildren(...(own ? [el("h2", {}, t("setup.yours")), this.editor.element] : []));
+  }
+
+  // ── Opponents ─────────────────────────────────────────────────────────────────────────────────
+
+  #opponents() {
+    const { mode, variant } = this.wish;
+    const rated = this.levels.some((level) => variant in level.elo);
+    const scale = rated ? [el("p", { class: "quiet scale" }, t("elo.scale"))] : [];
+    if (mode === "level") return [this.#levelChoice("level", t("level")), ...scale];
+    if (mode === "watch")
+      return [this.#levelChoice("red", t("watch.red")), this.#levelChoice("blue", t("watch.blue")), ...scale];
+    return [el("p", { class: "lead" }, t(`mode.${mode}.text`))];
+  }
+
+  #levelChoice(name, legend) {
+    const { levels, wish } = this;
+    if (!levels.some((level) => level.key === wish[name])) wish[name] = easyOne(levels);
+    return picker(
+      name,
+      legend,
+      levels.map((level) => [
+        level.key,
+        el(
+          "span",
+          { class: "level" },
+          el("strong", {}, level.name),
+          el("em", {}, level.temper),
+          el("span", { class: "elo" }, eloWords(level.elo[wish.variant])),
+        ),
+        levelWords(level),
+      ]),
+      wish[name],
+      this.#set(name),
+      "stack levels",
+    );
+  }
+
+  // ── Options ───────────────────────────────────────────────────────────────────────────────────
+
+  #options() {
+    const { wish } = this;
+    return el(
+      "details",
+      { class: "options-box" },
+      el("summary", {}, t("options")),
+      choice(
+        "side",
+        t("side"),
+        ["red", "blue", "random"].map((key) => [key, t(`side.choose.${key}`)]),
+        wish.side,
+        this.#set("side"),
+      ),
+      choice(
+        "clock",
+        t("clock"),
+        this.offered.clocks.map(({ key }) => [key, t(`clock.${key}`), t(`clock.${key}.more`)]),
+        wish.clock,
+        this.#set("clock"),
+        "stack",
+      ),
+      this.clockNumbers,
+      this.#allowed("takebacks", t("takebacks")),
+      this.#allowed("aids", t("aids"), t("aids.more")),
+      this.memory,
+    );
+  }
+
+  #clockNumbers() {
+    const { most_minutes: minutes, most_seconds: seconds } = this.bronstein;
+    return el(
+      "div",
+      { class: "line" },
+      this.#number("minutes", t("clock.minutes"), 1, minutes),
+      this.#number("seconds", t("clock.seconds"), 0, seconds),
+      this.#number("move", t("clock.move"), 0, minutes),
+    );
+  }
+
+  #number(name, label, least, most) {
+    return el(
+      "label",
+      { class: "field short" },
+      el("span", { class: "label" }, label),
+      el("input", {
+        type: "number",
+        min: least,
+        max: most,
+        value: this.wish[name],
+        onchange: ({ target }) => {
+          target.value = Math.min(most, Math.max(least, Math.round(Number(target.value)) || 0));
+          this.#set(name)(Number(target.value));
+        },
+      }),
+    );
+  }
+
+  #allowed(name, text, more) {
+    return el(
+      "label",
+      { class: "check" },
+      el("input", {
+        type: "checkbox",
+        name,
+        checked: this.wish[name],
+        onchange: ({ target }) => this.#set(name)(target.checked),
+      }),
+      el("span", {}, text, more && el("small", {}, more)),
+    );
+  }
+
+  // ── Starting ──────────────────────────────────────────────────────────────────────────────────
+
+  async #start() {
+    // What is chosen meanwhile is for the next game.
+    const wish = { ...this.wish };
+    const title = this.variant.title;
+    const end = busy(this.play, t("play.preparing"));
+    const done = () => {
+      end();
+      this.#paint();
+    };
+    // A setup may still be on its way: one click is enough all the same.
+    const needed = this.editor !== null,
+      setup = await this.editor?.settled();
+    if (!this.play.isConnected) return;
+    if (needed && !setup) {
+      done();
+      return;
+    }
+    try {
+      const { game, seats, friend } = await startGame(asked(wish, setup));
+      const [[seat, secret]] = Object.entries(seats);
+      keepGame(game, {
+        seats,
+        kind: wish.mode,
+        level: wish.mode === "level" ? wish.level : null,
+        variant: title,
+        title: this.#opponent(wish),
+        friend: friend ?? null,
+        setup: wish.mode === "friend" ? setup : null,
+      });
+      location.hash = `#/game/${game}/${seat}/${secret}`;
+    } catch (error) {
+      done();
+      toast(error.message || t("offline.text"));
+    }
+  }
+
+  /** What a game is called in the list of games: against whom it is. */
+  #opponent({ mode, level, red, blue }) {
+    const name = (key) => this.offered.levels.find((each) => each.key === key)?.name;
+    if (mode === "level") return name(level);
+    return mode === "watch" ? `${name(red)} – ${name(blue)}` : t(`mode.${mode}`);
+  }
+}
+
+/** What the server is asked for. A setup goes with it against a level; in a friend's game it is sent later. */
+function asked(wish, setup) {
+  const { mode, variant, level, red, blue, side, takebacks, aids } = wish;
+  const against = { level: { level }, watch: { red, blue } }[mode];
+  return {
+    variant,
+    against: { kind: mode, ...against },
+    side: mode === "hotseat" ? "red" : side,
+    clock: mode === "watch" ? { kind: "none" } : clockOf(wish),
+    takebacks,
+    aids,
+    ...(mode === "level" && { setup }),
+  };
+}
+
+function clockOf({ clock, minutes, seconds, move }) {
+  return clock === "bronstein" ? { kind: clock, minutes, seconds, move: move || null } : { kind: clock };
+}
+
+/** Whom a newcomer may well beat. */
+const easyOne = (levels) => levels[Math.floor((levels.length - 1) / 3)].key;
+
+const eloWords = (elo) => (elo === undefined ? t("elo.none") : t("elo", { elo }));
+
+/** How a level plays, and how long it takes, where that can be felt. */
+function levelWords({ sentence, seconds }) {
+  const usual = usualSeconds(seconds);
+  return usual === null ? sentence : t("level.seconds", { sentence, seconds: usual });
+}
+
+/** For whoever has not learned the game here. */
+function invitation() {
+  const skip = (event) => {
+    keep("learnt", true);
+    event.target.parentElement.remove();
+  };
+  return el(
+    "p",
+    { class: "invite" },
+    t("learn.invite"),
+    " ",
+    el("a", { href: "#/learn" }, t("learn.start")),
+    button("×", skip, { class: "close", "aria-label": t("learn.skip") }),
   );
-  paint();
 }

@@ -120,12 +120,13 @@ class ReviewScreen {
     history.replaceState(null, "", `#/review/${this.id}/${this.look}${this.ply === null ? "" : `/${this.ply}`}`);
     this.moves = this.table.moves.slice(0, sight.ply);
     this.boards = boards(sight.pieces, this.moves);
-    this.shape = this.offered.variants.find((each) => each.name === sight.variant);
+    this.variant = this.offered.variants.find((each) => each.name === sight.variant);
     this.ply = Math.max(0, Math.min(this.ply ?? 0, this.moves.length));
-    this.board = new Board(this.shape, {
+    this.board = new Board(this.variant, {
       flipped: this.#turned(),
       label: t("review"),
-      hooks: { press: (at) => this.#choose(at), label: (at) => this.#label(at), stepping: true },
+      hooks: { press: (at) => this.#choose(at), label: (at) => this.#label(at) },
+      stepping: true,
     });
     this.scrubber = el("input", {
       type: "range",
@@ -234,7 +235,7 @@ class ReviewScreen {
 
   #playOn() {
     const side = kept(this.id)?.seats.blue ? "blue" : "red";
-    playOnFrom({ game: this.id, secret: this.look, ply: this.ply, side }, this.shape, this.offered);
+    playOnFrom({ game: this.id, secret: this.look, ply: this.ply, side }, this.variant, this.offered);
   }
 
   #share() {
@@ -387,7 +388,7 @@ class ReviewScreen {
     const piece = this.boards[this.ply].find((each) => each.at === at);
     return squareWords(at, {
       piece: piece && (this.#hides(piece) ? { ...piece, type: null } : piece),
-      lake: this.shape.lakes.includes(at),
+      lake: this.variant.lakes.includes(at),
       seat: "watch",
     });
   }

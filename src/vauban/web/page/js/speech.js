@@ -41,13 +41,13 @@ export function moveWords(move, seat) {
 }
 
 /** A row from left to right: only what stands on it. */
-function rowWords(row, shape, pieces, seat) {
+function rowWords(row, variant, pieces, seat) {
   const found = [];
-  for (let column = 0; column < shape.columns; column++) {
+  for (let column = 0; column < variant.columns; column++) {
     const name = square(column, row);
     const piece = pieces.find((each) => each.at === name);
     if (piece) found.push(`${name} ${pieceWords(piece, seat)}`);
-    else if (shape.lakes.includes(name)) found.push(`${name} ${t("lake")}`);
+    else if (variant.lakes.includes(name)) found.push(`${name} ${t("lake")}`);
   }
   return t("say.row", { row: row + 1, what: found.join("; ") || t("empty") });
 }
@@ -71,13 +71,13 @@ function leftWords(left) {
 }
 
 /** What a single letter asks for; null if it asks for nothing. `pieces` are as the person may remember them. */
-export function commandWords(letter, { sight, pieces, row, shape }) {
+export function commandWords(letter, { sight, pieces, row, variant }) {
   const { seat, eyes, last, left, battleless } = sight;
   switch (letter) {
     case "l":
       return last ? moveWords(last, seat) : t("say.no_move");
     case "o":
-      return rowWords(row, shape, pieces, seat);
+      return rowWords(row, variant, pieces, seat);
     case "s":
       return armyWords(pieces, seat === "watch" ? (eyes ?? "red") : seat);
     case "p":

@@ -146,7 +146,7 @@ const STRINGS = {
   "clock.strategus.more": "3 free seconds on every move, at most 3 minutes for one.",
   "clock.bronstein": "Bronstein",
   "clock.bronstein.more":
-    "Your own numbers, at first those of Gravon's tournaments: what a move used comes back, up to so many seconds.",
+    "Your own numbers, at first those of Gravon's tournaments without their 50 minutes for the whole game: what a move used comes back, up to so many seconds.",
   "clock.minutes": "Minutes",
   "clock.seconds": "Seconds back",
   "clock.move": "Most minutes a move (0: any)",
@@ -288,7 +288,8 @@ const STRINGS = {
   "resign.sure": "Give up this game?",
   draw: "Offer a draw",
   "draw.sure": "Offer a draw?",
-  "draw.sure.machine": "Offer a draw? The machine accepts if it thinks that it does not stand better.",
+  "draw.sure.machine":
+    "Offer a draw? The machine takes it if it thinks that it stands clearly worse; after 40 moves without a battle, also if it does not stand clearly better.",
   take_back: "Take back",
   "take_back.sure":
     "Take back your last move? What you learnt from it you keep, so the game counts as casual from then on.",
@@ -509,8 +510,8 @@ const STRINGS = {
   // Looking back
   "review.running": "The game is not over: nothing can be looked into yet.",
   "review.making": "Reading the game with the network …",
-  "review.no_model": "There is no network for this variant, so there are no values.",
-  "review.model": "Values and beliefs of the network “{model}”.",
+  "review.no_model": "There is no network for this variant: there are no values, and beliefs are what each side could tell by counting.",
+  "review.model": "Foreseen and believed by the network “{model}”, in the place of each side. General and Marshal play by it.",
   "review.ply": "Move",
   "review.at": "move {ply} of {all}",
   "review.start": "The start.",
@@ -542,7 +543,7 @@ const STRINGS = {
   "graph.red": "as red foresaw it",
   "graph.blue": "as blue foresaw it",
   wdl: "{side} expects: win {win}, draw {draw}, loss {loss}",
-  "wdl.legend": "What each side expected, from what it knew: win, draw, loss",
+  "wdl.legend": "What each side could expect, from what it knew: win, draw, loss",
   policy: "What {side} would consider",
   "policy.arrows": "Arrows",
   "policy.move": "Move",
@@ -589,6 +590,8 @@ const STRINGS = {
   "said.flag.found": "By now the network would have found {whose}'s Flag: in {side}'s place it gave {at} {share}.",
   "said.flag.wrong":
     "The network was wrong about {whose}'s Flag: in {side}'s place it gave {at} {share}, but {kind} stood there.",
+  "said.wrong":
+    "The network was wrong about {whose}'s piece on {at}: in {side}'s place it gave it {share} to be {taken}, but it was {kind}, as a battle showed.",
   "said.believed": "In {side}'s place the network had given the piece on {at} {share} to be {kind}.",
   "said.believed.counted": "By counting, the piece on {at} was {kind} with {share}.",
   "said.piece": "{side}'s {Type}",
@@ -686,7 +689,7 @@ const STRINGS = {
     "The flag is taken; the player on turn cannot move; somebody resigns, or his time is up. It is a draw if both agree, if neither can move, after too many moves without a battle (200 in most games), or when the game reaches its longest length. The counter beside the board shows how far that is.",
   "rules.fair": "Fair play",
   "rules.fair.text":
-    "The machine is handed what its side may know, and nothing else. Before the first move its setup is sealed with a hash that your browser keeps; when the game is over the seal is opened, and your browser checks it. Looking back shows what the machine believed at each moment.",
+    "The machine is handed what its side may know, and nothing else. Before the first move its setup is sealed with a hash that your browser keeps; when the game is over the seal is opened, and your browser checks it. Looking back shows, move by move, what the strongest network believed in the place of each side: General and Marshal play by that network, the other levels by none.",
 };
 
 /** Whether there is a text behind a key: the server may be newer than the page, and say what this file does not know. */
