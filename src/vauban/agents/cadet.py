@@ -23,13 +23,11 @@ import numpy as np
 from vauban.agents.base import chance
 from vauban.board import Piece, View
 from vauban.games.stratego import rules
-from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, MOVABLE_TYPES, SCOUT, SPY, TYPES
+from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, MOVABLE_TYPES, SCOUT, SPY, TYPES, WORTH
 from vauban.games.stratego.setups import Row, can_move_first
 from vauban.games.stratego.variants import Variant
 from vauban.notation.moves import Move
 
-WORTH = (3.0, 1.5, 3.0, 2.0, 3.0, 4.0, 5.0, 7.0, 9.0, 11.0, 25.0, 2.5)
-"""What a piece of each type is worth to it."""
 CURIOSITY = 1.0
 """What it is worth to learn what a piece is."""
 SECRECY = 0.25

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vauban.board import Played
-from vauban.games.stratego.pieces import BOMB, FLAG, PLAYERS, TYPES
+from vauban.games.stratego.pieces import BOMB, FLAG, PLAYERS, TYPES, WORTH
 from vauban.notation.moves import Move
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ LEAST_FAULT = 0.02
 LOCATED, MISLED, SURE, SURPRISING = 0.5, 0.9, 0.8, 0.1
 """A belief above which the flag is found, one above which to be wrong about it is worth telling, one from which on it
 is worth telling of a piece that was fought over, and one below which a type comes as a surprise."""
-WORTH = (3.0, 1.5, 3.0, 2.0, 3.0, 4.0, 5.0, 7.0, 9.0, 11.0, 25.0, 2.5)
-"""What a piece of each type is worth, roughly: for games that no network has looked at."""
 SMALLEST_SHARE = 0.005
 """What is believed less is not told."""
 

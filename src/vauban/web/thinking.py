@@ -24,7 +24,7 @@ from typing import Any, Protocol
 from vauban.arena.processes import become_worker, process_context, start_server
 from vauban.board import Board, View
 from vauban.errors import VaubanError
-from vauban.games.stratego.pieces import FLAG
+from vauban.games.stratego.pieces import FLAG, WORTH
 from vauban.games.stratego.setups import setup_text
 from vauban.games.stratego.variants import VARIANTS
 from vauban.words import oddities, sentence
@@ -147,7 +147,6 @@ def _foresight(text: str, seed: int, view: View) -> tuple[float, bool]:
     """What an agent thinks its game is worth, −1 to 1, and whether that is its own opinion or a count of the armies."""
     from vauban.agents import make_agent
     from vauban.agents.base import Judge
-    from vauban.agents.cadet import WORTH
 
     agent = make_agent(text, seed)
     if isinstance(agent, Judge) and view.turn == view.player:

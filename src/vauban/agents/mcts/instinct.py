@@ -11,6 +11,7 @@ from vauban.agents.mcts.knowledge import danger, expected_profit, is_unknown
 from vauban.agents.mcts.prior import beside, list_moves, ranked_value
 from vauban.games.base import PLAYER
 from vauban.games.kernel import ONE, holds, kernel
+from vauban.games.stratego import pieces
 from vauban.games.stratego.history import kind_of
 from vauban.games.stratego.layout import (
     BATTLELESS,
@@ -27,7 +28,7 @@ from vauban.games.stratego.layout import (
 )
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES, SCOUT, SPY
 
-WORTH = np.array([3.0, 1.5, 3.0, 2.0, 3.0, 4.0, 5.0, 7.0, 9.0, 11.0, 25.0, 2.5])
+WORTH = np.array(pieces.WORTH)
 """What a piece of each type is worth, Spy to Bomb."""
 SECRECY = 0.25
 """Which part of a piece's worth is lost when it becomes known."""
