@@ -23,7 +23,8 @@ from vauban.cli.main import app
 from vauban.cli.train import command_text, make_evaluator, stopped_by_signals
 from vauban.cli.train_display import Display, done_line, duration, estimate_lines, line
 from vauban.errors import ConfigurationError, VaubanError
-from vauban.learn.card import ROWS, _commands, _leaves, _with_newer_settings, belief_of, curve_of, steps_of
+from vauban.learn.card import ROWS, belief_of, curve_of, steps_of
+from vauban.learn.commands import commands_text, settings, with_newer_settings
 from vauban.learn.config import config_table, load_config, parse_config, presets
 from vauban.learn.estimate import Estimate
 from vauban.learn.metrics import read_metrics
@@ -382,7 +383,7 @@ def test_a_folder_without_a_run_has_no_card(config: Path) -> None:
         told("models", "card", "nowhere", "--name", "mine")
 
 
-def test_a_card_says_what_was_changed_by_hand_between_two_commands() -> None:
+def test_a_card_says_what_was_changed_by_hand_between_twocommands_text() -> None:
     had = {"minutes": 3, "moves": {"clip": 0.2, "magnet_weight": {"coefficient": 0.1, "decay": 0.3, "ceiling": 1.0}}}
     has = {
         "minutes": 5.0,
@@ -394,7 +395,7 @@ def test_a_card_says_what_was_changed_by_hand_between_two_commands() -> None:
         {"command": resumed, "configuration": has},
         {"command": "vauban train --resume runs/small", "configuration": has},
     ]
-    assert _commands(starts) == (
+    assert commands_text(starts) == (
         f"vauban train small.toml && {resumed} --set moves.clip=0.1 --set moves.magnet_weight.coefficient=0.2 "
         "--set moves.magnet_weight.ceiling=inf"
     )
@@ -403,9 +404,9 @@ def test_a_card_says_what_was_changed_by_hand_between_two_commands() -> None:
 def test_a_card_says_what_its_preset_says_no_more() -> None:
     then = json.loads(json.dumps(config_table(load_config("laptop-tiny", ["seed=2"]))))
     command = "vauban train laptop-tiny --out runs/mine --set seed=2"
-    assert _commands([{"command": command, "configuration": then}]) == command
+    assert commands_text([{"command": command, "configuration": then}]) == command
     then["moves"]["clip"] = 0.5
-    assert _commands([{"command": command, "configuration": then}]) == f"{command} --set moves.clip=0.5"
+    assert commands_text([{"command": command, "configuration": then}]) == f"{command} --set moves.clip=0.5"
 
 
 def test_a_card_says_what_its_preset_has_gained_since() -> None:
@@ -413,13 +414,13 @@ def test_a_card_says_what_its_preset_has_gained_since() -> None:
     command = "vauban train h200-barrage"
     then = json.loads(json.dumps(config_table(load_config("h200-barrage"))))
     assert then["moves"].pop("reach") != MoveConfig().reach
-    assert _commands([{"command": command, "configuration": then}]) == f"{command} --set moves.reach=0.0"
+    assert commands_text([{"command": command, "configuration": then}]) == f"{command} --set moves.reach=0.0"
 
 
 def test_a_card_says_that_there_was_no_setup_network() -> None:
     then = json.loads(json.dumps(config_table(load_config("h200-barrage", ["setup_network=false"]))))
     command = "vauban train h200-barrage"
-    assert _commands([{"command": command, "configuration": then}]) == f"{command} --set setup_network=false"
+    assert commands_text([{"command": command, "configuration": then}]) == f"{command} --set setup_network=false"
 
 
 def test_a_card_resumes_a_run_in_the_folder_where_it_begins() -> None:
@@ -433,7 +434,7 @@ def test_a_card_resumes_a_run_in_the_folder_where_it_begins() -> None:
             {"command": begun, "configuration": config},
             {"command": "vauban train --resume elsewhere/moved --set minutes=9", "configuration": longer},
         ]
-        assert _commands(starts) == f"{begun} && vauban train --resume {folder} --set minutes=9"
+        assert commands_text(starts) == f"{begun} && vauban train --resume {folder} --set minutes=9"
 
 
 @pytest.mark.parametrize("name", shipped_models())
@@ -454,7 +455,7 @@ def test_the_commands_of_a_shipped_model_lead_to_its_configuration(name: str) ->
             folder, preset, before = given.get("--out", f"runs/{words[2]}"), words[2], []
         made[folder] = (preset, [*before, *changes])
         config = config_table(load_config(*made[folder]))
-    known, today = _with_newer_settings(training["configuration"]), _leaves(json.loads(json.dumps(config)))
+    known, today = with_newer_settings(training["configuration"]), settings(json.loads(json.dumps(config)))
     assert {key: today[key] for key in today} == {key: known[key] for key in today}
 
 

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -134,7 +134,7 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
             found = estimate(run) if run.moving else None
             for sentence in estimate_lines(run, found, price) if leads else []:
                 display.say(sentence)
-        with display.open() if leads else _nothing():
+        with display.open() if leads else nullcontext():
             while run.goes_on():
                 last = run.iterate()
                 if leads:
@@ -228,11 +228,6 @@ def _gone_workers_end_it() -> Iterator[None]:
         sys.stdout.flush()
         # Torch's threads still wait for the other worker, and abort the process if Python ends in its usual order.
         os._exit(2)
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
 
 
 @contextmanager

@@ -7,6 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from vauban.files import write_whole
+
+METRICS_FILE = "metrics.jsonl"
+"""In a run's folder: a line for each iteration."""
 MEANINGS = {
     "iteration": "Which iteration this was, from 1: collecting a window, then training on it.",
     "minutes": "Minutes of the run so far, without the belief's and those between being stopped and resumed.",
@@ -82,7 +86,7 @@ class Journal:
     """The metrics of a run in its folder: `metrics.jsonl`, and TensorBoard's files where that is installed."""
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / "metrics.jsonl"
+        self.path = folder / METRICS_FILE
         self._boards: dict[str, Any] = {}
         self._purge: dict[str, int] = {}
 
@@ -130,7 +134,7 @@ class Journal:
 
 def read_metrics(folder: Path) -> list[dict[str, float]]:
     """All lines of a run's metrics; one that was cut off when the run was killed is left out."""
-    return read_lines(folder / "metrics.jsonl")
+    return read_lines(folder / METRICS_FILE)
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
@@ -148,6 +152,4 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 def write_lines(path: Path, lines: Sequence[Mapping[str, Any]]) -> None:
     """Make these the objects of a file of JSON lines; whoever is killed meanwhile leaves it as it was."""
-    aside = path.with_suffix(".new")
-    aside.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    aside.replace(path)
+    write_whole(path, "".join(json.dumps(line) + "\n" for line in lines))

@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 
 from vauban.errors import ConfigurationError
+from vauban.files import write_whole
 from vauban.games.base import Game, game
 from vauban.games.stratego.game import Stratego
 from vauban.learn.ancestry import check_same, model_checkpoint
@@ -47,6 +48,8 @@ Evaluator = Callable[[Path], Mapping[str, float]]
 
 CHECKPOINT, MODEL = "checkpoint", "model"
 """Folders of a run."""
+CONFIG = "config.toml"
+"""Its configuration, complete."""
 NEW = {
     "optimiser": "the optimiser begins anew",
     "setups": "games that are under way do not count for their setups",
@@ -132,7 +135,7 @@ class Run:
         evaluator: Evaluator | None = None, model: store.Model | None = None,
     ) -> Run:  # fmt: skip
         """A new run in a new folder; with a model, it goes on from its networks, and counts on from its iterations."""
-        if workers.any(workers.leads and (folder / "config.toml").exists()):
+        if workers.any(workers.leads and (folder / CONFIG).exists()):
             raise ConfigurationError(f"there is a run in {folder} already: resume it, or name another folder")
         if workers.leads:
             folder.mkdir(parents=True, exist_ok=True)
@@ -351,9 +354,7 @@ class Run:
 
     def _write_config(self) -> None:
         if self.workers.leads:
-            aside = self.folder / "config.toml.new"
-            aside.write_text(config_text(self.config), encoding="utf-8")
-            aside.replace(self.folder / "config.toml")
+            write_whole(self.folder / CONFIG, config_text(self.config))
 
     def _trainees(self) -> dict[str, Trainee[Any]]:
         trainees: dict[str, Trainee[Any]] = {"move": self.move}
@@ -449,7 +450,7 @@ class Run:
 
 def run_config(folder: Path, changes: Sequence[str] = ()) -> RunConfig:
     """The configuration of the run in a folder, with changes."""
-    path = folder / "config.toml"
+    path = folder / CONFIG
     if not path.exists():
         raise ConfigurationError(f"there is no run in {folder}: it has no config.toml")
     return parse_config(path.read_text(encoding="utf-8"), changes, str(path))

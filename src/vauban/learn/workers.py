@@ -28,7 +28,7 @@ class WorkersError(VaubanError, RuntimeError):
 
 
 class Workers:
-    """This process and the others of a run; on its own, all of this is nothing."""
+    """This process and the others of a run; with one process every method does nothing."""
 
     def __init__(self, rank: int = 0, count: int = 1, device: torch.device | str = "cpu") -> None:
         self.rank = rank
