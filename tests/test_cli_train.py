@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from itertools import pairwise
 from pathlib import Path
 
@@ -209,6 +210,7 @@ def test_show_prints_a_configuration_that_can_be_read_back() -> None:
         (["--resume", "runs/x", "--out", "y"], "stays in its folder"),
         (["--resume", "runs/x", "--from", "classic"], "has its own networks"),
         (["laptop-tiny", "--from", "clasic"], "did you mean 'classic'"),
+        (["small.toml", "--from", "classic"], "plays classic, not 'tiny'"),
         (["laptop-tin"], "did you mean 'laptop-tiny'"),
         (["small.toml", "--device", "gpu"], "auto, cpu or cuda"),
         (
@@ -222,6 +224,24 @@ def test_what_cannot_be_trained_is_said_in_a_sentence(config: Path, arguments: l
     with pytest.raises(VaubanError, match=words):
         told("train", *arguments)
     assert not Path("runs").exists()
+
+
+def test_a_run_that_memory_has_no_room_for_says_which_setting_to_lower(config: Path) -> None:
+    """More games than any machine's addresses can count."""
+    huge = ("--device", "cpu", "--set", f"moves.games={10**13}")
+    fewer = f"--set moves.games={10**13 // 2} --set moves.batch=8"
+    with pytest.raises(ConfigurationError, match=f"memory of cpu is not enough .* vauban train … {fewer}"):
+        told("train", "small.toml", *huge)
+    assert not Path("runs").exists()
+    told("train", "small.toml", "--device", "cpu", "--set", "iterations=1")
+    with pytest.raises(ConfigurationError, match=f"vauban train --resume runs/small {fewer}"):
+        told("train", "--resume", "runs/small", *huge)
+
+
+def test_a_run_that_is_over_leaves_no_thread_behind(config: Path) -> None:
+    before = set(threading.enumerate())
+    told("train", "small.toml", "--device", "cpu", "--set", "iterations=1")
+    assert set(threading.enumerate()) == before
 
 
 def test_only_stratego_is_evaluated() -> None:

@@ -370,6 +370,21 @@ def test_a_run_is_evaluated_when_it_is_time_and_at_the_end(tmp_path: Path) -> No
         assert run.iterate()["score.random"] == 0.25
 
 
+def test_an_evaluation_that_fails_loses_nothing_that_was_learned(tmp_path: Path) -> None:
+    def evaluator(folder: Path) -> dict[str, float]:
+        raise RuntimeError("the arena is closed")
+
+    config = parse_config(SMALL, ["iterations=2", "evaluation.every=1000"])
+    run = Run.begin(config, tmp_path / "run", evaluator=evaluator)
+    run.iterate()
+    with pytest.raises(RuntimeError, match="the arena is closed"):
+        run.iterate()
+    again = Run.resume(tmp_path / "run")
+    assert again.iteration == 2 and not again.goes_on()
+    assert same_networks(run, again)
+    assert [line["iteration"] for line in read_metrics(tmp_path / "run")] == [1, 2]
+
+
 def test_whoever_stops_a_run_does_not_wait_for_an_evaluation(tmp_path: Path) -> None:
     config = parse_config(SMALL, ["iterations=30", "evaluation.every=1000"])
     run = Run.begin(config, tmp_path / "run", evaluator=lambda folder: pytest.fail("evaluated"))
@@ -455,7 +470,7 @@ def test_a_model_that_a_run_cannot_go_on_from_is_refused(tmp_path: Path, changes
     begun(tmp_path / "run", 0)
     with pytest.raises(VaubanError, match=words):
         Run.begin(parse_config(SMALL, changes), tmp_path / "other", model=load_model(tmp_path / "run"))
-    assert not (tmp_path / "other" / "config.toml").exists()
+    assert not (tmp_path / "other").exists()
 
 
 def test_imported_weights_are_gone_on_from_without_their_setups(tmp_path: Path) -> None:
@@ -555,6 +570,7 @@ def test_a_window_needs_a_row_to_learn_from(tmp_path: Path, game: str, length: i
     changes = [f"game={game}", "rules=", f"moves.length={length}"]
     with pytest.raises(ConfigurationError, match=f"a window of {length} rows has none to learn from"):
         Run.begin(parse_config(SMALL, changes), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_any_line_about_a_run_is_written_back() -> None:
@@ -596,3 +612,21 @@ def test_tensorboard_keeps_the_curve_of_a_belief_that_is_resumed(tmp_path: Path)
     again.iterate()
     seen = events.EventAccumulator(str(tmp_path / "run" / "tensorboard" / "belief")).Reload()
     assert [point.step for point in seen.Scalars("belief/loss")] == [3, 6, 9]
+
+
+# The thread that fails is TensorBoard's own.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("lines", [0, 1])
+def test_curves_that_cannot_be_written_do_not_end_a_run(tmp_path: Path, lines: int) -> None:
+    pytest.importorskip("tensorboard", reason="tensorboard is not installed")
+    run = Run.begin(parse_config(SMALL), tmp_path / "run")
+    for _ in range(lines):
+        run.iterate()
+    curves = tmp_path / "run" / "tensorboard"
+    shutil.rmtree(curves, ignore_errors=True)
+    curves.write_text("in the way")
+    for _ in range(2):
+        run.iterate()
+    assert ["TensorBoard's curves are not written any more" in note for note in run.notes] == [True]
+    assert len(read_metrics(tmp_path / "run")) == lines + 2
+    run.close()

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -92,7 +92,7 @@ def train(
     place = local_device(device)
     evaluator = make_evaluator(config, place)
     folder = resume or out or Path("runs") / Path(preset or "").stem
-    with _gone_workers_end_it():
+    with _gone_workers_end_it(), _no_room_is_said(config, place, folder):
         workers = join_workers(place, config.patience)
         command = command_text(preset, resume, changes, workers.count, out, model)
         if preset is not None:
@@ -117,7 +117,7 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
     leads = run.workers.leads
     display = Display(run)
     last: dict[str, Any] = {}
-    with _no_room_is_said(run), stopped_by_signals(run, display):
+    with closing(run), stopped_by_signals(run, display):
         if leads:
             note_start(run.folder, command, config_table(run.config), run.device, run.workers, run.iteration)
             display.say(
@@ -256,14 +256,25 @@ def stopped_by_signals(run: Run, display: Display) -> Iterator[None]:
 
 
 @contextmanager
-def _no_room_is_said(run: Run) -> Iterator[None]:
-    import torch
+def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path) -> Iterator[None]:
+    """When memory is not enough, say what to lower."""
+    from vauban.learn.run import CONFIG
 
     try:
         yield
-    except torch.cuda.OutOfMemoryError as error:
-        moves = run.config.moves
+    except (RuntimeError, MemoryError) as error:
+        if not _is_for_want_of_memory(error):
+            raise
+        moves = config.moves
+        again = f"--resume {folder}" if (folder / CONFIG).exists() else "…"
         raise ConfigurationError(
-            f"the memory of {run.device} is not enough for moves.games={moves.games} and moves.batch={moves.batch}: "
-            f"take fewer, e.g. --set moves.games={moves.games // 2} --set moves.batch={max(1, moves.batch // 2)}"
+            f"the memory of {device} is not enough for moves.games={moves.games} and moves.batch={moves.batch}: take "
+            f"fewer, e.g. vauban train {again} --set moves.games={max(1, moves.games // 2)} "
+            f"--set moves.batch={max(1, moves.batch // 2)}"
         ) from error
+
+
+def _is_for_want_of_memory(error: Exception) -> bool:
+    """A GPU's memory or the machine's: torch has a class for the one case, and for the others its words."""
+    words = ("out of memory", "can't allocate memory")
+    return isinstance(error, MemoryError) or any(each in str(error) for each in words)

@@ -5,6 +5,7 @@
         print(run.iterate())
         run.save_if_due()
     run.save()
+    run.close()
 
 A run lives in a folder (docs/training.md): `config.toml`, `metrics.jsonl`, `checkpoint`, and `model`, which plays. It
 can be killed at any moment; `Run.resume(folder)` goes on from the last checkpoint, to the same numbers as if nothing
@@ -94,7 +95,7 @@ class Run:
         """The iteration after which `goes_on` was asked last."""
         self._since = self._saved = self._evaluated = time.perf_counter()
         moves = config.moves
-        self.journal = Journal(folder) if workers.leads else None
+        self.journal = Journal(folder, lambda sentence: self.notes.append(sentence)) if workers.leads else None
         if moves.length <= 1 + self.game.moves_in_a_row:
             raise ConfigurationError(
                 f"moves.length: a window of {moves.length} rows has none to learn from in {self.game.name!r}: its last "
@@ -137,11 +138,13 @@ class Run:
         """A new run in a new folder; with a model, it goes on from its networks, and counts on from its iterations."""
         if workers.any(workers.leads and (folder / CONFIG).exists()):
             raise ConfigurationError(f"there is a run in {folder} already: resume it, or name another folder")
-        if workers.leads:
-            folder.mkdir(parents=True, exist_ok=True)
         run = cls(config, folder, torch.device(device), workers, evaluator)
         if model is not None:
             run._go_on_from(model)
+        # Not before: what is refused, or has no room, leaves no folder behind.
+        if workers.leads:
+            folder.mkdir(parents=True, exist_ok=True)
+        if model is not None:
             run.save()  # a run that is killed in its first minutes must not begin again with nothing
         run._write_config()
         return run
@@ -182,11 +185,14 @@ class Run:
 
     def iterate(self) -> dict[str, float]:
         """Collect a window and learn from it; when moves are done, a while of learning a belief."""
-        told = self._iterate_moves() if self.moving else self._iterate_belief()
+        moves = self.moving
+        told = self._iterate_moves() if moves else self._iterate_belief()
         if self.device.type == "cuda":
             told["memory.gigabytes"] = torch.cuda.max_memory_allocated(self.device) / 2**30
         if self.journal:
             self.journal.write(told)
+        if moves and self._evaluation_is_due():
+            told |= self._evaluate()
         return told
 
     def _iterate_moves(self) -> dict[str, float]:
@@ -210,10 +216,6 @@ class Run:
         self.numbered += played  # a game can end with every move, and another begin
         speeds = {f"speed.{name}": played / max(value, 1e-9) for name, value in seconds.items()}
         whole = played / sum(seconds.values())
-        with self._timed(seconds, "evaluation"):
-            scores = self._evaluate()
-        if not scores:
-            del seconds["evaluation"]
         return {
             "iteration": float(self.iteration),
             "minutes": self.minutes,
@@ -224,7 +226,6 @@ class Run:
             **{f"seconds.{name}": value for name, value in seconds.items()},
             **play,
             **metrics,
-            **scores,
         }
 
     def _draw_setups(self) -> None:
@@ -259,21 +260,29 @@ class Run:
         shares = {f"play.{name}": value / max(count, 1) for name, value in zip(names, rest, strict=True)}
         return {"play.ended": count, **shares}
 
-    def _evaluate(self) -> Mapping[str, float]:
-        """Measure the averaged networks, when it is time or moves are done."""
+    def _evaluation_is_due(self) -> bool:
+        """Whether it is time to measure the networks, or moves are done."""
         every = 60 * self.config.evaluation.every
         if not every:
-            return {}
+            return False
         self.goes_on()
         due = time.perf_counter() - self._evaluated >= every or (not self.moving and not self.stopping)
-        if not self.workers.any(due):
-            return {}
+        return self.workers.any(due)
+
+    def _evaluate(self) -> Mapping[str, float]:
+        """Measure the averaged networks. The run is saved first: other programs' bots may bring anything about."""
+        self.save()
+        begun = time.perf_counter()
         scores: Mapping[str, float] = {}
         if self.workers.leads and self.evaluator is not None:
-            self.save_model(self.folder / MODEL)
             scores = self.evaluator(self.folder / MODEL)
         self._evaluated = time.perf_counter()
-        return scores
+        if not scores:
+            return {}
+        told = {"minutes": self.minutes, "seconds.evaluation": self._evaluated - begun, **scores}
+        if self.journal:
+            self.journal.amend(told)
+        return told
 
     def _iterate_belief(self) -> dict[str, float]:
         begun = time.perf_counter()
@@ -331,6 +340,11 @@ class Run:
         save_checkpoint(self.folder / CHECKPOINT, self._checkpoint(), self.workers)
         if self.workers.leads:
             self.save_model(self.folder / MODEL)
+
+    def close(self) -> None:
+        """End what the run has running beside it: TensorBoard's threads."""
+        if self.journal:
+            self.journal.close()
 
     def save_model(self, folder: Path) -> None:
         """Write the averaged networks as a model."""
