@@ -272,10 +272,8 @@ class Run:
     def _evaluate(self) -> Mapping[str, float]:
         """Measure the averaged networks. The run is saved first: other programs' bots may bring anything about."""
         self.save()
-        begun = time.perf_counter()
-        scores: Mapping[str, float] = {}
-        if self.workers.leads and self.evaluator is not None:
-            scores = self.evaluator(self.folder / MODEL)
+        begun, evaluator = time.perf_counter(), self.evaluator
+        scores = self.workers.led(lambda: evaluator(self.folder / MODEL)) if evaluator else None
         self._evaluated = time.perf_counter()
         if not scores:
             return {}
