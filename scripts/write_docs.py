@@ -24,7 +24,7 @@ from vauban.cli.main import app
 from vauban.games.base import Game, game, names
 from vauban.games.stratego import layout
 from vauban.games.stratego.game import Stratego
-from vauban.learn.metrics import MEANINGS
+from vauban.learn.metrics import COLLAPSED, MEANINGS
 from vauban.observe import base as observations
 from vauban.sim.simulator import HISTORY
 
@@ -330,7 +330,8 @@ varies: the name of an end, or of an agent. Lines of the belief, which is traine
   get better together, so nothing else here says how good the play is.
 * **Does play stay mixed?** `moves.entropy` falls as bad moves are dropped. If it falls towards 0 in a few iterations,
   the magnet's weight (`moves.magnet_weight`) is too small; if it hardly moves, it is too large. `setups.entropy`
-  likewise, with `setups.temperature`.
+  likewise, with `setups.temperature`. Below {collapsed} nats (of two moves, one is then played 99 times of 100) the run
+  warns, once, that play has collapsed. Healthy runs of barrage have dipped to 0.55 and come out again by themselves.
 * **Are steps of a fitting size?** `moves.update_kl` and `moves.clip_rate` say how far the policy moves in an iteration.
   If they grow from one to the next, lower the learning rate.
 * **Does it foresee outcomes?** `moves.outcome_loss` starts near ln 3 = 1.099 where there are three outcomes, and falls.
@@ -362,7 +363,7 @@ def metrics_page() -> str:
         parts.append(f"## {heading}\n\n{table(('metric', 'meaning'), rows)}\n")
     if left:
         raise SystemExit(f"metrics without a heading in scripts/write_docs.py: {', '.join(left)}")
-    return METRICS.format(notice=NOTICE, groups="\n".join(parts))
+    return METRICS.format(notice=NOTICE, collapsed=COLLAPSED, groups="\n".join(parts))
 
 
 # ── The command line ─────────────────────────────────────────────────────────────────────────────

@@ -33,6 +33,7 @@ from vauban.learn.moves import MoveConfig
 from vauban.learn.origin import STARTS, note_start, read_starts
 from vauban.learn.run import Run
 from vauban.learn.workers import ALONE
+from vauban.nets.dtypes import working_dtype
 from vauban.nets.store import STRENGTH, ModelError, load_model, read_card, shipped_models
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
@@ -91,8 +92,9 @@ def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.Capture
     assert done.exit_code == 0, done.output
     output, words = done.stdout, capfd.readouterr().err + done.stderr
     for expected in (
-        "training in runs/small, on cpu", "an iteration takes about", "has 288 moves", "30 minutes: enough for about 2",
-        "all 2 iterations of the configuration", "score random", "To see it play: vauban match net:runs/small/model",
+        "training in runs/small, on cpu, in float32", "an iteration takes about", "has 288 moves",
+        "30 minutes: enough for about 2", "all 2 iterations of the configuration", "score random",
+        "To see it play: vauban match net:runs/small/model",
     ):  # fmt: skip
         assert expected in words, expected
     assert "dollars" not in words, "this machine costs nothing"
@@ -271,14 +273,14 @@ def test_the_second_evaluation_is_of_the_second_model(tmp_path: Path) -> None:
 
 
 def an_estimate() -> Estimate:
-    return Estimate({"setups": 0.5, "collect": 2.0, "moves": 3.0, "setup_training": 0.5}, 10_000, 11.26)
+    return Estimate({"setups": 0.5, "collect": 2.0, "moves": 3.0, "setup_training": 0.5}, 10_000, 11.26, 42.0)
 
 
 def test_an_estimate_in_sentences(tmp_path: Path) -> None:
     run = Run.begin(parse_config(SMALL, ["iterations=42400", "minutes=30", "belief.minutes=6"]), tmp_path / "run")
     first, limit, whole, belief = estimate_lines(run, an_estimate(), 4.0)
     assert "about 6 s (drawing setups 0.5, playing 2, learning moves 3, learning setups 0.5)" in first
-    assert "10,000 moves; the GPU needs about 11.3 GB" in first
+    assert "10,000 moves; the GPU needs about 11.3 GB; compiling took 42 seconds" in first
     assert "30 minutes: enough for about 299 iterations, 2.99 million moves" in limit
     assert "all 42,400 iterations of the configuration: about 2.9 days from now" in whole
     assert belief == "then 6 minutes for the belief"
@@ -328,7 +330,55 @@ def test_a_terminal_shows_a_display_and_a_file_gets_lines(tmp_path: Path) -> Non
     lines = plain.console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert len(lines) == 2, "the first, and the one with a score; the others came within five seconds"
     assert "score fox 50.0%" in lines[1]
-    assert line(last).startswith("belief")
+    assert line(run, last).startswith("belief")
+
+
+def test_a_line_tells_how_far_how_fast_and_how_good_a_run_is(tmp_path: Path) -> None:
+    run = Run.begin(parse_config(SMALL, ["iterations=40", "minutes=8"]), tmp_path / "run")
+    told = run.iterate() | {
+        "iteration": 10.0, "minutes": 1.0, "moves": 2e6, "games": 7654.0, "speed.moves_per_second": 1234.0,
+        "speed.collect": 2500.0, "speed.moves": 2400.0, "moves.entropy": 1.25, "moves.update_kl": 0.0123,
+        "memory.gigabytes": 5.62,
+    }  # fmt: skip
+    run.iteration, run.seconds = 10, 60.0
+    text = line(run, told, {"score.fox": 0.5, "score_low.fox": 0.25, "score_high.fox": 0.75})
+    for words in (
+        "10 of 40", "2.00 million moves", "7,654 games", "1,234 moves/s (play 2,500, learn 2,400)", "entropy 1.250",
+        "KL 0.0123", "score fox 50.0%", "5.6 GB", "1.0 min", "3 minutes left",
+    ):  # fmt: skip
+        assert words in text, words
+    assert "(25.0% to 75.0%)" not in text, "that was another iteration's"
+    assert "(25.0% to 75.0%)" in line(run, told | {"score.fox": 0.5, "score_low.fox": 0.25, "score_high.fox": 0.75})
+    run.config = parse_config(SMALL)
+    assert "left" not in line(run, told)
+
+
+def test_iterations_of_seconds_have_a_line_each(tmp_path: Path) -> None:
+    run = Run.begin(parse_config(SMALL), tmp_path / "run")
+    plain = Display(run, Console(file=io.StringIO(), width=150))
+    told = run.iterate()
+    for seconds in (0.1, 0.1, 1.5, 1.5):
+        plain.show(told | {"seconds.moves": seconds})
+    assert len(plain.console.file.getvalue().splitlines()) == 3  # type: ignore[attr-defined]
+
+
+def test_what_a_run_notices_is_said_once(tmp_path: Path) -> None:
+    run = Run.begin(parse_config(SMALL), tmp_path / "run")
+    plain = Display(run, Console(file=io.StringIO(), width=150))
+    run.notes.append("something begins anew")
+    plain.say_notes()
+    run.notes.append("play has collapsed")
+    plain.show(run.iterate())
+    plain.say_notes()
+    said = plain.console.file.getvalue()  # type: ignore[attr-defined]
+    assert said.count("something begins anew") == said.count("play has collapsed") == 1
+
+
+def test_bfloat16_is_for_gpus_that_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert working_dtype(torch.device("cpu")) == torch.float32
+    for capability, dtype in (((7, 5), torch.float32), ((8, 0), torch.bfloat16), ((9, 0), torch.bfloat16)):
+        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device, found=capability: found)
+        assert working_dtype(torch.device("cuda")) == dtype
 
 
 def test_the_command_of_a_run_is_kept_as_it_can_be_typed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from vauban.learn.card import make_model
 from vauban.learn.checkpoint import CheckpointError
 from vauban.learn.config import config_text, load_config, parse_config, presets
 from vauban.learn.estimate import estimate
-from vauban.learn.metrics import meaning, read_metrics
+from vauban.learn.metrics import COLLAPSED, meaning, read_metrics
 from vauban.learn.run import Run
 from vauban.learn.targets import (
     Returns,
@@ -394,6 +394,26 @@ def test_whoever_stops_a_run_does_not_wait_for_an_evaluation(tmp_path: Path) -> 
     assert not run.goes_on()
 
 
+def test_a_policy_that_plays_one_move_only_is_warned_of_once(tmp_path: Path) -> None:
+    run = Run.begin(parse_config(SMALL, ["moves.learning_rate=1e-9"]), tmp_path / "run")
+    run.iterate()
+    assert not run.notes
+    with torch.no_grad():
+        for parameter in (*run.move.network.source_and_target.parameters(), *run.move.network.embed.parameters()):
+            parameter.mul_(1000)  # logits that far apart leave one move
+    told = [run.iterate() for _ in range(2)]
+    assert max(line["moves.entropy"] for line in told) < COLLAPSED
+    [note] = run.notes
+    assert "play has collapsed" in note and "moves.magnet_weight" in note
+
+
+def test_a_window_that_teaches_nothing_is_no_collapse(tmp_path: Path) -> None:
+    begun(tmp_path / "run", 0, ("setup_network=false",))
+    run = Run.resume(tmp_path / "run", changes=["moves.magnitude=9", "moves.settled=0"])
+    assert run.iterate()["moves.batches"] == 0
+    assert not run.notes
+
+
 def test_an_estimate_leaves_a_run_as_it_is(tmp_path: Path) -> None:
     plain = Run.begin(parse_config(SMALL), tmp_path / "plain")
     run = Run.begin(parse_config(SMALL), tmp_path / "measured")
@@ -463,6 +483,10 @@ def test_a_run_can_go_on_from_a_model_alone(tmp_path: Path) -> None:
     [
         (["move_network.width=32"], "width of the move network is 16 in the model 'run' and 32 in the configuration"),
         (["setup_network.depth=2"], "depth of the setup network is 1 in the model 'run' and 2 in the configuration"),
+        (
+            ["move_network.width=32", "setup_network.depth=2"],
+            "so add --set move_network.width=16 --set setup_network.depth=1$",
+        ),
         (["game=duel"], "the model 'run' plays tiny, not 'duel'"),
     ],
 )

@@ -109,7 +109,7 @@ def train(
 
 def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
     """Say what a run will take, then train until it is over or somebody stops it; the last line of metrics."""
-    from vauban.cli.train_display import Display, done_line, estimate_lines
+    from vauban.cli.train_display import Display, done_line, estimate_lines, place_text
     from vauban.learn.config import config_table
     from vauban.learn.estimate import estimate
     from vauban.learn.origin import note_start
@@ -121,10 +121,9 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
         if leads:
             note_start(run.folder, command, config_table(run.config), run.device, run.workers, run.iteration)
             display.say(
-                f"training in {run.folder}, on {run.device}; Ctrl-C stops it, and --resume {run.folder} goes on"
+                f"training in {run.folder}, on {place_text(run)}; Ctrl-C stops it, and --resume {run.folder} goes on"
             )
-            for note in run.notes:
-                display.say(note)
+            display.say_notes()
         going = run.goes_on()
         if leads and not run.moving:
             display.say(done_line(run))

@@ -11,6 +11,8 @@ from vauban.files import write_whole
 
 METRICS_FILE = "metrics.jsonl"
 """In a run's folder: a line for each iteration."""
+COLLAPSED = 0.05
+"""An entropy of the policy, in nats, below which a run warns: of two moves, one is then played 99 times of 100."""
 MEANINGS = {
     "iteration": "Which iteration this was, from 1: collecting a window, then training on it.",
     "minutes": "Minutes of the run so far, without the belief's and those between being stopped and resumed.",

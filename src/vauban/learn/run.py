@@ -32,12 +32,13 @@ from vauban.learn.belief_run import BeliefRun
 from vauban.learn.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint, under
 from vauban.learn.collect import Collector, Window
 from vauban.learn.config import RunConfig, config_text, parse_config
-from vauban.learn.metrics import Journal
+from vauban.learn.metrics import COLLAPSED, Journal
 from vauban.learn.moves import MoveLearner
 from vauban.learn.setups import SetupLearner
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets import store
+from vauban.nets.dtypes import working_dtype
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.policy import Forward, PolicyNetwork, utility_values
@@ -86,11 +87,13 @@ class Run:
         self.stopping = False
         """Set it, at any moment, to end the run with the iteration that is under way."""
         self.notes: list[str] = []
-        """What a run begins with or has to do without, other than expected, in sentences."""
+        """What a run begins with, has to do without, or should be looked at for, in sentences."""
         self.before: dict[str, Any] = {}
         """What the card of the model says of its origin whose networks this run began with, if it did."""
         self.moving = True
         """Whether moves are learned, or the belief that comes after them."""
+        self._warned = False
+        """Whether it has been said that play has collapsed."""
         self._asked = -1
         """The iteration after which `goes_on` was asked last."""
         self._since = self._saved = self._evaluated = time.perf_counter()
@@ -108,10 +111,11 @@ class Run:
         # The same first weights on every device, and nothing taken from torch's own generator.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
-            self.move = Trainee(make_policy_network(config, self.game), device, workers)
+            working = working_dtype(device)
+            self.move = Trainee(make_policy_network(config, self.game), device, workers, working)
             self.setup: Trainee[SetupNetwork] | None = None
             if config.setup_network and isinstance(self.game, Stratego):
-                self.setup = Trainee(SetupNetwork(self.game, config.setup_network), device, workers)
+                self.setup = Trainee(SetupNetwork(self.game, config.setup_network), device, workers, working)
         self.move_learner = MoveLearner(self.move, self.collector, moves, config.seed, workers)
         self.setup_learner: SetupLearner | None = None
         if self.setup and isinstance(self.game, Stratego):
@@ -191,6 +195,8 @@ class Run:
             told["memory.gigabytes"] = torch.cuda.max_memory_allocated(self.device) / 2**30
         if self.journal:
             self.journal.write(told)
+        if moves:
+            self._warn_of_collapse(told)
         if moves and self._evaluation_is_due():
             told |= self._evaluate()
         return told
@@ -227,6 +233,15 @@ class Run:
             **play,
             **metrics,
         }
+
+    def _warn_of_collapse(self, told: Mapping[str, float]) -> None:
+        """Note, once, that the policy has come down to a single move almost everywhere."""
+        if told["moves.batches"] and told["moves.entropy"] < COLLAPSED and not self._warned:
+            self._warned = True
+            self.notes.append(
+                f"play has collapsed: the policy's entropy is {told['moves.entropy']:.3f} nats, below {COLLAPSED}. A "
+                "larger moves.magnet_weight or a smaller moves.learning_rate keeps it mixed (docs/metrics.md)"
+            )
 
     def _draw_setups(self) -> None:
         """Draw the setups that new games begin from; and begin all games, if there are none to go on with."""
@@ -409,8 +424,7 @@ class Run:
         """Begin with the networks of a model, as if its run were resumed without its games and its optimiser."""
         model.check_plays(self.game)
         parts = ["move", *(["setup"] if self.setup else []), *(["belief"] if model.belief else [])]
-        for part in parts:
-            check_same(model.card, part, self._description(part))
+        check_same(model.card, {part: self._description(part) for part in parts})
         self._load(model_checkpoint(model, parts, self.config, self.workers.count))
         self.notes = [f"it goes on from the networks of {model.card['name']!r}, after iteration {self.iteration:,}"]
 
