@@ -1,4 +1,5 @@
-"""Writes the pages of docs/ that are generated: record.md, observations.md, metrics.md and cli.md.
+"""Writes the pages that are generated: record.md, observations.md, metrics.md and cli.md of docs/, and the README.md of
+each shipped model.
 
     python scripts/write_docs.py
 
@@ -25,20 +26,24 @@ from vauban.games.base import Game, game, names
 from vauban.games.stratego import layout
 from vauban.games.stratego.game import Stratego
 from vauban.learn.metrics import COLLAPSED, MEANINGS
+from vauban.learn.readme import README, readme_text
+from vauban.nets.store import read_card, shipped_models
 from vauban.observe import base as observations
 from vauban.sim.simulator import HISTORY
 
 DOCS = Path(__file__).parent.parent / "docs"
+MODELS = "../src/vauban/models"
 NOTICE = "*Written by `make docs` (scripts/write_docs.py): change that, not this page.*"
 
 
 def pages() -> dict[str, str]:
-    """Every generated page, by file name."""
+    """Every generated page, by its path from docs/."""
     return {
         "record.md": record_page(),
         "observations.md": observations_page(),
         "metrics.md": metrics_page(),
         "cli.md": cli_page(),
+        **{f"{MODELS}/{name}/{README}": readme_text(read_card(path)) for name, path in shipped_models().items()},
     }
 
 
@@ -462,9 +467,13 @@ def _default(value: Any) -> str:
     return str(value.value) if isinstance(value, Enum) else str(value)
 
 
+def _stored(page: Path) -> str:
+    return page.read_text(encoding="utf-8") if page.exists() else ""
+
+
 def main() -> None:
     """Write the pages; with --check, only say which of them are out of date."""
-    stale = [(name, text) for name, text in pages().items() if (DOCS / name).read_text(encoding="utf-8") != text]
+    stale = [(name, text) for name, text in pages().items() if _stored(DOCS / name) != text]
     for name, text in stale:
         if "--check" not in sys.argv:
             (DOCS / name).write_text(text, encoding="utf-8")

@@ -31,6 +31,7 @@ from vauban.learn.estimate import Estimate
 from vauban.learn.metrics import read_metrics
 from vauban.learn.moves import MoveConfig
 from vauban.learn.origin import STARTS, note_start, read_starts
+from vauban.learn.readme import readme_text
 from vauban.learn.run import Run
 from vauban.learn.workers import ALONE
 from vauban.nets.dtypes import working_dtype
@@ -110,6 +111,7 @@ def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.Capture
     shown = told("models", "card", "runs/small", "--name", "recruit", "--matches", "strength.jsonl")
     assert "vauban train small.toml --set iterations=2" in shown and "Written to models/recruit" in shown
     card = read_card(Path("models/recruit"))
+    assert Path("models/recruit/README.md").read_text(encoding="utf-8") == readme_text(card)
     training = card["training"]
     assert (card["name"], card["about"]) == ("recruit", "Nothing much.")
     assert (training["iterations"], training["moves"]) == (2, int(last["moves"]))

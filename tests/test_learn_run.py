@@ -562,6 +562,21 @@ def test_the_preset_paper_has_the_numbers_of_the_tables_17_to_25() -> None:
     assert (belief.dropout, belief.minutes > 0) == (0.2, True)
 
 
+def test_the_preset_for_a_gaming_gpu_is_that_for_a_large_one_in_smaller_iterations() -> None:
+    small, large = load_config("gaming-gpu"), load_config("h200-barrage")
+    assert (small.game, small.rules, small.move_network) == (large.game, large.rules, large.move_network)
+    assert small.moves.games * 4 == large.moves.games and small.setups.per_player * 4 == large.setups.per_player
+    for mine, its in (
+        (small.moves.learning_rate, large.moves.learning_rate),
+        (small.moves.magnet_weight, large.moves.magnet_weight),
+        (small.setups.temperature, large.setups.temperature),
+    ):
+        assert [mine.at(4 * n) for n in (1, 50, 500)] == pytest.approx([its.at(n) for n in (1, 50, 500)], rel=1e-3)
+    assert small.moves.average**4 == pytest.approx(large.moves.average, abs=1e-4)
+    assert small.setups.average**4 == pytest.approx(large.setups.average, abs=1e-4)
+    assert small.moves.settled == 4 * large.moves.settled
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -33,7 +33,8 @@ def train(
     preset: Annotated[
         str | None,
         typer.Argument(
-            help="A preset (laptop-tiny, kuhn, leduc, micro, h200-barrage, h200-classic, paper) or a .toml file."
+            help="A preset (laptop-tiny, kuhn, leduc, micro, gaming-gpu, h200-barrage, h200-classic, paper) or a .toml "
+            "file."
         ),
     ] = None,
     change: Annotated[

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from vauban.files import write_whole
 from vauban.games.stratego.game import Stratego
 from vauban.learn.ancestry import moving_minutes
 from vauban.learn.checkpoint import read_progress
@@ -19,6 +20,7 @@ from vauban.learn.commands import commands_text
 from vauban.learn.config import config_table
 from vauban.learn.metrics import read_metrics
 from vauban.learn.origin import read_starts
+from vauban.learn.readme import README, readme_text
 from vauban.learn.run import CHECKPOINT, CONFIG, MODEL, run_config
 from vauban.nets.store import (
     Card,
@@ -39,7 +41,7 @@ ROWS = 32
 
 
 def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) -> Card:
-    """Write the model of a run into a folder of its own, in bfloat16; its card.
+    """Write the model of a run into a folder of its own, in bfloat16, with a page on it; its card.
 
     matches: files with what `vauban match net:RUN OPPONENT --json` printed, a match on a line.
     """
@@ -58,7 +60,9 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
     )  # fmt: skip
     networks = {part: getattr(model, part) for part in described}
     save_model(out, networks, card, torch.bfloat16)
-    return read_card(out)
+    card = read_card(out)
+    write_whole(out / README, readme_text(card))
+    return card
 
 
 def load_trained(name: str | Path) -> Model:
