@@ -70,9 +70,7 @@ def _networks(card: Card) -> str:
     for part, each in card["networks"].items():
         size = each["size"]
         sees = f"sees `{each['observation']}`" if "observation" in each else ""
-        rows.append(
-            (part, size["depth"], size["width"], size["heads"], f"{each['parameters']:,}", each["dtype"], sees)
-        )
+        rows.append((part, size["depth"], size["width"], size["heads"], f"{each['parameters']:,}", each["dtype"], sees))
     heading = ("network", "depth", "width", "heads", "parameters", "stored as", "observation")
     return f"## Networks\n\n{_table(heading, rows)}"
 
