@@ -62,8 +62,9 @@ def test_two_workers_learn_what_one_with_twice_the_games_does(tmp_path: Path) ->
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     command = [*torchrun, "-m", "vauban", "train", "--device", "cpu"]
     begin = [str(write_config(tmp_path, 2, iterations=3)), "--out", str(together)]
-    # They stop once and go on, as one that never stopped.
-    for arguments in (begin, ["--resume", str(together), "--set", "iterations=5"]):
+    # They stop once and go on, as one that never stopped. In the end one of them plays, and the other waits.
+    evaluation = ["--set", "evaluation.every=100", "--set", "evaluation.games=2"]
+    for arguments in (begin, ["--resume", str(together), "--set", "iterations=5", *evaluation]):
         done = subprocess.run([*command, *arguments], env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
     run = Run.begin(load_config(str(write_config(tmp_path, 1, iterations=5))), alone)
@@ -72,6 +73,8 @@ def test_two_workers_learn_what_one_with_twice_the_games_does(tmp_path: Path) ->
     run.save()
     theirs, mine = read_metrics(together), read_metrics(alone)
     assert len(theirs) == len(mine) == 5
+    measured = {name: theirs[-1].pop(name) for name in list(theirs[-1]) if name.startswith(("score", "seconds.eval"))}
+    assert 0 <= measured["score.random"] <= 1
     for one, other in zip(theirs, mine, strict=True):
         assert one.keys() == other.keys()
         assert any(name.startswith("setups.gradient") for name in one)

@@ -275,6 +275,9 @@ def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path) -> I
 
 
 def _is_for_want_of_memory(error: Exception) -> bool:
-    """A GPU's memory or the machine's: torch has a class for the one case, and for the others its words."""
+    """A GPU's memory or the machine's: torch has a class for the one, and for the other only words."""
+    import torch
+
     words = ("out of memory", "can't allocate memory")
-    return isinstance(error, MemoryError) or any(each in str(error) for each in words)
+    known = isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError))
+    return known or any(each in str(error) for each in words)

@@ -34,17 +34,15 @@ class WorkersError(VaubanError, RuntimeError):
 class Workers:
     """This process and the others of a run; with one process every method does nothing."""
 
-    def __init__(
-        self, rank: int = 0, count: int = 1, device: torch.device | str = "cpu", pulse: Pulse | None = None
-    ) -> None:
+    def __init__(self, rank: int = 0, count: int = 1, device: torch.device | str = "cpu") -> None:
         self.rank = rank
         """Which of them this is, from 0."""
         self.count = count
         """How many there are."""
         self.device = torch.device(device)
         """Where what they tell each other has to lie."""
-        self.pulse = pulse
-        """Signs of life, where there are several."""
+        self.pulse: Pulse | None = None
+        """Signs of life, where there are several and they have met."""
         self._led = 0
         """How often the first one has worked for all."""
 
