@@ -1,4 +1,5 @@
-"""Writes the pages of docs/ that are generated: record.md, observations.md, metrics.md and cli.md.
+"""Writes the pages that are generated: record.md, observations.md, metrics.md and cli.md of docs/, and the README.md of
+each shipped model.
 
     python scripts/write_docs.py
 
@@ -24,21 +25,25 @@ from vauban.cli.main import app
 from vauban.games.base import Game, game, names
 from vauban.games.stratego import layout
 from vauban.games.stratego.game import Stratego
-from vauban.learn.metrics import MEANINGS
+from vauban.learn.metrics import COLLAPSED, MEANINGS
+from vauban.learn.readme import README, readme_text
+from vauban.nets.store import read_card, shipped_models
 from vauban.observe import base as observations
 from vauban.sim.simulator import HISTORY
 
 DOCS = Path(__file__).parent.parent / "docs"
+MODELS = "../src/vauban/models"
 NOTICE = "*Written by `make docs` (scripts/write_docs.py): change that, not this page.*"
 
 
 def pages() -> dict[str, str]:
-    """Every generated page, by file name."""
+    """Every generated page, by its path from docs/."""
     return {
         "record.md": record_page(),
         "observations.md": observations_page(),
         "metrics.md": metrics_page(),
         "cli.md": cli_page(),
+        **{f"{MODELS}/{name}/{README}": readme_text(read_card(path)) for name, path in shipped_models().items()},
     }
 
 
@@ -330,7 +335,8 @@ varies: the name of an end, or of an agent. Lines of the belief, which is traine
   get better together, so nothing else here says how good the play is.
 * **Does play stay mixed?** `moves.entropy` falls as bad moves are dropped. If it falls towards 0 in a few iterations,
   the magnet's weight (`moves.magnet_weight`) is too small; if it hardly moves, it is too large. `setups.entropy`
-  likewise, with `setups.temperature`.
+  likewise, with `setups.temperature`. Below {collapsed} nats (of two moves, one is then played 99 times of 100) the run
+  warns, once, that play has collapsed. Healthy runs of barrage have dipped to 0.55 and come out again by themselves.
 * **Are steps of a fitting size?** `moves.update_kl` and `moves.clip_rate` say how far the policy moves in an iteration.
   If they grow from one to the next, lower the learning rate.
 * **Does it foresee outcomes?** `moves.outcome_loss` starts near ln 3 = 1.099 where there are three outcomes, and falls.
@@ -362,7 +368,7 @@ def metrics_page() -> str:
         parts.append(f"## {heading}\n\n{table(('metric', 'meaning'), rows)}\n")
     if left:
         raise SystemExit(f"metrics without a heading in scripts/write_docs.py: {', '.join(left)}")
-    return METRICS.format(notice=NOTICE, groups="\n".join(parts))
+    return METRICS.format(notice=NOTICE, collapsed=COLLAPSED, groups="\n".join(parts))
 
 
 # ── The command line ─────────────────────────────────────────────────────────────────────────────
@@ -461,9 +467,13 @@ def _default(value: Any) -> str:
     return str(value.value) if isinstance(value, Enum) else str(value)
 
 
+def _stored(page: Path) -> str:
+    return page.read_text(encoding="utf-8") if page.exists() else ""
+
+
 def main() -> None:
     """Write the pages; with --check, only say which of them are out of date."""
-    stale = [(name, text) for name, text in pages().items() if (DOCS / name).read_text(encoding="utf-8") != text]
+    stale = [(name, text) for name, text in pages().items() if _stored(DOCS / name) != text]
     for name, text in stale:
         if "--check" not in sys.argv:
             (DOCS / name).write_text(text, encoding="utf-8")

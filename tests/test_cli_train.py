@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,14 +24,17 @@ from vauban.cli.main import app
 from vauban.cli.train import command_text, make_evaluator, stopped_by_signals
 from vauban.cli.train_display import Display, done_line, duration, estimate_lines, line
 from vauban.errors import ConfigurationError, VaubanError
-from vauban.learn.card import ROWS, _commands, _leaves, _with_newer_settings, belief_of, curve_of, steps_of
+from vauban.learn.card import ROWS, belief_of, curve_of, steps_of
+from vauban.learn.commands import commands_text, settings, with_newer_settings
 from vauban.learn.config import config_table, load_config, parse_config, presets
 from vauban.learn.estimate import Estimate
 from vauban.learn.metrics import read_metrics
 from vauban.learn.moves import MoveConfig
 from vauban.learn.origin import STARTS, note_start, read_starts
+from vauban.learn.readme import readme_text
 from vauban.learn.run import Run
 from vauban.learn.workers import ALONE
+from vauban.nets.dtypes import working_dtype
 from vauban.nets.store import STRENGTH, ModelError, load_model, read_card, shipped_models
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
@@ -89,8 +93,9 @@ def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.Capture
     assert done.exit_code == 0, done.output
     output, words = done.stdout, capfd.readouterr().err + done.stderr
     for expected in (
-        "training in runs/small, on cpu", "an iteration takes about", "has 288 moves", "30 minutes: enough for about 2",
-        "all 2 iterations of the configuration", "score random", "To see it play: vauban match net:runs/small/model",
+        "training in runs/small, on cpu, in float32", "an iteration takes about", "has 288 moves",
+        "30 minutes: enough for about 2", "all 2 iterations of the configuration", "score random",
+        "To see it play: vauban match net:runs/small/model",
     ):  # fmt: skip
         assert expected in words, expected
     assert "dollars" not in words, "this machine costs nothing"
@@ -106,6 +111,7 @@ def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.Capture
     shown = told("models", "card", "runs/small", "--name", "recruit", "--matches", "strength.jsonl")
     assert "vauban train small.toml --set iterations=2" in shown and "Written to models/recruit" in shown
     card = read_card(Path("models/recruit"))
+    assert Path("models/recruit/README.md").read_text(encoding="utf-8") == readme_text(card)
     training = card["training"]
     assert (card["name"], card["about"]) == ("recruit", "Nothing much.")
     assert (training["iterations"], training["moves"]) == (2, int(last["moves"]))
@@ -208,6 +214,7 @@ def test_show_prints_a_configuration_that_can_be_read_back() -> None:
         (["--resume", "runs/x", "--out", "y"], "stays in its folder"),
         (["--resume", "runs/x", "--from", "classic"], "has its own networks"),
         (["laptop-tiny", "--from", "clasic"], "did you mean 'classic'"),
+        (["small.toml", "--from", "classic"], "plays classic, not 'tiny'"),
         (["laptop-tin"], "did you mean 'laptop-tiny'"),
         (["small.toml", "--device", "gpu"], "auto, cpu or cuda"),
         (
@@ -221,6 +228,24 @@ def test_what_cannot_be_trained_is_said_in_a_sentence(config: Path, arguments: l
     with pytest.raises(VaubanError, match=words):
         told("train", *arguments)
     assert not Path("runs").exists()
+
+
+def test_a_run_that_memory_has_no_room_for_says_which_setting_to_lower(config: Path) -> None:
+    """More games than any machine's addresses can count."""
+    huge = ("--device", "cpu", "--set", f"moves.games={10**13}")
+    fewer = f"--set moves.games={10**13 // 2} --set moves.batch=8"
+    with pytest.raises(ConfigurationError, match=f"memory of cpu is not enough .* vauban train … {fewer}"):
+        told("train", "small.toml", *huge)
+    assert not Path("runs").exists()
+    told("train", "small.toml", "--device", "cpu", "--set", "iterations=1")
+    with pytest.raises(ConfigurationError, match=f"vauban train --resume runs/small {fewer}"):
+        told("train", "--resume", "runs/small", *huge)
+
+
+def test_a_run_that_is_over_leaves_no_thread_behind(config: Path) -> None:
+    before = set(threading.enumerate())
+    told("train", "small.toml", "--device", "cpu", "--set", "iterations=1")
+    assert set(threading.enumerate()) == before
 
 
 def test_only_stratego_is_evaluated() -> None:
@@ -250,14 +275,14 @@ def test_the_second_evaluation_is_of_the_second_model(tmp_path: Path) -> None:
 
 
 def an_estimate() -> Estimate:
-    return Estimate({"setups": 0.5, "collect": 2.0, "moves": 3.0, "setup_training": 0.5}, 10_000, 11.26)
+    return Estimate({"setups": 0.5, "collect": 2.0, "moves": 3.0, "setup_training": 0.5}, 10_000, 11.26, 42.0)
 
 
 def test_an_estimate_in_sentences(tmp_path: Path) -> None:
     run = Run.begin(parse_config(SMALL, ["iterations=42400", "minutes=30", "belief.minutes=6"]), tmp_path / "run")
     first, limit, whole, belief = estimate_lines(run, an_estimate(), 4.0)
     assert "about 6 s (drawing setups 0.5, playing 2, learning moves 3, learning setups 0.5)" in first
-    assert "10,000 moves; the GPU needs about 11.3 GB" in first
+    assert "10,000 moves; the GPU needs about 11.3 GB; compiling took 42 seconds" in first
     assert "30 minutes: enough for about 299 iterations, 2.99 million moves" in limit
     assert "all 42,400 iterations of the configuration: about 2.9 days from now" in whole
     assert belief == "then 6 minutes for the belief"
@@ -307,7 +332,55 @@ def test_a_terminal_shows_a_display_and_a_file_gets_lines(tmp_path: Path) -> Non
     lines = plain.console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert len(lines) == 2, "the first, and the one with a score; the others came within five seconds"
     assert "score fox 50.0%" in lines[1]
-    assert line(last).startswith("belief")
+    assert line(run, last).startswith("belief")
+
+
+def test_a_line_tells_how_far_how_fast_and_how_good_a_run_is(tmp_path: Path) -> None:
+    run = Run.begin(parse_config(SMALL, ["iterations=40", "minutes=8"]), tmp_path / "run")
+    told = run.iterate() | {
+        "iteration": 10.0, "minutes": 1.0, "moves": 2e6, "games": 7654.0, "speed.moves_per_second": 1234.0,
+        "speed.collect": 2500.0, "speed.moves": 2400.0, "moves.entropy": 1.25, "moves.update_kl": 0.0123,
+        "memory.gigabytes": 5.62,
+    }  # fmt: skip
+    run.iteration, run.seconds = 10, 60.0
+    text = line(run, told, {"score.fox": 0.5, "score_low.fox": 0.25, "score_high.fox": 0.75})
+    for words in (
+        "10 of 40", "2.00 million moves", "7,654 games", "1,234 moves/s (play 2,500, learn 2,400)", "entropy 1.250",
+        "KL 0.0123", "score fox 50.0%", "5.6 GB", "1.0 min", "3 minutes left",
+    ):  # fmt: skip
+        assert words in text, words
+    assert "(25.0% to 75.0%)" not in text, "that was another iteration's"
+    assert "(25.0% to 75.0%)" in line(run, told | {"score.fox": 0.5, "score_low.fox": 0.25, "score_high.fox": 0.75})
+    run.config = parse_config(SMALL)
+    assert "left" not in line(run, told)
+
+
+def test_iterations_of_seconds_have_a_line_each(tmp_path: Path) -> None:
+    run = Run.begin(parse_config(SMALL), tmp_path / "run")
+    plain = Display(run, Console(file=io.StringIO(), width=150))
+    told = run.iterate()
+    for seconds in (0.1, 0.1, 1.5, 1.5):
+        plain.show(told | {"seconds.moves": seconds})
+    assert len(plain.console.file.getvalue().splitlines()) == 3  # type: ignore[attr-defined]
+
+
+def test_what_a_run_notices_is_said_once(tmp_path: Path) -> None:
+    run = Run.begin(parse_config(SMALL), tmp_path / "run")
+    plain = Display(run, Console(file=io.StringIO(), width=150))
+    run.notes.append("something begins anew")
+    plain.say_notes()
+    run.notes.append("play has collapsed")
+    plain.show(run.iterate())
+    plain.say_notes()
+    said = plain.console.file.getvalue()  # type: ignore[attr-defined]
+    assert said.count("something begins anew") == said.count("play has collapsed") == 1
+
+
+def test_bfloat16_is_for_gpus_that_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert working_dtype(torch.device("cpu")) == torch.float32
+    for capability, dtype in (((7, 5), torch.float32), ((8, 0), torch.bfloat16), ((9, 0), torch.bfloat16)):
+        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device, found=capability: found)
+        assert working_dtype(torch.device("cuda")) == dtype
 
 
 def test_the_command_of_a_run_is_kept_as_it_can_be_typed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,7 +455,7 @@ def test_a_folder_without_a_run_has_no_card(config: Path) -> None:
         told("models", "card", "nowhere", "--name", "mine")
 
 
-def test_a_card_says_what_was_changed_by_hand_between_two_commands() -> None:
+def test_a_card_says_what_was_changed_by_hand_between_twocommands_text() -> None:
     had = {"minutes": 3, "moves": {"clip": 0.2, "magnet_weight": {"coefficient": 0.1, "decay": 0.3, "ceiling": 1.0}}}
     has = {
         "minutes": 5.0,
@@ -394,7 +467,7 @@ def test_a_card_says_what_was_changed_by_hand_between_two_commands() -> None:
         {"command": resumed, "configuration": has},
         {"command": "vauban train --resume runs/small", "configuration": has},
     ]
-    assert _commands(starts) == (
+    assert commands_text(starts) == (
         f"vauban train small.toml && {resumed} --set moves.clip=0.1 --set moves.magnet_weight.coefficient=0.2 "
         "--set moves.magnet_weight.ceiling=inf"
     )
@@ -403,9 +476,9 @@ def test_a_card_says_what_was_changed_by_hand_between_two_commands() -> None:
 def test_a_card_says_what_its_preset_says_no_more() -> None:
     then = json.loads(json.dumps(config_table(load_config("laptop-tiny", ["seed=2"]))))
     command = "vauban train laptop-tiny --out runs/mine --set seed=2"
-    assert _commands([{"command": command, "configuration": then}]) == command
+    assert commands_text([{"command": command, "configuration": then}]) == command
     then["moves"]["clip"] = 0.5
-    assert _commands([{"command": command, "configuration": then}]) == f"{command} --set moves.clip=0.5"
+    assert commands_text([{"command": command, "configuration": then}]) == f"{command} --set moves.clip=0.5"
 
 
 def test_a_card_says_what_its_preset_has_gained_since() -> None:
@@ -413,13 +486,13 @@ def test_a_card_says_what_its_preset_has_gained_since() -> None:
     command = "vauban train h200-barrage"
     then = json.loads(json.dumps(config_table(load_config("h200-barrage"))))
     assert then["moves"].pop("reach") != MoveConfig().reach
-    assert _commands([{"command": command, "configuration": then}]) == f"{command} --set moves.reach=0.0"
+    assert commands_text([{"command": command, "configuration": then}]) == f"{command} --set moves.reach=0.0"
 
 
 def test_a_card_says_that_there_was_no_setup_network() -> None:
     then = json.loads(json.dumps(config_table(load_config("h200-barrage", ["setup_network=false"]))))
     command = "vauban train h200-barrage"
-    assert _commands([{"command": command, "configuration": then}]) == f"{command} --set setup_network=false"
+    assert commands_text([{"command": command, "configuration": then}]) == f"{command} --set setup_network=false"
 
 
 def test_a_card_resumes_a_run_in_the_folder_where_it_begins() -> None:
@@ -433,7 +506,7 @@ def test_a_card_resumes_a_run_in_the_folder_where_it_begins() -> None:
             {"command": begun, "configuration": config},
             {"command": "vauban train --resume elsewhere/moved --set minutes=9", "configuration": longer},
         ]
-        assert _commands(starts) == f"{begun} && vauban train --resume {folder} --set minutes=9"
+        assert commands_text(starts) == f"{begun} && vauban train --resume {folder} --set minutes=9"
 
 
 @pytest.mark.parametrize("name", shipped_models())
@@ -454,7 +527,7 @@ def test_the_commands_of_a_shipped_model_lead_to_its_configuration(name: str) ->
             folder, preset, before = given.get("--out", f"runs/{words[2]}"), words[2], []
         made[folder] = (preset, [*before, *changes])
         config = config_table(load_config(*made[folder]))
-    known, today = _with_newer_settings(training["configuration"]), _leaves(json.loads(json.dumps(config)))
+    known, today = with_newer_settings(training["configuration"]), settings(json.loads(json.dumps(config)))
     assert {key: today[key] for key in today} == {key: known[key] for key in today}
 
 

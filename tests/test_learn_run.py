@@ -18,7 +18,7 @@ from vauban.learn.card import make_model
 from vauban.learn.checkpoint import CheckpointError
 from vauban.learn.config import config_text, load_config, parse_config, presets
 from vauban.learn.estimate import estimate
-from vauban.learn.metrics import meaning, read_metrics
+from vauban.learn.metrics import COLLAPSED, meaning, read_metrics
 from vauban.learn.run import Run
 from vauban.learn.targets import (
     Returns,
@@ -370,6 +370,21 @@ def test_a_run_is_evaluated_when_it_is_time_and_at_the_end(tmp_path: Path) -> No
         assert run.iterate()["score.random"] == 0.25
 
 
+def test_an_evaluation_that_fails_loses_nothing_that_was_learned(tmp_path: Path) -> None:
+    def evaluator(folder: Path) -> dict[str, float]:
+        raise RuntimeError("the arena is closed")
+
+    config = parse_config(SMALL, ["iterations=2", "evaluation.every=1000"])
+    run = Run.begin(config, tmp_path / "run", evaluator=evaluator)
+    run.iterate()
+    with pytest.raises(RuntimeError, match="the arena is closed"):
+        run.iterate()
+    again = Run.resume(tmp_path / "run")
+    assert again.iteration == 2 and not again.goes_on()
+    assert same_networks(run, again)
+    assert [line["iteration"] for line in read_metrics(tmp_path / "run")] == [1, 2]
+
+
 def test_whoever_stops_a_run_does_not_wait_for_an_evaluation(tmp_path: Path) -> None:
     config = parse_config(SMALL, ["iterations=30", "evaluation.every=1000"])
     run = Run.begin(config, tmp_path / "run", evaluator=lambda folder: pytest.fail("evaluated"))
@@ -377,6 +392,26 @@ def test_whoever_stops_a_run_does_not_wait_for_an_evaluation(tmp_path: Path) -> 
     run.stopping = True
     run.iterate()
     assert not run.goes_on()
+
+
+def test_a_policy_that_plays_one_move_only_is_warned_of_once(tmp_path: Path) -> None:
+    run = Run.begin(parse_config(SMALL, ["moves.learning_rate=1e-9"]), tmp_path / "run")
+    run.iterate()
+    assert not run.notes
+    with torch.no_grad():
+        for parameter in (*run.move.network.source_and_target.parameters(), *run.move.network.embed.parameters()):
+            parameter.mul_(1000)  # logits that far apart leave one move
+    told = [run.iterate() for _ in range(2)]
+    assert max(line["moves.entropy"] for line in told) < COLLAPSED
+    [note] = run.notes
+    assert "play has collapsed" in note and "moves.magnet_weight" in note
+
+
+def test_a_window_that_teaches_nothing_is_no_collapse(tmp_path: Path) -> None:
+    begun(tmp_path / "run", 0, ("setup_network=false",))
+    run = Run.resume(tmp_path / "run", changes=["moves.magnitude=9", "moves.settled=0"])
+    assert run.iterate()["moves.batches"] == 0
+    assert not run.notes
 
 
 def test_an_estimate_leaves_a_run_as_it_is(tmp_path: Path) -> None:
@@ -448,6 +483,10 @@ def test_a_run_can_go_on_from_a_model_alone(tmp_path: Path) -> None:
     [
         (["move_network.width=32"], "width of the move network is 16 in the model 'run' and 32 in the configuration"),
         (["setup_network.depth=2"], "depth of the setup network is 1 in the model 'run' and 2 in the configuration"),
+        (
+            ["move_network.width=32", "setup_network.depth=2"],
+            "so add --set move_network.width=16 --set setup_network.depth=1$",
+        ),
         (["game=duel"], "the model 'run' plays tiny, not 'duel'"),
     ],
 )
@@ -455,7 +494,7 @@ def test_a_model_that_a_run_cannot_go_on_from_is_refused(tmp_path: Path, changes
     begun(tmp_path / "run", 0)
     with pytest.raises(VaubanError, match=words):
         Run.begin(parse_config(SMALL, changes), tmp_path / "other", model=load_model(tmp_path / "run"))
-    assert not (tmp_path / "other" / "config.toml").exists()
+    assert not (tmp_path / "other").exists()
 
 
 def test_imported_weights_are_gone_on_from_without_their_setups(tmp_path: Path) -> None:
@@ -523,6 +562,21 @@ def test_the_preset_paper_has_the_numbers_of_the_tables_17_to_25() -> None:
     assert (belief.dropout, belief.minutes > 0) == (0.2, True)
 
 
+def test_the_preset_for_a_gaming_gpu_is_that_for_a_large_one_in_smaller_iterations() -> None:
+    small, large = load_config("gaming-gpu"), load_config("h200-barrage")
+    assert (small.game, small.rules, small.move_network) == (large.game, large.rules, large.move_network)
+    assert small.moves.games * 4 == large.moves.games and small.setups.per_player * 4 == large.setups.per_player
+    for mine, its in (
+        (small.moves.learning_rate, large.moves.learning_rate),
+        (small.moves.magnet_weight, large.moves.magnet_weight),
+        (small.setups.temperature, large.setups.temperature),
+    ):
+        assert [mine.at(4 * n) for n in (1, 50, 500)] == pytest.approx([its.at(n) for n in (1, 50, 500)], rel=1e-3)
+    assert small.moves.average**4 == pytest.approx(large.moves.average, abs=1e-4)
+    assert small.setups.average**4 == pytest.approx(large.setups.average, abs=1e-4)
+    assert small.moves.settled == 4 * large.moves.settled
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -555,6 +609,7 @@ def test_a_window_needs_a_row_to_learn_from(tmp_path: Path, game: str, length: i
     changes = [f"game={game}", "rules=", f"moves.length={length}"]
     with pytest.raises(ConfigurationError, match=f"a window of {length} rows has none to learn from"):
         Run.begin(parse_config(SMALL, changes), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_any_line_about_a_run_is_written_back() -> None:
@@ -596,3 +651,21 @@ def test_tensorboard_keeps_the_curve_of_a_belief_that_is_resumed(tmp_path: Path)
     again.iterate()
     seen = events.EventAccumulator(str(tmp_path / "run" / "tensorboard" / "belief")).Reload()
     assert [point.step for point in seen.Scalars("belief/loss")] == [3, 6, 9]
+
+
+# The thread that fails is TensorBoard's own.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("lines", [0, 1])
+def test_curves_that_cannot_be_written_do_not_end_a_run(tmp_path: Path, lines: int) -> None:
+    pytest.importorskip("tensorboard", reason="tensorboard is not installed")
+    run = Run.begin(parse_config(SMALL), tmp_path / "run")
+    for _ in range(lines):
+        run.iterate()
+    curves = tmp_path / "run" / "tensorboard"
+    shutil.rmtree(curves, ignore_errors=True)
+    curves.write_text("in the way")
+    for _ in range(2):
+        run.iterate()
+    assert ["TensorBoard's curves are not written any more" in note for note in run.notes] == [True]
+    assert len(read_metrics(tmp_path / "run")) == lines + 2
+    run.close()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from vauban.errors import ConfigurationError
 from vauban.learn.config import load_config
 from vauban.learn.metrics import read_metrics
 from vauban.learn.run import Run
-from vauban.learn.workers import join_workers, local_device
+from vauban.learn.workers import Workers, WorkersError, join_workers, local_device
 from vauban.nets.store import load_model
 from vauban.sim.simulator import Simulator
 
@@ -60,8 +62,9 @@ def test_two_workers_learn_what_one_with_twice_the_games_does(tmp_path: Path) ->
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     command = [*torchrun, "-m", "vauban", "train", "--device", "cpu"]
     begin = [str(write_config(tmp_path, 2, iterations=3)), "--out", str(together)]
-    # They stop once and go on, as one that never stopped.
-    for arguments in (begin, ["--resume", str(together), "--set", "iterations=5"]):
+    # They stop once and go on, as one that never stopped. In the end one of them plays, and the other waits.
+    evaluation = ["--set", "evaluation.every=100", "--set", "evaluation.games=2"]
+    for arguments in (begin, ["--resume", str(together), "--set", "iterations=5", *evaluation]):
         done = subprocess.run([*command, *arguments], env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
     run = Run.begin(load_config(str(write_config(tmp_path, 1, iterations=5))), alone)
@@ -70,6 +73,8 @@ def test_two_workers_learn_what_one_with_twice_the_games_does(tmp_path: Path) ->
     run.save()
     theirs, mine = read_metrics(together), read_metrics(alone)
     assert len(theirs) == len(mine) == 5
+    measured = {name: theirs[-1].pop(name) for name in list(theirs[-1]) if name.startswith(("score", "seconds.eval"))}
+    assert 0 <= measured["score.random"] <= 1
     for one, other in zip(theirs, mine, strict=True):
         assert one.keys() == other.keys()
         assert any(name.startswith("setups.gradient") for name in one)
@@ -97,8 +102,7 @@ def test_two_workers_learn_what_one_with_twice_the_games_does(tmp_path: Path) ->
 
 
 def test_when_a_worker_dies_the_other_ends_with_a_sentence(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        port = held.getsockname()[1]
+    port = free_port()
     config = write_config(tmp_path, 2, iterations=0)
     command = [sys.executable, "-m", "vauban", "train", str(config), "--device", "cpu", "--out", str(tmp_path / "run")]
     meeting = {**ENVIRONMENT, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
@@ -114,7 +118,7 @@ def test_when_a_worker_dies_the_other_ends_with_a_sentence(tmp_path: Path) -> No
                 break
         words = leader.stderr.read()
         assert leader.wait(120) == 2
-        assert "worker 0 of 2 stops, since another has died" in words and "--resume" in words
+        assert "worker 0 of 2 stops, since worker 1 has died" in words and "--resume" in words
         assert "Traceback" not in words
     finally:
         leader.kill()
@@ -123,10 +127,69 @@ def test_when_a_worker_dies_the_other_ends_with_a_sentence(tmp_path: Path) -> No
         other.communicate()
 
 
+PATIENCE = 3.0
+"""Seconds, in the tests that are about it."""
+
+
+def meet(rank: int, port: int, patience: float = 60.0) -> Workers:
+    """What each of two workers does first. patience: in seconds."""
+    os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    return join_workers(torch.device("cpu"), patience / 60)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        return int(held.getsockname()[1])
+
+
+def wait_for_the_first(rank: int, port: int, folder: str) -> None:
+    """The first one works for longer than a worker's patience; then both agree."""
+    workers = meet(rank, port, PATIENCE)
+    done = workers.led(lambda: not threading.Event().wait(2 * PATIENCE))
+    assert done is (True if rank == 0 else None)
+    assert workers.any(rank == 0)
+    workers.leave()
+    Path(folder, str(rank)).write_text("parted")
+
+
+def test_work_of_the_first_worker_may_take_longer_than_patience(tmp_path: Path) -> None:
+    torch.multiprocessing.spawn(wait_for_the_first, (free_port(), str(tmp_path)), nprocs=2)  # type: ignore[no-untyped-call]
+    assert [(tmp_path / rank).read_text() for rank in "01"] == ["parted", "parted"]
+
+
+def hang(rank: int, port: int, folder: str, hanging: int, leads: bool) -> None:
+    """One worker stands still; the other tells what becomes of it."""
+    workers = meet(rank, port, PATIENCE)
+    workers.wait()
+    if rank == hanging:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    try:
+        workers.led(int) if leads else workers.wait()
+    except WorkersError as error:
+        Path(folder, "error").write_text(str(error))
+        os._exit(0)
+
+
+@pytest.mark.parametrize(("hanging", "leads"), [(1, False), (0, True)])
+def test_a_worker_that_hangs_is_named_when_patience_ends(tmp_path: Path, hanging: int, leads: bool) -> None:
+    arguments = (free_port(), str(tmp_path), hanging, leads)
+    context = torch.multiprocessing.get_context("spawn")
+    workers = [context.Process(target=hang, args=(rank, *arguments)) for rank in range(2)]
+    for each in workers:
+        each.start()
+    try:
+        workers[1 - hanging].join(60)
+        words = (tmp_path / "error").read_text()
+        assert f"worker {1 - hanging} of 2 stops, since worker {hanging} has died or does not answer" in words
+    finally:
+        for each in workers:
+            each.kill()
+            each.join()
+
+
 def part(rank: int, port: int, folder: str) -> None:
     """What each of two workers does: meet, load what takes the group for a default, part, tell the threads left."""
-    os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-    workers = join_workers(torch.device("cpu"))
+    workers = meet(rank, port)
     importlib.import_module("torch.distributed.nn")  # as torch's own optimisers do, some time or other
     assert workers.any(workers.leads)
     workers.leave()
@@ -136,11 +199,11 @@ def part(rank: int, port: int, folder: str) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted as Linux lists them")
 def test_workers_that_part_leave_no_thread_behind_that_could_end_them_with_an_abort(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        port = held.getsockname()[1]
+    port = free_port()
     torch.multiprocessing.spawn(part, (port, str(tmp_path)), nprocs=2)  # type: ignore[no-untyped-call]
     for rank in "01":
-        assert "gloo" not in (tmp_path / rank).read_text()
+        names = (tmp_path / rank).read_text()
+        assert "gloo" not in names and "pulse" not in names
 
 
 def test_a_device_that_is_not_here_is_refused() -> None:

@@ -16,6 +16,7 @@ from vauban.cli.models import models
 from vauban.games.base import Game, game
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.variants import Variant, parse_army
+from vauban.learn.readme import README, readme_text
 from vauban.nets import store
 from vauban.nets.store import (
     Card,
@@ -126,6 +127,8 @@ def test_a_game_without_a_board_has_a_plain_network(tmp_path: Path) -> None:
     save_model(tmp_path / "kuhn", random_networks(card, played), card)
     model = load_model(tmp_path / "kuhn")
     assert (model.game.name, model.card["rules"], model.move.observation) == ("kuhn", None, "information_state")
+    page = readme_text(model.card)
+    assert "vauban exploitability kuhn net:kuhn" in page and "stratego" not in page
 
 
 def test_a_variant_of_ones_own_is_kept_in_the_card(tmp_path: Path) -> None:
@@ -362,6 +365,48 @@ def test_further_strength_can_be_added_to_a_card(shipped: Path) -> None:
 
 def test_a_model_that_was_never_measured_says_so(folder: Path) -> None:
     assert "Its strength has not been measured." in told(str(folder))
+
+
+def test_barrage_and_classic_are_shipped_with_three_networks_of_five_million_parameters_at_most() -> None:
+    shipped = store.shipped_models()
+    assert sorted(shipped) == ["barrage", "classic"]
+    for path in shipped.values():
+        weights = {part: safetensors.torch.load_file(path / f"{part}.safetensors") for part in NETWORKS}
+        counted = {part: sum(tensor.numel() for tensor in each.values()) for part, each in weights.items()}
+        assert all(0 < count <= 5_000_000 for count in counted.values()), counted
+        described = read_card(path)["networks"]
+        assert counted == {part: each["parameters"] for part, each in described.items()}
+
+
+@pytest.mark.parametrize("name", store.shipped_models())
+def test_the_page_of_a_shipped_model_says_what_its_card_does(name: str) -> None:
+    path = store.shipped_models()[name]
+    assert (path / README).read_text(encoding="utf-8") == readme_text(read_card(path)), "run `make docs`"
+
+
+def test_the_readme_says_for_how_many_minutes_the_shipped_models_were_trained() -> None:
+    minutes = [read_card(path)["training"]["minutes"] for path in store.shipped_models().values()]
+    text = " ".join((Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8").split())
+    assert f"trained for {minutes[0]:.0f} and {minutes[1]:.0f} minutes" in text
+
+
+def test_a_page_has_the_header_of_a_hub_and_what_the_card_says(shipped: Path) -> None:
+    text = readme_text(read_card(shipped / "mine"))
+    _, header, page = text.split("---\n", 2)
+    assert "license: apache-2.0\nlibrary_name: vauban\n" in header and "- tiny\n" in header
+    for words in (
+        "# mine", "A small model for tests.", "sees `ataraxos`", "61.5 minutes on one H200",
+        "vauban train tiny --seed 3", '"games": 64', "77.5% (72.0% to 83.0%)",
+        "$ vauban match net:mine cadet --games 200 --seed 7", "## Limits",
+    ):  # fmt: skip
+        assert words in page, words
+
+
+def test_a_page_on_somebody_elses_weights_does_not_give_them_our_licence(shipped: Path) -> None:
+    source = {"program": "another", "files": [{"file": "a.pth", "holds": "moves", "sha256": "00"}], "imported": "today"}
+    text = readme_text({**read_card(shipped / "mine"), "source": source, "strength": []})
+    assert "license: other" in text and "Weights of another, whose licence holds for them" in text
+    assert "Its strength has not been measured." in text
 
 
 def test_shipped_cards_can_be_read_and_their_weights_are_there() -> None:

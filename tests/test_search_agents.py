@@ -33,6 +33,7 @@ from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import ModelError, describe, make_card, save_model
 from vauban.nets.transformer import Size
 from vauban.notation.records import write_game
+from vauban.search.search import SearchConfig
 from vauban.sim.simulator import Simulator
 from vauban.solve import build_tree, evaluate, tabulate
 from vauban.solve.policies import GivesProbabilities
@@ -87,6 +88,11 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def texts(folder: str) -> list[str]:
     """Both agents with a model."""
     return [f"net:{folder}", f"search:{folder},{LITTLE}"]
+
+
+def test_the_search_has_the_numbers_of_table_26_unless_told_otherwise() -> None:
+    for each in (SearchConfig(), SearchOptions()):
+        assert (each.alpha, each.beta, each.rollouts, each.depth) == (0.002, 0.02, 1000, 40)
 
 
 KINDS = (0, 1)

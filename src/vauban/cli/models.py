@@ -147,6 +147,7 @@ def make_card(
 
     Everything in the card is from the run's folder: configuration, machine, commit, the command that
     makes it again, how the training went. Its strength is that of matches that have been played.
+    Beside it lies README.md, which says the same to people, with the header that Hugging Face reads.
 
     Example: vauban models card runs/laptop-tiny --name beginner --matches strength.jsonl
     """

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,7 +33,8 @@ def train(
     preset: Annotated[
         str | None,
         typer.Argument(
-            help="A preset (laptop-tiny, kuhn, leduc, micro, h200-barrage, h200-classic, paper) or a .toml file."
+            help="A preset (laptop-tiny, kuhn, leduc, micro, gaming-gpu, h200-barrage, h200-classic, paper) or a .toml "
+            "file."
         ),
     ] = None,
     change: Annotated[
@@ -92,7 +93,7 @@ def train(
     place = local_device(device)
     evaluator = make_evaluator(config, place)
     folder = resume or out or Path("runs") / Path(preset or "").stem
-    with _gone_workers_end_it():
+    with _gone_workers_end_it(), _no_room_is_said(config, place, folder):
         workers = join_workers(place, config.patience)
         command = command_text(preset, resume, changes, workers.count, out, model)
         if preset is not None:
@@ -109,7 +110,7 @@ def train(
 
 def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
     """Say what a run will take, then train until it is over or somebody stops it; the last line of metrics."""
-    from vauban.cli.train_display import Display, done_line, estimate_lines
+    from vauban.cli.train_display import Display, done_line, estimate_lines, place_text
     from vauban.learn.config import config_table
     from vauban.learn.estimate import estimate
     from vauban.learn.origin import note_start
@@ -117,14 +118,13 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
     leads = run.workers.leads
     display = Display(run)
     last: dict[str, Any] = {}
-    with _no_room_is_said(run), stopped_by_signals(run, display):
+    with closing(run), stopped_by_signals(run, display):
         if leads:
             note_start(run.folder, command, config_table(run.config), run.device, run.workers, run.iteration)
             display.say(
-                f"training in {run.folder}, on {run.device}; Ctrl-C stops it, and --resume {run.folder} goes on"
+                f"training in {run.folder}, on {place_text(run)}; Ctrl-C stops it, and --resume {run.folder} goes on"
             )
-            for note in run.notes:
-                display.say(note)
+            display.say_notes()
         going = run.goes_on()
         if leads and not run.moving:
             display.say(done_line(run))
@@ -134,7 +134,7 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
             found = estimate(run) if run.moving else None
             for sentence in estimate_lines(run, found, price) if leads else []:
                 display.say(sentence)
-        with display.open() if leads else _nothing():
+        with display.open() if leads else nullcontext():
             while run.goes_on():
                 last = run.iterate()
                 if leads:
@@ -230,11 +230,6 @@ def _gone_workers_end_it() -> Iterator[None]:
 
 
 @contextmanager
-def _nothing() -> Iterator[None]:
-    yield
-
-
-@contextmanager
 def stopped_by_signals(run: Run, display: Display) -> Iterator[None]:
     """Ctrl-C, or a machine that is about to be taken away, ends a run in order; a second time at once."""
     if threading.current_thread() is not threading.main_thread():
@@ -260,14 +255,28 @@ def stopped_by_signals(run: Run, display: Display) -> Iterator[None]:
 
 
 @contextmanager
-def _no_room_is_said(run: Run) -> Iterator[None]:
-    import torch
+def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path) -> Iterator[None]:
+    """When memory is not enough, say what to lower."""
+    from vauban.learn.run import CONFIG
 
     try:
         yield
-    except torch.cuda.OutOfMemoryError as error:
-        moves = run.config.moves
+    except (RuntimeError, MemoryError) as error:
+        if not _is_for_want_of_memory(error):
+            raise
+        moves = config.moves
+        again = f"--resume {folder}" if (folder / CONFIG).exists() else "…"
         raise ConfigurationError(
-            f"the memory of {run.device} is not enough for moves.games={moves.games} and moves.batch={moves.batch}: "
-            f"take fewer, e.g. --set moves.games={moves.games // 2} --set moves.batch={max(1, moves.batch // 2)}"
+            f"the memory of {device} is not enough for moves.games={moves.games} and moves.batch={moves.batch}: take "
+            f"fewer, e.g. vauban train {again} --set moves.games={max(1, moves.games // 2)} "
+            f"--set moves.batch={max(1, moves.batch // 2)}"
         ) from error
+
+
+def _is_for_want_of_memory(error: Exception) -> bool:
+    """A GPU's memory or the machine's: torch has a class for the one, and for the other only words."""
+    import torch
+
+    words = ("out of memory", "can't allocate memory")
+    known = isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError))
+    return known or any(each in str(error) for each in words)

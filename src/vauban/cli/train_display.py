@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import torch
 from rich.console import Console
 from rich.live import Live
 from rich.progress_bar import ProgressBar
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
     from vauban.learn.run import Run
 
 LINE_SECONDS = 5.0
-"""Where nobody watches a terminal, lines are at least so far apart."""
+"""Where nobody watches a terminal, lines are at least so far apart,"""
+LONG = 1.0
+"""unless an iteration takes more than so many seconds: then each has a line."""
+COMPILING = 1.0
+"""Seconds of compiling that are worth a word."""
 SCORE, LOW, HIGH = "score.", "score_low.", "score_high."
 
 
@@ -36,6 +41,8 @@ class Display:
         """The minute at which the scores were measured."""
         self._doing = "the first iteration"
         self._said = float("-inf")
+        self._noted = 0
+        """How many of the run's notes have been said."""
 
     @contextmanager
     def open(self) -> Iterator[None]:
@@ -53,9 +60,18 @@ class Display:
         if scores:
             self._scores, self._scored = dict(told), told["minutes"]
         now = time.perf_counter()
-        if not self.console.is_terminal and (scores or now - self._said >= LINE_SECONDS):
+        due = scores or now - self._said >= LINE_SECONDS or _seconds(told) > LONG
+        if not self.console.is_terminal and due:
             self._said = now
-            self.say(line(told))
+            self.say(line(self.run, told, self._scores))
+        self.say_notes()
+
+    def say_notes(self) -> None:
+        """Say what the run has noted since the last time."""
+        notes = self.run.notes[self._noted :]
+        self._noted += len(notes)
+        for note in notes:
+            self.say(note)
 
     def say(self, sentence: str) -> None:
         """Something that is to stay on the screen."""
@@ -81,6 +97,12 @@ class Display:
         return rows
 
 
+def place_text(run: Run) -> str:
+    """Where the networks of a run run, and in which numbers."""
+    name = f" ({torch.cuda.get_device_name(run.device)})" if run.device.type == "cuda" else ""
+    return f"{run.device}{name}, in {str(run.move.dtype).removeprefix('torch.')}"
+
+
 def share_done(run: Run) -> float | None:
     """How much of its time or iterations a run has had; None if it has no limit."""
     config = run.config
@@ -96,10 +118,11 @@ def facts(run: Run, told: Mapping[str, float]) -> list[tuple[str, str]]:
     config = run.config
     of_iterations = f" of {config.iterations:,}" if config.iterations else ""
     of_minutes = f" of {config.minutes:g}" if config.minutes else ""
-    found = [("run", f"iteration {run.iteration:,}{of_iterations} · {run.minutes:.1f}{of_minutes} min")]
+    left = _left_text(run, " · ")
+    found = [("run", f"iteration {run.iteration:,}{of_iterations} · {run.minutes:.1f}{of_minutes} min{left}")]
     if "play.ended" in told:
         found += [
-            ("moves", f"{_millions(told['moves'])} · {told['speed.moves_per_second']:,.0f} a second"),
+            ("moves", f"{_millions(told['moves'])} · {_speed_text(told)}"),
             (
                 "games",
                 f"{told['games']:,.0f} · {told['play.plies']:.0f} plies long · {told['play.draws']:.0%} drawn · "
@@ -116,20 +139,60 @@ def facts(run: Run, told: Mapping[str, float]) -> list[tuple[str, str]]:
         found.append(("setups", f"entropy {told['setups.entropy']:.1f} · {told['setups.setups']:.0f} learned from"))
     if "belief.loss" in told:
         found.append(("belief", belief_text(told)))
+    if "memory.gigabytes" in told:
+        found.append(("GPU", f"{told['memory.gigabytes']:.1f} GB"))
     return found
 
 
-def line(told: Mapping[str, float]) -> str:
-    """An iteration in a line."""
+def line(run: Run, told: Mapping[str, float], scores: Mapping[str, float] = {}) -> str:
+    """An iteration in a line. scores: those measured last, if it was in an earlier one."""
     if "belief.loss" in told:
         return f"belief  {told['belief.minutes']:6.1f} min  {belief_text(told)}"
-    text = (
-        f"{int(told['iteration']):5}  {told['minutes']:6.1f} min  {_millions(told['moves'])} moves  "
-        f"{told['speed.moves_per_second']:9,.0f}/s  games {int(told['play.ended']):5} of {told['play.plies']:4.0f} "
-        f"plies, drawn {told['play.draws']:4.0%}  entropy {told['moves.entropy']:.3f}  "
-        f"outcome loss {told['moves.outcome_loss']:.3f}"
+    of = f" of {run.config.iterations:,}" if run.config.iterations else ""
+    parts = [
+        f"{int(told['iteration']):5}{of}",
+        f"{told['minutes']:6.1f} min{_left_text(run, ', ')}",
+        f"{_millions(told['moves'])} moves",
+        f"{int(told['games']):,} games",
+        _speed_text(told),
+        f"{told['play.plies']:.0f} plies, {told['play.draws']:.0%} drawn",
+        f"entropy {told['moves.entropy']:.3f}",
+        f"KL {told['moves.update_kl']:.4f}",
+        f"outcome loss {told['moves.outcome_loss']:.3f}",
+    ]
+    measured = scores_text(told) or scores_text({name: each for name, each in scores.items() if name.startswith(SCORE)})
+    if measured:
+        parts.append(f"score {measured}")
+    if "memory.gigabytes" in told:
+        parts.append(f"{told['memory.gigabytes']:.1f} GB")
+    return "  ".join(parts)
+
+
+def seconds_left(run: Run) -> float | None:
+    """How long moves will still be learned, by the pace so far; None if there is no limit."""
+    config, left = run.config, []
+    if config.minutes:
+        left.append(60 * (config.minutes - run.minutes))
+    if config.iterations and run.iteration:
+        left.append((config.iterations - run.iteration) * 60 * run.minutes / run.iteration)
+    return max(0.0, min(left)) if left else None
+
+
+def _left_text(run: Run, before: str) -> str:
+    left = seconds_left(run) if run.moving else None
+    return "" if left is None else f"{before}{duration(left)} left"
+
+
+def _speed_text(told: Mapping[str, float]) -> str:
+    return (
+        f"{told['speed.moves_per_second']:,.0f} moves/s (play {told['speed.collect']:,.0f}, "
+        f"learn {told['speed.moves']:,.0f})"
     )
-    return f"{text}  score {scores_text(told)}" if any(name.startswith(SCORE) for name in told) else text
+
+
+def _seconds(told: Mapping[str, float]) -> float:
+    """How long an iteration took."""
+    return sum(value for name, value in told.items() if name.startswith("seconds."))
 
 
 def belief_text(told: Mapping[str, float]) -> str:
@@ -197,7 +260,9 @@ def _moves_lines(run: Run, found: Estimate, rate: float) -> list[str]:
         if found.seconds[name]
     )
     each = f"an iteration takes about {found.iteration:.2g} s ({parts}) and has {found.moves:,} moves"
-    lines = [f"{each}; the GPU needs about {found.gigabytes:.1f} GB" if found.gigabytes else each]
+    memory = f"; the GPU needs about {found.gigabytes:.1f} GB" if found.gigabytes else ""
+    compiling = f"; compiling took {duration(found.compiling)}" if found.compiling >= COMPILING else ""
+    lines = [f"{each}{memory}{compiling}"]
     if config.minutes:
         seconds = max(0.0, 60 * (config.minutes - run.minutes))
         count = int(seconds / found.iteration)

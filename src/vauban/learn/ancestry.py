@@ -23,23 +23,33 @@ PUBLISHED = ("count_prior", "flag_side")
 """How the published program sets up: for imported weights, and no way of training."""
 
 
-def check_same(card: Card, part: str, wanted: Mapping[str, Any]) -> None:
-    """Refuse a network of a model that a configuration would build in another way."""
-    described = card["networks"].get(part)
-    if described is None:
-        raise ConfigurationError(f"the model {card['name']!r} has no {part} network: add --set {part}_network=false")
-    has, wants = _options(described), _options(wanted)
-    for name in has:
-        if has[name] == wants.get(name):
-            continue
-        if name in PUBLISHED:
+def check_same(card: Card, wanted: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse a model whose networks a configuration would build in another way. wanted: its own, by part."""
+    differences, settings = [], []
+    for part, description in wanted.items():
+        described = card["networks"].get(part)
+        if described is None:
             raise ConfigurationError(
-                f"the setup network of the model {card['name']!r} sets up as the published program does ({name}), "
-                "which is not trained here: add --set setup_network=false, and only its moves are learned on"
+                f"the model {card['name']!r} has no {part} network: add --set {part}_network=false"
             )
+        has, wants = _options(described), _options(description)
+        for name in has:
+            if has[name] == wants.get(name):
+                continue
+            if name in PUBLISHED:
+                raise ConfigurationError(
+                    f"the setup network of the model {card['name']!r} sets up as the published program does ({name}), "
+                    "which is not trained here: add --set setup_network=false, and only its moves are learned on"
+                )
+            differences.append(
+                f"{name} of the {part} network is {has[name]} in the model {card['name']!r} and {wants.get(name)} in "
+                "the configuration"
+            )
+            settings.append(f"--set {'belief' if part == 'belief' else f'{part}_network'}.{name}={has[name]}")
+    if differences:
         raise ConfigurationError(
-            f"{name} of the {part} network is {has[name]} in the model {card['name']!r} and {wants.get(name)} in the "
-            "configuration: a run that goes on from a model keeps its networks as they are"
+            f"{'; '.join(differences)}: a run that goes on from a model keeps its networks as they are, so add "
+            f"{' '.join(settings)}"
         )
 
 

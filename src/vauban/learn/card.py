@@ -7,20 +7,21 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from vauban.errors import ConfigurationError
+from vauban.files import write_whole
 from vauban.games.stratego.game import Stratego
 from vauban.learn.ancestry import moving_minutes
 from vauban.learn.checkpoint import read_progress
-from vauban.learn.config import RunConfig, config_table, load_config, toml_text
+from vauban.learn.commands import commands_text
+from vauban.learn.config import config_table
 from vauban.learn.metrics import read_metrics
 from vauban.learn.origin import read_starts
-from vauban.learn.run import CHECKPOINT, MODEL, run_config
+from vauban.learn.readme import README, readme_text
+from vauban.learn.run import CHECKPOINT, CONFIG, MODEL, run_config
 from vauban.nets.store import (
     Card,
     Model,
@@ -40,7 +41,7 @@ ROWS = 32
 
 
 def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) -> Card:
-    """Write the model of a run into a folder of its own, in bfloat16; its card.
+    """Write the model of a run into a folder of its own, in bfloat16, with a page on it; its card.
 
     matches: files with what `vauban match net:RUN OPPONENT --json` printed, a match on a line.
     """
@@ -59,14 +60,16 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
     )  # fmt: skip
     networks = {part: getattr(model, part) for part in described}
     save_model(out, networks, card, torch.bfloat16)
-    return read_card(out)
+    card = read_card(out)
+    write_whole(out / README, readme_text(card))
+    return card
 
 
 def load_trained(name: str | Path) -> Model:
     """A model whose card has its training: as it was written, or from the run in whose folder the model is."""
     model = load_model(name)
     run = model.folder.parent
-    if "training" in model.card or model.folder.name != MODEL or not (run / "config.toml").exists():
+    if "training" in model.card or model.folder.name != MODEL or not (run / CONFIG).exists():
         return model
     return replace(model, card={**model.card, "training": asdict(training_of(run))})
 
@@ -75,7 +78,7 @@ def training_of(run: Path) -> Training:
     """How the networks of a run came about, with what was before it if it began with those of a model."""
     progress, starts, lines = read_progress(run / CHECKPOINT), read_starts(run), read_metrics(run)
     before = progress["before"].get("training", {})
-    commands = [text for text in (before.get("command", ""), _commands(starts)) if text]
+    commands = [text for text in (before.get("command", ""), commands_text(starts)) if text]
     believing = before.get("minutes", 0.0) - moving_minutes(before)
     seconds = progress["seconds"] + progress.get("belief", {}).get("seconds", 0.0) + 60 * believing
     return Training(
@@ -86,7 +89,7 @@ def training_of(run: Path) -> Training:
         minutes=round(seconds / 60, 2),
         machine=_distinct([each["machine"] for each in (before, *starts) if each]) or "not known",
         commit=_distinct([each["commit"] for each in (before, *starts) if each]) or "not known",
-        command=" && ".join(commands) or f"vauban train {run / 'config.toml'}",
+        command=" && ".join(commands) or f"vauban train {run / CONFIG}",
         date=progress["saved"],
         steps=steps_of(lines, before.get("steps", {})),
         belief=belief_of(lines),  # nothing of a belief before: it was measured on games of another policy
@@ -106,7 +109,8 @@ def steps_of(lines: Sequence[Mapping[str, float]], before: Mapping[str, int] = {
 
 
 def belief_of(lines: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The last validation of a run's belief: its own nats a hidden piece, and those of the two that learn nothing."""
+    """The last validation of a run's belief, in nats a hidden piece: its own, those of the two beliefs that learn
+    nothing, and, where games from uniform setups were played as well, its own and the uniform posterior's there."""
     last: Mapping[str, float] = next((line for line in reversed(lines) if "belief.validation" in line), {})
     names = ("validation", "marginal", "uniform", "strange", "strange_uniform")
     return {name: round(last[f"belief.{name}"], 4) for name in names if f"belief.{name}" in last}
@@ -130,78 +134,6 @@ def _spread(count: int, most: int) -> list[int]:
     if count <= most:
         return list(range(count))
     return [round(step * (count - 1) / max(1, most - 1)) for step in range(most)]
-
-
-def _commands(starts: Sequence[Mapping[str, Any]]) -> str:
-    """What was typed, one after the other; resuming alone changes nothing, and is left out.
-
-    A preset can have changed since, and a run's config.toml can be changed by hand: what no command says is added to
-    it, so that it does say it. A run's folder can have been moved: it is resumed in the folder where it begins.
-    """
-    if not starts:
-        return ""
-    first = starts[0]["command"]
-    configurations = [_with_newer_settings(start["configuration"]) for start in starts]
-    commands: list[str] = []
-    for start, has, had in zip(starts, configurations, [_configuration(first), *configurations], strict=False):
-        command, known = _resumed_in(_folder(first), start["command"]), _leaves(had)
-        for key, value in has.items():
-            there = key in known or any(each.startswith(f"{key}.") for each in known)
-            if there and known.get(key, ...) != value and not _says(command, key):
-                text = value if value == "inf" else toml_text(value)  # which JSON has in quotes
-                command += f" --set {shlex.quote(f'{key}={text}')}"
-        if not commands or "--set" in command:
-            commands.append(command)
-    return " && ".join(commands)
-
-
-def _with_newer_settings(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a configuration, and those that came after it: a run that had none was as their defaults are."""
-    defaults, had = _leaves(json.loads(json.dumps(config_table(RunConfig())))), _leaves(configuration)
-    # A table of the defaults can be a single value there: no setup network, say.
-    newer = {key: value for key, value in defaults.items() if not any(key.startswith(f"{each}.") for each in had)}
-    return {**newer, **had}
-
-
-def _folder(command: str) -> str:
-    """Where a command that begins a run puts it."""
-    words = shlex.split(command)
-    named = [word for option, word in pairwise(words) if option in ("--out", "--resume")]
-    return named[0] if named else str(Path("runs") / Path(words[words.index("train") + 1]).stem)
-
-
-def _resumed_in(folder: str, command: str) -> str:
-    words = shlex.split(command)
-    return shlex.join(folder if before == "--resume" else word for before, word in pairwise(["", *words]))
-
-
-def _configuration(command: str) -> dict[str, Any]:
-    """What a command that begins a run would train with today; nothing where that cannot be told."""
-    words = shlex.split(command)
-    preset = words[words.index("train") + 1] if "train" in words[:-1] else ""
-    changes = [word for option, word in pairwise(words) if option == "--set"]
-    try:
-        # Through JSON, as the configurations of a run's starts have gone.
-        found: dict[str, Any] = json.loads(json.dumps(config_table(load_config(preset, changes))))
-    except ConfigurationError:
-        return {}
-    return found
-
-
-def _leaves(table: Mapping[str, Any], path: str = "") -> dict[str, Any]:
-    """The values of a configuration by their whole keys."""
-    found: dict[str, Any] = {}
-    for name, value in table.items():
-        found |= _leaves(value, f"{path}{name}.") if isinstance(value, Mapping) else {f"{path}{name}": value}
-    return found
-
-
-def _says(command: str, key: str) -> bool:
-    """Whether a command sets a key, or a table that it is in."""
-    words = shlex.split(command)
-    named = {word.partition("=")[0] for word in words} | {word.removeprefix("--") for word in words}
-    parts = key.split(".")
-    return any(".".join(parts[:length]) in named for length in range(1, len(parts) + 1))
 
 
 def _distinct(texts: Sequence[str]) -> str:

@@ -28,6 +28,7 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from vauban.errors import VaubanError
+from vauban.files import write_whole
 from vauban.learn.workers import Workers
 
 PROGRESS, NETWORKS = "progress.json", "networks.safetensors"
@@ -73,9 +74,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint, workers: Workers) -> N
     workers.wait()
     if workers.leads:
         # The last file: a folder that has it is whole.
-        aside = new / f"{PROGRESS}.new"
-        aside.write_text(json.dumps(checkpoint.progress, indent=2) + "\n", encoding="utf-8")
-        aside.rename(new / PROGRESS)
+        write_whole(new / PROGRESS, json.dumps(checkpoint.progress, indent=2) + "\n")
         shutil.rmtree(old, ignore_errors=True)
         if folder.exists():
             folder.rename(old)

@@ -57,8 +57,8 @@ class RunConfig:
     save_every: float = 5.0
     """Minutes between checkpoints."""
     patience: float = PATIENCE
-    """Minutes that one of several workers waits for the others before it takes one of them for dead: more than an
-    evaluation takes, which one of them plays."""
+    """Minutes that one of several workers waits for others that give no sign of life before it takes one of them for
+    dead. The first one's evaluations may take longer."""
     move_network: Size = field(default=Size(8, 384, 8))
     setup_network: Size | None = field(default=Size(4, 512, 8))
     """None: setups are not learned but drawn uniformly."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
-from vauban.learn.metrics import MEANINGS, meaning, read_metrics
+from vauban.learn.metrics import MEANINGS, METRICS_FILE, meaning, read_metrics
 
 Point = tuple[float, float]
 
@@ -28,8 +28,6 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#c25b95", "#e69f00", "#4aa8dc", "#3
 DASHES = ("", "6 3.5", "0.1 4")
 """Of the metrics that share a panel, in order."""
 
-FILE = "metrics.jsonl"
-"""What a run writes into its folder."""
 SCORE = "score."
 DEFAULT = (
     ("moves.entropy",), ("moves.magnet_kl",), ("moves.update_kl",), ("moves.outcome_loss",), ("play.plies",),
@@ -105,7 +103,7 @@ def read_runs(paths: Sequence[Path]) -> list[RunMetrics]:
     """The metrics of runs: each a run's folder, or a file of metrics."""
     if len(paths) > len(COLOURS):
         raise ConfigurationError(f"a picture has colours for {len(COLOURS)} runs, and these are {len(paths)}")
-    paths = [path.parent if path.name == FILE else path for path in paths]
+    paths = [path.parent if path.name == METRICS_FILE else path for path in paths]
     places = [path.resolve() for path in paths]
     for place, path in zip(places, paths, strict=True):
         if places.count(place) > 1:
@@ -119,10 +117,10 @@ def _read(path: Path) -> list[dict[str, float]]:
         raise ConfigurationError(
             f"there is no {path}: name the folder of a run (vauban train), or a file of its metrics"
         )
-    if path.is_dir() and not (path / FILE).exists():
-        inside = sorted(str(each.parent) for each in path.glob(f"*/{FILE}"))
+    if path.is_dir() and not (path / METRICS_FILE).exists():
+        inside = sorted(str(each.parent) for each in path.glob(f"*/{METRICS_FILE}"))
         hint = f"did you mean {' '.join(inside[: len(COLOURS)])}?" if inside else "name a folder that vauban train made"
-        raise ConfigurationError(f"{path} is not the folder of a run, it has no {FILE}: {hint}")
+        raise ConfigurationError(f"{path} is not the folder of a run, it has no {METRICS_FILE}: {hint}")
     lines = read_metrics(path) if path.is_dir() else _read_file(path)
     if not lines:
         raise ConfigurationError(f"{path} has no metrics yet: a run writes a line after each iteration")

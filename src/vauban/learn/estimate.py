@@ -32,6 +32,8 @@ class Estimate:
     """Played in an iteration."""
     gigabytes: float
     """Most memory of the GPU in use; 0 on a CPU."""
+    compiling: float = 0.0
+    """Seconds that it took to have everything compiled."""
 
     @property
     def iteration(self) -> float:
@@ -45,15 +47,16 @@ def estimate(run: Run) -> Estimate:
     rows = config.moves.length - run.collector.carried
     # Games of its own, as many, so that those of the run stay where they are.
     games = Collector(run.game, config.moves.games, run.collector.carried + ROWS, device, config.seed)
-    collect = _timed(lambda: games.collect(run.move.working, run.forward), device) / ROWS
-    train = _timed(run.move_learner.rehearse, device)
+    clock = _Clock(device)
+    collect = clock.time(lambda: games.collect(run.move.working, run.forward)) / ROWS
+    train = clock.time(run.move_learner.rehearse)
     batches = math.ceil((1 - config.moves.quantile) * rows * config.moves.games / config.moves.batch)
     seconds = {"setups": 0.0, "collect": rows * collect, "moves": batches * train, "setup_training": 0.0}
     if run.setup and run.setup_learner:
         count = 2 * config.setups.per_player * run.workers.count
         network = run.setup.working
         drawn = network.draw(count, np.random.default_rng(0)).pieces
-        seconds["setups"] = _timed(lambda: network.draw(count, np.random.default_rng(0)), device)
+        seconds["setups"] = clock.time(lambda: network.draw(count, np.random.default_rng(0)))
         batch = drawn[: config.setups.batch]
 
         def learn_setups() -> None:
@@ -63,18 +66,28 @@ def estimate(run: Run) -> Estimate:
 
         # As many setups are taken to have had a game that ended as are drawn.
         steps = config.setups.epochs * math.ceil(len(drawn) / run.workers.count / config.setups.batch)
-        seconds["setup_training"] = steps * _timed(learn_setups, device)
+        seconds["setup_training"] = steps * clock.time(learn_setups)
     gigabytes = torch.cuda.max_memory_allocated(device) / 2**30 if device.type == "cuda" else 0.0
-    return Estimate(seconds, rows * config.moves.games * run.workers.count, gigabytes)
+    return Estimate(seconds, rows * config.moves.games * run.workers.count, gigabytes, clock.compiling)
 
 
-def _timed(work: Callable[[], Any], device: torch.device) -> float:
-    """Seconds of some work, the shortest of several times; the first time, which compiles, does not count."""
-    seconds: list[float] = []
-    while len(seconds) < 2 or (len(seconds) <= REPEATS and sum(seconds) < ENOUGH):
-        begun = time.perf_counter()
-        work()
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
-        seconds.append(time.perf_counter() - begun)
-    return min(seconds[1:])
+class _Clock:
+    """Measures pieces of work."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self.compiling = 0.0
+        """Seconds by which first times have been longer than those after them, in all."""
+
+    def time(self, work: Callable[[], Any]) -> float:
+        """Seconds of some work, the shortest of several times; the first time, which compiles, does not count."""
+        seconds: list[float] = []
+        while len(seconds) < 2 or (len(seconds) <= REPEATS and sum(seconds) < ENOUGH):
+            begun = time.perf_counter()
+            work()
+            if self.device.type == "cuda":
+                torch.cuda.synchronize(self.device)
+            seconds.append(time.perf_counter() - begun)
+        usual = min(seconds[1:])
+        self.compiling += max(0.0, seconds[0] - usual)
+        return usual

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from vauban.files import write_whole
+
+METRICS_FILE = "metrics.jsonl"
+"""In a run's folder: a line for each iteration."""
+COLLAPSED = 0.05
+"""An entropy of the policy, in nats, below which a run warns: of two moves, one is then played 99 times of 100."""
 MEANINGS = {
     "iteration": "Which iteration this was, from 1: collecting a window, then training on it.",
     "minutes": "Minutes of the run so far, without the belief's and those between being stopped and resumed.",
@@ -81,10 +87,14 @@ def meaning(name: str) -> str | None:
 class Journal:
     """The metrics of a run in its folder: `metrics.jsonl`, and TensorBoard's files where that is installed."""
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "metrics.jsonl"
+    def __init__(self, folder: Path, note: Callable[[str], None]) -> None:
+        """note: takes a sentence on what is not written."""
+        self.path = folder / METRICS_FILE
+        self._note = note
         self._boards: dict[str, Any] = {}
         self._purge: dict[str, int] = {}
+        self._draws = True
+        """Whether TensorBoard is written to."""
 
     def rewind(self, iteration: int, belief_steps: int) -> None:
         """Forget what came after an iteration, and after a step of the belief: a resumed run says it again."""
@@ -100,24 +110,57 @@ class Journal:
         """Add a line."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(dict(metrics)) + "\n")
-        # The belief counts steps of its own, so it has a curve of its own.
-        believes = "belief.steps" in metrics
-        board = self._tensorboard("belief" if believes else "")
-        step = int(metrics["belief.steps" if believes else "iteration"])
-        if board is not None:
+        # The belief counts steps of its own, so it has a curve of its own; what its line says of the moves has been
+        # said before.
+        if "belief.steps" in metrics:
+            mine = {name: value for name, value in metrics.items() if "belief" in name}
+            self._draw("belief", mine, int(metrics["belief.steps"]))
+        else:
+            self._draw("", metrics, int(metrics["iteration"]))
+
+    def amend(self, metrics: Mapping[str, float]) -> None:
+        """Add to the last line, which is one of the moves, what came to be known after it was written."""
+        *before, last = self.lines()
+        write_lines(self.path, [*before, {**last, **metrics}])
+        new = {name: value for name, value in metrics.items() if name not in last}
+        self._draw("", new, int(last["iteration"]))
+
+    def close(self) -> None:
+        """End the threads that write TensorBoard's files."""
+        boards, self._boards = self._boards, {}
+        for board in boards.values():
+            try:
+                board.close()
+            except OSError as error:
+                self._stop_drawing(error)
+
+    def _draw(self, part: str, metrics: Mapping[str, float], step: int) -> None:
+        """Tell TensorBoard. It is a picture of the run and no part of it: when it fails, the run goes on."""
+        if not self._draws:
+            return
+        try:
+            board = self._tensorboard(part)
             for name, value in metrics.items():
-                # What a line of the belief says of the moves has been said before.
-                if not believes or "belief" in name:
-                    board.add_scalar(name.replace(".", "/", 1), value, step)
+                board.add_scalar(name.replace(".", "/", 1), value, step)
             board.flush()
+        except ImportError:  # it is not installed, and nobody has to have it
+            self._draws = False
+        except OSError as error:
+            self._stop_drawing(error)
+
+    def _stop_drawing(self, error: OSError) -> None:
+        if self._draws:
+            self._draws = False
+            self._note(
+                f"TensorBoard's curves are not written any more ({error}); {self.path.name} has every line, and the "
+                "run goes on"
+            )
 
     def _tensorboard(self, part: str) -> Any:
-        """TensorBoard's writer for a part, made when there is something to write; None where it is not installed."""
+        """TensorBoard's writer for a part, made when there is something to write."""
         if part not in self._boards:
-            try:
-                from torch.utils.tensorboard import SummaryWriter
-            except ImportError:
-                return None
+            from torch.utils.tensorboard import SummaryWriter
+
             # It writes from a thread of its own, also when the program has gone to another folder.
             folder = (self.path.parent / "tensorboard" / part).absolute()
             self._boards[part] = SummaryWriter(str(folder), purge_step=self._purge.get(part))
@@ -130,7 +173,7 @@ class Journal:
 
 def read_metrics(folder: Path) -> list[dict[str, float]]:
     """All lines of a run's metrics; one that was cut off when the run was killed is left out."""
-    return read_lines(folder / "metrics.jsonl")
+    return read_lines(folder / METRICS_FILE)
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
@@ -148,6 +191,4 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 def write_lines(path: Path, lines: Sequence[Mapping[str, Any]]) -> None:
     """Make these the objects of a file of JSON lines; whoever is killed meanwhile leaves it as it was."""
-    aside = path.with_suffix(".new")
-    aside.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    aside.replace(path)
+    write_whole(path, "".join(json.dumps(line) + "\n" for line in lines))

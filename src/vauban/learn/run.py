@@ -5,6 +5,7 @@
         print(run.iterate())
         run.save_if_due()
     run.save()
+    run.close()
 
 A run lives in a folder (docs/training.md): `config.toml`, `metrics.jsonl`, `checkpoint`, and `model`, which plays. It
 can be killed at any moment; `Run.resume(folder)` goes on from the last checkpoint, to the same numbers as if nothing
@@ -23,6 +24,7 @@ import torch
 from torch import Tensor
 
 from vauban.errors import ConfigurationError
+from vauban.files import write_whole
 from vauban.games.base import Game, game
 from vauban.games.stratego.game import Stratego
 from vauban.learn.ancestry import check_same, model_checkpoint
@@ -30,12 +32,13 @@ from vauban.learn.belief_run import BeliefRun
 from vauban.learn.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint, under
 from vauban.learn.collect import Collector, Window
 from vauban.learn.config import RunConfig, config_text, parse_config
-from vauban.learn.metrics import Journal
+from vauban.learn.metrics import COLLAPSED, Journal
 from vauban.learn.moves import MoveLearner
 from vauban.learn.setups import SetupLearner
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets import store
+from vauban.nets.dtypes import working_dtype
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.policy import Forward, PolicyNetwork, utility_values
@@ -47,6 +50,8 @@ Evaluator = Callable[[Path], Mapping[str, float]]
 
 CHECKPOINT, MODEL = "checkpoint", "model"
 """Folders of a run."""
+CONFIG = "config.toml"
+"""Its configuration, complete."""
 NEW = {
     "optimiser": "the optimiser begins anew",
     "setups": "games that are under way do not count for their setups",
@@ -82,16 +87,18 @@ class Run:
         self.stopping = False
         """Set it, at any moment, to end the run with the iteration that is under way."""
         self.notes: list[str] = []
-        """What a run begins with or has to do without, other than expected, in sentences."""
+        """What a run begins with, has to do without, or should be looked at for, in sentences."""
         self.before: dict[str, Any] = {}
         """What the card of the model says of its origin whose networks this run began with, if it did."""
         self.moving = True
         """Whether moves are learned, or the belief that comes after them."""
+        self._warned = False
+        """Whether it has been said that play has collapsed."""
         self._asked = -1
         """The iteration after which `goes_on` was asked last."""
         self._since = self._saved = self._evaluated = time.perf_counter()
         moves = config.moves
-        self.journal = Journal(folder) if workers.leads else None
+        self.journal = Journal(folder, lambda sentence: self.notes.append(sentence)) if workers.leads else None
         if moves.length <= 1 + self.game.moves_in_a_row:
             raise ConfigurationError(
                 f"moves.length: a window of {moves.length} rows has none to learn from in {self.game.name!r}: its last "
@@ -104,10 +111,11 @@ class Run:
         # The same first weights on every device, and nothing taken from torch's own generator.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
-            self.move = Trainee(make_policy_network(config, self.game), device, workers)
+            working = working_dtype(device)
+            self.move = Trainee(make_policy_network(config, self.game), device, workers, working)
             self.setup: Trainee[SetupNetwork] | None = None
             if config.setup_network and isinstance(self.game, Stratego):
-                self.setup = Trainee(SetupNetwork(self.game, config.setup_network), device, workers)
+                self.setup = Trainee(SetupNetwork(self.game, config.setup_network), device, workers, working)
         self.move_learner = MoveLearner(self.move, self.collector, moves, config.seed, workers)
         self.setup_learner: SetupLearner | None = None
         if self.setup and isinstance(self.game, Stratego):
@@ -132,13 +140,15 @@ class Run:
         evaluator: Evaluator | None = None, model: store.Model | None = None,
     ) -> Run:  # fmt: skip
         """A new run in a new folder; with a model, it goes on from its networks, and counts on from its iterations."""
-        if workers.any(workers.leads and (folder / "config.toml").exists()):
+        if workers.any(workers.leads and (folder / CONFIG).exists()):
             raise ConfigurationError(f"there is a run in {folder} already: resume it, or name another folder")
-        if workers.leads:
-            folder.mkdir(parents=True, exist_ok=True)
         run = cls(config, folder, torch.device(device), workers, evaluator)
         if model is not None:
             run._go_on_from(model)
+        # Not before: what is refused, or has no room, leaves no folder behind.
+        if workers.leads:
+            folder.mkdir(parents=True, exist_ok=True)
+        if model is not None:
             run.save()  # a run that is killed in its first minutes must not begin again with nothing
         run._write_config()
         return run
@@ -179,11 +189,16 @@ class Run:
 
     def iterate(self) -> dict[str, float]:
         """Collect a window and learn from it; when moves are done, a while of learning a belief."""
-        told = self._iterate_moves() if self.moving else self._iterate_belief()
+        moves = self.moving
+        told = self._iterate_moves() if moves else self._iterate_belief()
         if self.device.type == "cuda":
             told["memory.gigabytes"] = torch.cuda.max_memory_allocated(self.device) / 2**30
         if self.journal:
             self.journal.write(told)
+        if moves:
+            self._warn_of_collapse(told)
+        if moves and self._evaluation_is_due():
+            told |= self._evaluate()
         return told
 
     def _iterate_moves(self) -> dict[str, float]:
@@ -207,10 +222,6 @@ class Run:
         self.numbered += played  # a game can end with every move, and another begin
         speeds = {f"speed.{name}": played / max(value, 1e-9) for name, value in seconds.items()}
         whole = played / sum(seconds.values())
-        with self._timed(seconds, "evaluation"):
-            scores = self._evaluate()
-        if not scores:
-            del seconds["evaluation"]
         return {
             "iteration": float(self.iteration),
             "minutes": self.minutes,
@@ -221,8 +232,16 @@ class Run:
             **{f"seconds.{name}": value for name, value in seconds.items()},
             **play,
             **metrics,
-            **scores,
         }
+
+    def _warn_of_collapse(self, told: Mapping[str, float]) -> None:
+        """Note, once, that the policy has come down to a single move almost everywhere."""
+        if told["moves.batches"] and told["moves.entropy"] < COLLAPSED and not self._warned:
+            self._warned = True
+            self.notes.append(
+                f"play has collapsed: the policy's entropy is {told['moves.entropy']:.3f} nats, below {COLLAPSED}. A "
+                "larger moves.magnet_weight or a smaller moves.learning_rate keeps it mixed (docs/metrics.md)"
+            )
 
     def _draw_setups(self) -> None:
         """Draw the setups that new games begin from; and begin all games, if there are none to go on with."""
@@ -256,21 +275,27 @@ class Run:
         shares = {f"play.{name}": value / max(count, 1) for name, value in zip(names, rest, strict=True)}
         return {"play.ended": count, **shares}
 
-    def _evaluate(self) -> Mapping[str, float]:
-        """Measure the averaged networks, when it is time or moves are done."""
+    def _evaluation_is_due(self) -> bool:
+        """Whether it is time to measure the networks, or moves are done."""
         every = 60 * self.config.evaluation.every
         if not every:
-            return {}
+            return False
         self.goes_on()
         due = time.perf_counter() - self._evaluated >= every or (not self.moving and not self.stopping)
-        if not self.workers.any(due):
-            return {}
-        scores: Mapping[str, float] = {}
-        if self.workers.leads and self.evaluator is not None:
-            self.save_model(self.folder / MODEL)
-            scores = self.evaluator(self.folder / MODEL)
+        return self.workers.any(due)
+
+    def _evaluate(self) -> Mapping[str, float]:
+        """Measure the averaged networks. The run is saved first: other programs' bots may bring anything about."""
+        self.save()
+        begun, evaluator = time.perf_counter(), self.evaluator
+        scores = self.workers.led(lambda: evaluator(self.folder / MODEL)) if evaluator else None
         self._evaluated = time.perf_counter()
-        return scores
+        if not scores:
+            return {}
+        told = {"minutes": self.minutes, "seconds.evaluation": self._evaluated - begun, **scores}
+        if self.journal:
+            self.journal.amend(told)
+        return told
 
     def _iterate_belief(self) -> dict[str, float]:
         begun = time.perf_counter()
@@ -329,6 +354,11 @@ class Run:
         if self.workers.leads:
             self.save_model(self.folder / MODEL)
 
+    def close(self) -> None:
+        """End what the run has running beside it: TensorBoard's threads."""
+        if self.journal:
+            self.journal.close()
+
     def save_model(self, folder: Path) -> None:
         """Write the averaged networks as a model."""
         networks = {name: trainee.average for name, trainee in self._trainees().items()}
@@ -351,9 +381,7 @@ class Run:
 
     def _write_config(self) -> None:
         if self.workers.leads:
-            aside = self.folder / "config.toml.new"
-            aside.write_text(config_text(self.config), encoding="utf-8")
-            aside.replace(self.folder / "config.toml")
+            write_whole(self.folder / CONFIG, config_text(self.config))
 
     def _trainees(self) -> dict[str, Trainee[Any]]:
         trainees: dict[str, Trainee[Any]] = {"move": self.move}
@@ -396,8 +424,7 @@ class Run:
         """Begin with the networks of a model, as if its run were resumed without its games and its optimiser."""
         model.check_plays(self.game)
         parts = ["move", *(["setup"] if self.setup else []), *(["belief"] if model.belief else [])]
-        for part in parts:
-            check_same(model.card, part, self._description(part))
+        check_same(model.card, {part: self._description(part) for part in parts})
         self._load(model_checkpoint(model, parts, self.config, self.workers.count))
         self.notes = [f"it goes on from the networks of {model.card['name']!r}, after iteration {self.iteration:,}"]
 
@@ -449,7 +476,7 @@ class Run:
 
 def run_config(folder: Path, changes: Sequence[str] = ()) -> RunConfig:
     """The configuration of the run in a folder, with changes."""
-    path = folder / "config.toml"
+    path = folder / CONFIG
     if not path.exists():
         raise ConfigurationError(f"there is no run in {folder}: it has no config.toml")
     return parse_config(path.read_text(encoding="utf-8"), changes, str(path))

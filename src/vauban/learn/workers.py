@@ -10,17 +10,21 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import TypeVar
 
 import torch
 from torch import Tensor, distributed
 
 from vauban.errors import ConfigurationError, VaubanError
+from vauban.learn.pulse import Pulse
+
+T = TypeVar("T")
 
 PATIENCE = 10.0
-"""For so many minutes a worker waits for the others before it takes one of them for dead."""
+"""For so many minutes a worker waits for others that give no sign before it takes one of them for dead."""
 
 
 class WorkersError(VaubanError, RuntimeError):
@@ -28,7 +32,7 @@ class WorkersError(VaubanError, RuntimeError):
 
 
 class Workers:
-    """This process and the others of a run; on its own, all of this is nothing."""
+    """This process and the others of a run; with one process every method does nothing."""
 
     def __init__(self, rank: int = 0, count: int = 1, device: torch.device | str = "cpu") -> None:
         self.rank = rank
@@ -37,6 +41,10 @@ class Workers:
         """How many there are."""
         self.device = torch.device(device)
         """Where what they tell each other has to lie."""
+        self.pulse: Pulse | None = None
+        """Signs of life, where there are several and they have met."""
+        self._led = 0
+        """How often the first one has worked for all."""
 
     @property
     def leads(self) -> bool:
@@ -87,9 +95,27 @@ class Workers:
         """Go on when all have come this far."""
         self.any(False)
 
+    def led(self, work: Callable[[], T]) -> T | None:
+        """Let the first one do something, and the others wait for as long as that takes, and as he lives.
+
+        What it comes to, for the first one; None for the others.
+        """
+        if self.pulse is None:
+            return work()
+        self._led += 1
+        if not self.leads:
+            with self._together():
+                self.pulse.wait_for(self._led)
+            return None
+        try:
+            return work()
+        finally:  # also when it fails: the others are then to find the connection broken, and not to wait
+            self.pulse.announce(self._led)
+
     def leave(self) -> None:
         """Part in an orderly way, all together, when the run is over."""
-        if self.count > 1:
+        if self.pulse is not None:
+            self.pulse.stop()
             self.wait()
             distributed.destroy_process_group()
 
@@ -100,8 +126,10 @@ class Workers:
             yield
         except RuntimeError as error:  # which is what torch raises when a connection breaks, or patience ends
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            gone = self.pulse.gone() if self.pulse else []
+            who = f"worker {' and worker '.join(map(str, gone))}" if gone else "another"
             raise WorkersError(
-                f"worker {self.rank} of {self.count} stops, since another has died or does not answer any more "
+                f"worker {self.rank} of {self.count} stops, since {who} has died or does not answer any more "
                 f"({reason}). Its own message says why; the run goes on from its last checkpoint with --resume"
             ) from error
 
@@ -133,13 +161,19 @@ def join_workers(device: torch.device, patience: float = PATIENCE) -> Workers:
     count = int(os.environ.get("WORLD_SIZE", "1"))
     if count == 1:
         return ALONE
+    # Here and not above: a torch without them can still train alone.
+    from torch.distributed.distributed_c10d import PrefixStore
+    from torch.distributed.rendezvous import rendezvous
+
     # Without it, a GPU that waits for a dead one is ended from outside, without a word of ours.
     os.environ.setdefault("TORCH_NCCL_BLOCKING_WAIT", "1")
     backend = "nccl" if device.type == "cuda" else "gloo"
     # Its functions take the group of that moment for their default, and would keep it alive behind `leave`: a thread of
     # the group that still runs when the program ends can end it with an abort.
     importlib.import_module("torch.distributed.nn")
-    workers = Workers(int(os.environ["RANK"]), count, device)
+    workers, limit = Workers(int(os.environ["RANK"]), count, device), timedelta(minutes=patience)
     with workers._together():
-        distributed.init_process_group(backend, timeout=timedelta(minutes=patience))
+        store, rank, count = next(rendezvous("env://", timeout=limit))
+        distributed.init_process_group(backend, store=store, rank=rank, world_size=count, timeout=limit)
+    workers.pulse = Pulse(PrefixStore("pulse", store), rank, count, limit.total_seconds())
     return workers
