@@ -13,7 +13,7 @@ from conftest import HERE, shared_folder
 
 from vauban.agents import belief as kernels
 from vauban.agents import priors
-from vauban.agents.belief import Belief, prior_table
+from vauban.agents.belief import PriorBelief, prior_table
 from vauban.board import Board, View
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.hidden import assign
@@ -33,12 +33,12 @@ def call(function, *arguments):
 
 def marginals_of(view: View, prior) -> np.ndarray:
     p = np.empty((len(view.hidden()), 12))
-    assert call(kernels.marginals, Belief._record(view), view.player, prior, p) == len(p)
+    assert call(kernels.marginals, PriorBelief._record(view), view.player, prior, p) == len(p)
     return p
 
 
 def samples_of(view: View, prior, number: int, steps: int) -> np.ndarray:
-    record = Belief._record(view)
+    record = PriorBelief._record(view)
     values = np.empty((number, len(view.hidden())), np.int8)
     draw = compiled(kernels.sample, CPU, TRACKS=True)
     for index, row in enumerate(values):
@@ -189,7 +189,7 @@ def test_marginals_and_samples_agree_with_what_is_known(name: str, plies: tuple[
         assert (p[np.arange(len(truth)), truth] > 0).all()
         values = np.empty(len(squares), np.int8)
         for number in range(10):
-            record = Belief._record(view)
+            record = PriorBelief._record(view)
             if number % 2:
                 call(kernels.sample, record, viewer, prior, 40, np.uint64(seed), np.uint64(number), values)
             else:
@@ -224,12 +224,12 @@ def test_hidden_types_change_nothing(name: str) -> None:
         viewer = board.turn
         view = board.view(viewer)
         values = samples_of(view, prior, 1, 40)[0]
-        other = Belief._record(view)
+        other = PriorBelief._record(view)
         assert call(assign, other, viewer, values)
         changed += values.tolist() != truth_of(board, view)
         rows = [np.empty((len(values), 12)) for _ in range(2)]
         draws = [np.empty(len(values), np.int8) for _ in range(4)]
-        for record, p, one, two in ((Belief._record(view), rows[0], *draws[:2]), (other, rows[1], *draws[2:])):
+        for record, p, one, two in ((PriorBelief._record(view), rows[0], *draws[:2]), (other, rows[1], *draws[2:])):
             call(kernels.marginals, record, viewer, prior, p)
             call(kernels.sample, record, viewer, prior, 40, np.uint64(1), np.uint64(2), one)
             call(kernels.sample_thesis, record, viewer, prior, np.uint64(1), np.uint64(2), two)
@@ -240,13 +240,13 @@ def test_hidden_types_change_nothing(name: str) -> None:
 
 def test_the_thesis_puts_the_flag_on_the_back_row() -> None:
     view, prior = Board.random("classic", 5).view(1), prior_table(VARIANTS["classic"])
-    record, squares = Belief._record(view), view.hidden()
+    record, squares = PriorBelief._record(view), view.hidden()
     behind = {squares[int((row == FLAG).argmax())] for row in _thesis(record, 1, prior, 300)}
     assert behind <= set(range(10)) and len(behind) > 7
     # If nothing unmoved is left there, it stands elsewhere.
     pieces = {55: (1, 1), 77: (1, FLAG), 78: (1, BOMB), 0: (0, FLAG), 10: (0, 9)}
     view = Board.from_pieces(pieces, "classic").view(0)
-    for row in _thesis(Belief._record(view), 0, prior, 20, 3):
+    for row in _thesis(PriorBelief._record(view), 0, prior, 20, 3):
         assert sorted(row.tolist()) == [1, FLAG, BOMB]
 
 
@@ -287,7 +287,7 @@ def test_priors_have_a_row_for_each_setup_square(variant) -> None:
 
 
 def test_before_the_first_move_people_are_believed_to_set_up_as_they_do() -> None:
-    p = Belief("classic").marginals(Board.random("classic", 1).view(0))
+    p = PriorBelief("classic").marginals(Board.random("classic", 1).view(0))
     human = priors.statistics(VARIANTS["classic"]).marginals
     for square in range(60, 100):
         for kind in range(12):
@@ -335,7 +335,7 @@ def test_the_prior_foretells_setups_that_it_was_not_derived_from(name: str, gain
 
 def test_a_belief_speaks_of_squares() -> None:
     board = tiny_board("b1b2", "a4a3")
-    belief, view = Belief("tiny"), board.view(0)
+    belief, view = PriorBelief("tiny"), board.view(0)
     marginals, sampled = belief.marginals(view), belief.sample(view, 4)
     assert set(marginals) == set(sampled) == {8, 13, 14, 15}
     assert FLAG not in marginals[8] and sampled[8] != FLAG
@@ -349,11 +349,11 @@ def test_a_sample_leaves_the_player_on_turn_a_move() -> None:
     """Blue is on turn, and one of his three pieces is shut in by the others: it is not the one that can move."""
     pieces = {99: (1, FLAG), 98: (1, SCOUT), 89: (1, BOMB), 0: (0, FLAG), 10: (0, MARSHAL)}
     view = Board.from_pieces(pieces, "classic", turn=1).view(0)
-    belief = Belief("classic")
+    belief = PriorBelief("classic")
     assert belief.marginals(view)[99][SCOUT] > 0.1
     assert all(belief.sample(view, seed)[99] != SCOUT for seed in range(40))
 
 
 def test_a_belief_is_for_one_variant() -> None:
     with pytest.raises(ConfigurationError, match="this belief is for 'barrage'"):
-        Belief("barrage").marginals(tiny_board().view(0))
+        PriorBelief("barrage").marginals(tiny_board().view(0))

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vauban.games.randomness import below, philox
+from vauban.games import randomness
+from vauban.games.randomness import CHANCE, MOVE, START, below, philox
 from vauban.sim.compile import CPU, compiled
 
 FULL = 0xFFFFFFFF
@@ -44,6 +45,13 @@ def test_draws_are_even_and_depend_on_everything_they_are_asked() -> None:
             draw(10**9, np.uint64(key[0]), np.uint64(key[1]), np.int64(key[2]), np.int64(key[3]), np.int64(key[4]))
         )
     assert len(seen) == 6
+
+
+def test_every_purpose_has_a_number_of_its_own() -> None:
+    """Two with the same one would throw the same dice."""
+    numbers = [value for name, value in vars(randomness).items() if name.isupper() and type(value) is int]
+    assert {MOVE, START, CHANCE} < set(numbers) and len(set(numbers)) == len(numbers) >= 14
+    assert max(numbers) < 256, "the index of a draw begins at the ninth bit"
 
 
 @pytest.mark.slow

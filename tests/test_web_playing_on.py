@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from web_server import Server
 
-from vauban.agents.belief import Belief
+from vauban.agents.belief import PriorBelief
 from vauban.board import Board
 from vauban.games.stratego.pieces import TYPES
 from vauban.notation.records import read_games, write_game
@@ -40,7 +40,7 @@ def test_whatever_is_drawn_agrees_with_all_that_the_player_has_seen(variant: str
     board = played(variant, seed, 4 + seed % 60)
     if board.is_over:
         board.pop()
-    hidden = Belief(variant).sample(board.view(player), seed)
+    hidden = PriorBelief(variant).sample(board.view(player), seed)
     red, blue = setups_with(board, hidden)
     again = Board.from_setups(red, blue, variant)
     for move in board.history:

@@ -1,6 +1,6 @@
 """The opponent model: what the enemy's hidden pieces may be, given how people set up and what has been seen.
 
-    belief = Belief("classic")
+    belief = PriorBelief("classic")
     belief.marginals(view)      # square → type → probability
     belief.sample(view, 7)      # square → type: one way it may be
 
@@ -27,7 +27,7 @@ from vauban.board import View
 from vauban.errors import ConfigurationError, RecordError
 from vauban.games.base import HISTORY, PLIES
 from vauban.games.kernel import Record, holds, kernel
-from vauban.games.randomness import HALF, LOW, philox
+from vauban.games.randomness import HALF, LOW, PRIOR_WORLD, philox
 from vauban.games.stratego.hidden import assign, hidden_count
 from vauban.games.stratego.layout import BYTES, COLUMNS, HIDDEN, HIDDEN_COUNT, MOVED, PIECES, SQUARES
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES, TYPES
@@ -43,8 +43,7 @@ EXACT = 1e-9
 """How far the marginals of a type may be from its number of hidden pieces."""
 ROUNDS = 20_000
 """After so many rounds of fitting the marginals are taken as they are."""
-BELIEF = np.uint64(7)
-"""The purpose of these draws (`vauban.games.randomness`)."""
+PURPOSE = np.uint64(PRIOR_WORLD)
 MIXING = 128
 """Throws of dice from this one on are for exchanges; those below are for the pieces."""
 SHORT, SHORTS = np.uint64(16), np.uint64(0xFFFF)
@@ -333,14 +332,14 @@ def pick(shares, chance):
 @kernel
 def dice(seed, number, ply, index):
     """Four 32-bit numbers; `index` tells several throws apart."""
-    last = BELIEF | (np.uint64(index) << np.uint64(8))
+    last = PURPOSE | (np.uint64(index) << np.uint64(8))
     return philox(number & LOW, number >> HALF, ply, last, seed & LOW, seed >> HALF)
 
 
 # ── For people ───────────────────────────────────────────────────────────────────────────────────
 
 
-class Belief:
+class PriorBelief:
     """What a player may think of the enemy's hidden pieces."""
 
     def __init__(self, variant: str | Variant) -> None:

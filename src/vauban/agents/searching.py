@@ -13,6 +13,7 @@ from vauban.agents.net import ModelAgent, snapshot_of
 from vauban.agents.options import option
 from vauban.board import View
 from vauban.games.base import HISTORY
+from vauban.games.randomness import SEARCHED_MOVE
 from vauban.games.stratego.game import Stratego
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from vauban.search.search import Search
     from vauban.sim.store import Snapshot
 
-SEARCH_DICE = 10
-"""Purpose of randomness (`vauban.games.randomness`): drawing the move from the policy of the search."""
 
 TOLD = 64
 """So many configurations at least an analysis tells the belief by."""
@@ -62,7 +61,7 @@ class SearchAgent(ModelAgent):
         from vauban.search.opinion import pick, uniforms
 
         self.model.check_plays(views.game)
-        chances = uniforms(views, seeds, SEARCH_DICE)
+        chances = uniforms(views, seeds, SEARCHED_MOVE)
         found = self.search.analyse(views, seeds)
         places = [int(pick(each.policy[None], chances[row : row + 1])[0]) for row, each in enumerate(found)]
         return np.array([each.actions[place] for each, place in zip(found, places, strict=True)], np.int64)

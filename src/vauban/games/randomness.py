@@ -10,6 +10,16 @@ from vauban.games.kernel import kernel
 
 MOVE, START, CHANCE = 0, 1, 2
 """Purposes: choosing a move, drawing a start, an event of chance."""
+PRIOR_WORLD = 7
+"""Drawing what is hidden, by how people set up."""
+ROLLOUT, CONFIGURATION, SEARCHED_MOVE = 8, 9, 10
+"""Of a search: its rollouts, what may be hidden in them, the move that is drawn from its policy in the end."""
+SETUP_POOL, SETUP_SHUFFLE = 11, 12
+"""Of learning setups: drawing a pool of them, and shuffling what is learned from."""
+REVIEWED_BELIEF = 13
+"""What may have been hidden in a game that is looked back on."""
+DROPOUT, BELIEF_STREAM, BELIEF_VALIDATION, BELIEF_STRANGE = 21, 22, 23, 24
+"""Of learning a belief: dropout, the games to learn from, those to measure on, those with strange setups."""
 
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)

@@ -24,6 +24,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from vauban.errors import ConfigurationError
+from vauban.games.randomness import DROPOUT
 from vauban.games.stratego.game import Stratego
 from vauban.learn.trainee import Trainee
 from vauban.nets.belief import Belief, BeliefNetwork, Hidden, MarginalBelief, UniformBelief, hidden_pieces
@@ -31,9 +32,6 @@ from vauban.nets.policy import PolicyNetwork
 from vauban.nets.transformer import Size
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot, Store
-
-DROPOUT = 21
-"""The purpose of random numbers: dropout."""
 
 Setups = Callable[[np.random.Generator], Sequence[Tensor] | Tensor]
 """(random numbers) → pools of setups, as `Simulator.set_pools` takes them."""

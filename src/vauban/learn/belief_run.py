@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from vauban.errors import ConfigurationError
+from vauban.games.randomness import BELIEF_STRANGE, BELIEF_STREAM, BELIEF_VALIDATION
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import random_setup
 from vauban.learn.belief import BeliefConfig, BeliefLearner, PositionStream, Scores, Setups, together
@@ -29,8 +30,6 @@ from vauban.nets.setup import SetupNetwork
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 
-STREAM, VALIDATION, STRANGE = 22, 23, 24
-"""Purposes of random numbers: the games to learn from, those to measure on, and those with strange setups."""
 OTHER_GAMES = 1 << 40
 """What makes another seed of the run's."""
 TAKINGS = 16
@@ -88,7 +87,7 @@ class BeliefRun:
         sim = Simulator(game, config.games, device, seed, stride=workers.count * config.games)
         earlier = steps and config.warmup + (config.pool + steps) * config.every
         sim.reset(first_number=(earlier * workers.count + workers.rank) * config.games)
-        rng = np.random.default_rng((seed, workers.rank, steps, STREAM))
+        rng = np.random.default_rng((seed, workers.rank, steps, BELIEF_STREAM))
         self.stream = PositionStream(sim, self._policy, self._setups(config.strange), rng, config)
         self._validation: list[Snapshot] = []
         self._strange: list[Snapshot] = []
@@ -101,9 +100,9 @@ class BeliefRun:
         """Take some steps of training, and measure; what there is to say about it."""
         begun = time.perf_counter()
         if self.workers.leads and not self._validation:
-            self._validation = self._unseen_positions(VALIDATION, strange=0)
+            self._validation = self._unseen_positions(BELIEF_VALIDATION, strange=0)
             if self._setup is not None and self.config.strange > 0:
-                self._strange = self._unseen_positions(STRANGE, strange=1)
+                self._strange = self._unseen_positions(BELIEF_STRANGE, strange=1)
         steps = [self.learner.learn(next(self.stream)) for _ in range(self.config.steps)]
         loss, norm = (torch.stack(each).mean().item() for each in zip(*steps, strict=True))
         told = {"belief.loss": loss, "belief.gradient_norm": norm}

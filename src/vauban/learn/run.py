@@ -38,7 +38,6 @@ from vauban.learn.setups import SetupLearner
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets import store
-from vauban.nets.dtypes import working_dtype
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.policy import Forward, PolicyNetwork, utility_values
@@ -111,11 +110,10 @@ class Run:
         # The same first weights on every device, and nothing taken from torch's own generator.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
-            working = working_dtype(device)
-            self.move = Trainee(make_policy_network(config, self.game), device, workers, working)
+            self.move = Trainee(make_policy_network(config, self.game), device, workers)
             self.setup: Trainee[SetupNetwork] | None = None
             if config.setup_network and isinstance(self.game, Stratego):
-                self.setup = Trainee(SetupNetwork(self.game, config.setup_network), device, workers, working)
+                self.setup = Trainee(SetupNetwork(self.game, config.setup_network), device, workers)
         self.move_learner = MoveLearner(self.move, self.collector, moves, config.seed, workers)
         self.setup_learner: SetupLearner | None = None
         if self.setup and isinstance(self.game, Stratego):

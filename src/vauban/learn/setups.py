@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 
 from vauban.errors import ConfigurationError
+from vauban.games.randomness import SETUP_POOL, SETUP_SHUFFLE
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import TYPES
 from vauban.learn.schedules import PowerLaw, average_rate
@@ -33,9 +34,6 @@ from vauban.learn.workers import ALONE, Workers
 from vauban.nets.policy import utility_values
 from vauban.nets.replay import Replay
 from vauban.nets.setup import KINDS, Sampled, SetupNetwork
-
-SETUPS, SETUP_SHUFFLE = 11, 12
-"""Purposes of random numbers: drawing a pool, shuffling what is learned from."""
 
 METRICS = ("loss", "policy_loss", "outcome_loss", "entropy_loss", "kl", "clip_rate")
 """What is measured of every batch."""
@@ -246,7 +244,7 @@ class SetupLearner:
 
         All workers have the same pool, `per_player` setups for each worker and player.
         """
-        rng = np.random.default_rng((self.seed, iteration, SETUPS))
+        rng = np.random.default_rng((self.seed, iteration, SETUP_POOL))
         drawn = self.trainee.working.draw(len(self._uniforms), rng, self._sample_by)
         # All have drawn the same already, but for what rounding may differ between their machines.
         self.workers.share(drawn)

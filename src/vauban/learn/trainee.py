@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from vauban.learn.workers import ALONE, Workers
+from vauban.nets.dtypes import working_dtype
 
 Network = TypeVar("Network", bound=nn.Module)
 
@@ -17,8 +18,8 @@ Network = TypeVar("Network", bound=nn.Module)
 class Trainee(Generic[Network]):
     """A network whose float32 parameters are trained by Adam.
 
-    On a GPU a bfloat16 copy of it does the work, in rollouts and in training alike, so that the policy which learns is
-    the one which played. On a CPU, where bfloat16 is slow, the network itself does.
+    On a GPU that has bfloat16 a copy in it does the work, in rollouts and in training alike, so that the policy which
+    learns is the one which played. Elsewhere, where bfloat16 is slow, the network itself does.
     """
 
     def __init__(
@@ -27,7 +28,7 @@ class Trainee(Generic[Network]):
         """`working`: the numbers of the copy that runs, if it is not to be as said above."""
         self.network = network.to(device)
         """What is trained: float32."""
-        dtype = working or (torch.bfloat16 if device.type == "cuda" else torch.float32)
+        dtype = working or working_dtype(device)
         self.working = self.network if dtype == torch.float32 else copy.deepcopy(self.network).to(dtype)
         """What runs."""
         self.average = copy.deepcopy(self.network).requires_grad_(False)

@@ -24,6 +24,7 @@ from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from vauban.errors import VaubanError
+from vauban.files import write_whole
 from vauban.games.base import Game, nearest
 from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
@@ -173,7 +174,7 @@ def strength_row(told: Mapping[str, Any], command: str, date: str) -> dict[str, 
 def write_card(folder: Path, card: Card) -> None:
     """Write the card of a folder anew, e.g. with further rows of strength."""
     check_card(card, str(folder / CARD))
-    _write(folder / CARD, (json.dumps(card, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    write_whole(folder / CARD, json.dumps(card, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read_card(folder: Path) -> Card:
@@ -343,7 +344,7 @@ def save_model(
     folder.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
         if part in files:
-            _write(weights_file(folder, part), files[part])
+            write_whole(weights_file(folder, part), files[part])
         else:
             weights_file(folder, part).unlink(missing_ok=True)
     write_card(folder, {**card, "networks": described})
@@ -413,13 +414,6 @@ def _read(path: Path) -> dict[str, Tensor]:
         return safetensors.torch.load(path.read_bytes())
     except (OSError, SafetensorError) as error:
         raise ModelError(f"{path}: cannot be read as weights in safetensors format: {error}") from error
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file so that it is there wholly or not at all."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_bytes(data)
-    beside.replace(path)
 
 
 def _some(names: Sequence[str]) -> str:

@@ -22,9 +22,11 @@ import torch
 
 from vauban.board import Board, Piece, Played
 from vauban.games.base import HISTORY, Outcome
+from vauban.games.randomness import REVIEWED_BELIEF
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.nets.belief import BeliefNetwork, Left, marginals, uniform_chances
+from vauban.nets.dtypes import working_copy
 from vauban.nets.store import Model
 from vauban.notation.moves import Move, MoveText, move_text
 from vauban.notation.position import position_text
@@ -32,7 +34,7 @@ from vauban.notation.records import setups_of
 from vauban.search.analysis import Analysis
 from vauban.search.moments import SMALLEST_SHARE, Moment, find_moments, located
 from vauban.search.opinion import ask, look
-from vauban.search.search import Search, working_copy
+from vauban.search.search import Search
 from vauban.sim.store import Snapshot
 
 AT_ONCE = 64
@@ -46,8 +48,6 @@ ROWS_AT_ONCE = {"cpu": 1024, "cuda": 32768}
 """Samples that are drawn together: more only take more memory."""
 SEARCH_SECONDS = 20.0
 """For all critical positions together."""
-LOOK_DICE = 11
-"""Purpose of randomness (`vauban.games.randomness`): drawing what may be hidden."""
 
 TOP = 5
 """Moves of a position that are told."""
@@ -430,7 +430,7 @@ def _believe(
         samples = min(max(NAMED[device.type] // (2 * max(named, 1)), SAMPLES[0]), SAMPLES[1])
         known: dict[int, dict[int, Shares]] = {}
         for part, snapshot in Views.make(positions, side, places).parts(max(1, ROWS_AT_ONCE[device.type] // samples)):
-            dice = [np.random.default_rng((LOOK_DICE, side, place)) for place in part]
+            dice = [np.random.default_rng((REVIEWED_BELIEF, side, place)) for place in part]
             uniforms = np.stack([each.random((samples, belief.pieces), np.float32) for each in dice])
             seen = look(snapshot.to(device), belief.observation, torch.float32)
             with torch.inference_mode():

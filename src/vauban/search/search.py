@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -24,13 +23,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from vauban.errors import ConfigurationError, RecordError
 from vauban.games.base import HISTORY, PLIES, Game
+from vauban.games.randomness import CONFIGURATION, ROLLOUT
 from vauban.games.stratego.game import Stratego
 from vauban.learn.targets import action_sources, magnet_log_policy
 from vauban.nets.belief import Belief, UniformBelief
+from vauban.nets.dtypes import working_copy
 from vauban.nets.policy import Forward, PolicyNetwork
 from vauban.search.allocation import BELIEF, Plan, make_plan, rollout_counts
 from vauban.search.analysis import Analysis, Floats, Ints
@@ -42,8 +43,6 @@ from vauban.search.update import mirror_descent
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 
-ROLLOUT_DICE, BELIEF_DICE = 8, 9
-"""Purposes of randomness (`vauban.games.randomness`)."""
 MOST_ROWS = {"cpu": 256, "cuda": 8192}
 """Rollouts side by side: more only take more memory."""
 STEP_OF_ROWS = {"cpu": 1, "cuda": 128}
@@ -209,7 +208,7 @@ class Search:
         viewer = int(views.viewer or 0)
         drawn: list[Tensor] = [torch.empty(0)] * len(counts)
         for size, rows in _alike(counts):
-            dice = [np.random.default_rng((int(seeds[row]), viewer, plies[row], BELIEF_DICE)) for row in rows]
+            dice = [np.random.default_rng((int(seeds[row]), viewer, plies[row], CONFIGURATION)) for row in rows]
             uniforms = np.stack([each.random((size, belief.pieces), np.float32) for each in dice])
             values = self._draw(belief, seen[rows], torch.from_numpy(uniforms).to(self.device))
             for row, each in zip(rows, values, strict=True):
@@ -234,7 +233,7 @@ class Search:
         rollouts = [plan.rollouts for plan in plans]
         order = [torch.arange(count) for count in rollouts]
         moves = [np.repeat(each, rollout_counts(p.rollouts, p.moves)) for each, p in zip(searched, plans, strict=True)]
-        dice = bits(views, seeds, ROLLOUT_DICE).view(np.int64) << 32
+        dice = bits(views, seeds, ROLLOUT).view(np.int64) << 32
         owner = torch.repeat_interleave(torch.arange(len(plans)), torch.tensor(rollouts)).to(self.device)
         first = legal[owner, torch.from_numpy(np.concatenate(moves)).to(self.device)]
         numbers = torch.cat([each + int(high) for each, high in zip(order, dice, strict=True)]).to(self.device)
@@ -282,21 +281,6 @@ class Search:
                 self._batches.popitem(last=False)
         self._batches.move_to_end(key)
         return self._batches[key]
-
-
-def working_copy(module: Any, device: torch.device) -> Any:
-    """What runs in rollouts: where that is faster, a copy in bfloat16."""
-    if not isinstance(module, nn.Module) or not multiplies_bfloat16(device):
-        return module
-    return deepcopy(module).to(device, torch.bfloat16).eval()
-
-
-def multiplies_bfloat16(device: torch.device) -> bool:
-    """Whether a device has instructions for bfloat16: networks run about twice as fast there as in float32."""
-    if device.type != "cpu":
-        return True
-    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
-    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
 
 def _key(game: Game, history: int) -> bytes:

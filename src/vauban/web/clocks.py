@@ -129,4 +129,5 @@ CLOCKS: tuple[dict[str, Any], ...] = (
         "most_seconds": MOST_SECONDS,
     },
 )
-"""What a person can choose from; of his own numbers, those to begin with are of Gravon's championship."""
+"""What a person can choose from; of his own numbers, those to begin with are of Gravon's championship, without
+its 50 minutes for the whole game."""

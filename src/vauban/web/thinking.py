@@ -96,9 +96,9 @@ class DrawHidden:
     seed: int
 
     def run(self, tell: Tell) -> dict[int, int]:
-        from vauban.agents.belief import Belief
+        from vauban.agents.belief import PriorBelief
 
-        return Belief(self.view.variant).sample(self.view, self.seed)
+        return PriorBelief(self.view.variant).sample(self.view, self.seed)
 
 
 @dataclass(frozen=True)
