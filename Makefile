@@ -56,7 +56,7 @@ docs: venv
 	$(BIN)/python scripts/write_docs.py
 
 pictures: venv browser
-	$(BIN)/python -m pytest -q tests/test_browser_page.py tests/test_browser_games.py -k "pictures or newcomer"
+	$(BIN)/python -m pytest -q tests/test_browser_looks.py tests/test_browser_games.py -k "pictures or newcomer"
 	$(BIN)/python scripts/write_pictures.py
 
 clean:

@@ -368,3 +368,57 @@ def _risk(kind: str, words: list[str]) -> float:
     if enemy == "bomb" or RANKS[enemy] > RANKS[kind]:
         return FOOLISH
     return 2.0 if RANKS[enemy] == RANKS[kind] else -1.0
+
+
+# ── Games to begin from ────────────────────────────────────────────────────────────────────────────
+
+SCOUTS = "F.......S./B......G../....N..M../O........O"
+"""A setup with a Scout at either end of the front row."""
+CUT = """[...document.querySelectorAll("button:not(.cell), .face")]
+    .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.textContent)"""
+"""In the page: the words of buttons that are narrower than what stands on them."""
+
+
+def hotseat(visitor: Visitor, setup: str = SCOUTS) -> Player:
+    """A game of two on one device, both with the same setup, up to the first hand-over."""
+    visitor.open()
+    visitor.choose(mode="hotseat")
+    visitor.button("Play").click()
+    for side in ("Red", "Blue"):
+        if side == "Blue":
+            cross(visitor, side)
+        visitor.see("h1", has_text=f"Set up your army: {side.lower()}")
+        visitor.see(f".setup .piece.{side.lower()}")
+        expect(visitor.page.locator(f".setup .piece:not(.{side.lower()})")).to_have_count(0)
+        visitor.give(setup)
+        visitor.button("Ready").click()
+    return Player(visitor)
+
+
+def cross(visitor: Visitor, side: str) -> None:
+    """The screen between two people: it shows nothing of either."""
+    visitor.see(".handover h1", has_text=f"{side}, it is your turn")
+    expect(visitor.page.locator(".piece, .moves, .card")).to_have_count(0)
+    if side == "Blue":
+        visitor.picture("handover-light")
+    visitor.button(f"I am {side}").click()
+
+
+def friends(host: Visitor, guest: Visitor, setup: str = QUIET, switch: str | None = None) -> None:
+    """A game of two by a link, both with the same setup, up to the first move; `switch` is an option to switch off."""
+    host.open()
+    host.choose(mode="friend")
+    if switch is not None:
+        host.page.get_by_text("Side, clock, memory").click()
+        host.page.locator(f"input[name={switch}]").uncheck()
+    host.see(".setup .piece")
+    host.give(setup)
+    host.button("Make the link").click()
+    link = host.see(".invitation input").input_value()
+    host.picture("friend-light")
+    assert link.startswith(host.address)
+    guest.open(link.removeprefix(guest.address))
+    guest.see(".setup .piece.blue")
+    guest.give(setup)
+    guest.button("Ready").click()
+    host.see(".bottom-card.turn")

@@ -1,0 +1,384 @@
+"""What the page looks and sounds like in a real browser, and the pictures of the README."""
+
+from __future__ import annotations
+
+import importlib.resources
+import re
+from typing import Any
+
+import pytest
+from browser import CUT, PHONE, Player, Visitor, cross, friends, hotseat
+from playwright.sync_api import Locator, Page, expect
+
+pytest_plugins = ["browser_fixtures"]
+pytestmark = pytest.mark.xdist_group("browser-looks")
+
+BARRAGE = "F.......SO/B......G.O/....N..M../.........."
+
+
+# ── Looks ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark_are_the_systems_until_somebody_chooses(visit, scheme):
+    visitor = visit(color_scheme=scheme)
+    page = visitor.open().page
+    root, other = page.locator("html"), "dark" if scheme == "light" else "light"
+    expect(root).to_have_attribute("data-theme", scheme)
+    ground = "getComputedStyle(document.body).backgroundColor"
+    first = page.evaluate(ground)
+    visitor.button(f"Switch to {other}").click()
+    expect(root).to_have_attribute("data-theme", other)
+    assert page.evaluate(ground) != first
+    page.reload()
+    expect(root).to_have_attribute("data-theme", other)
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_nothing_glides_for_who_wants_no_motion(visit, motion):
+    visitor = visit(reduced_motion=motion)
+    visitor.open()
+    visitor.see(".setup .piece")
+    glide = visitor.page.evaluate("getComputedStyle(document.querySelector('.piece')).transitionDuration")
+    assert (glide == "0s") == (motion == "reduce"), glide
+
+
+SHOWN = """async () => {
+    const {Board} = await import("/static/js/board.js");
+    const board = new Board({columns: 5, rows: 2, lakes: ["e1"]}, {label: "x"});
+    document.getElementById("main").replaceChildren(board.element);
+    const [plain, dark] = ["a1", "b1"].map((at) => board.cells.get(at));
+    board.setPieces([
+        {id: 1, at: "c1", side: "red", type: null, marks: {moved: true}},
+        {id: 2, at: "d1", side: "blue", type: null, marks: {moved: true}},
+        {id: 3, at: "c2", side: "red", type: "spy", marks: {known: true}},
+        {id: 4, at: "d2", side: "blue", type: "spy", marks: {known: true}},
+    ]);
+    const style = (each, part) => getComputedStyle(each, part);
+    const colours = (cell) => {
+        const own = style(cell), after = style(cell, "::after");
+        const drawn = after.content === "none" ? [] : [after.borderTopColor, after.backgroundColor];
+        return [own.backgroundColor, own.boxShadow, ...drawn].map(String);
+    };
+    const usual = colours(plain);
+    const marks = {};
+    for (const kind of ["selected", "target", "strike", "barred", "last", "pending", "fought"]) {
+        board.setMarks({[kind]: ["a1"]});
+        marks[kind] = colours(plain).filter((each) => !usual.includes(each));
+    }
+    board.setMarks({});
+    const outline = (frame) => document.querySelector(`${frame.getAttribute("href")} path`).getAttribute("d");
+    const pieces = [...board.element.querySelectorAll(".piece")].map((piece) => {
+        const frame = piece.querySelector(".frame"), mark = piece.querySelector(".mark");
+        return {
+            side: piece.classList.contains("red") ? "red" : "blue",
+            outline: outline(frame),
+            fill: style(frame).color,
+            stroke: style(frame).stroke,
+            figure: style(piece.querySelector(".figure")).color,
+            mark: [style(mark).backgroundColor, style(mark).borderTopColor],
+        };
+    });
+    const grounds = {plain: usual[0], dark: colours(dark)[0], last: marks.last[0], selected: marks.selected[0]};
+    const waves = style(board.element.querySelector(".waves"));
+    const lake = {waves: waves.color, opacity: waves.opacity, ground: colours(board.cells.get("e1"))[0]};
+    return {marks, pieces, grounds, lake};
+}"""
+"""A board with every mark in turn: its colours where they differ from a plain square's, those of pieces, and below."""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_and_sides_are_told_apart_by_who_sees_no_colours(visit, scheme):
+    visitor = visit(color_scheme=scheme, reduced_motion="reduce")
+    shown = visitor.open().page.evaluate(SHOWN)
+    grounds = shown["grounds"]
+    for kind, colours in shown["marks"].items():
+        for ground in ("plain", "dark"):
+            assert max(contrast(each, grounds[ground]) for each in colours) >= 3, f"{kind} on {ground}"
+    lake = shown["lake"]
+    assert lake["opacity"] == "1" and contrast(lake["waves"], lake["ground"]) >= 3
+    outlines = {side: {each["outline"] for each in shown["pieces"] if each["side"] == side} for side in ("red", "blue")}
+    assert outlines["red"].isdisjoint(outlines["blue"]), "the sides have one shape, hidden or known"
+    for piece in shown["pieces"]:
+        assert contrast(piece["figure"], piece["fill"]) >= 3
+        assert contrast(*piece["mark"]) >= 3
+        for name, ground in grounds.items():
+            # A line around the piece parts it from what it stands on, if it can be told from both.
+            line = min(contrast(piece["stroke"], each) for each in (piece["fill"], ground))
+            assert max(contrast(piece["fill"], ground), line) >= 3, f"{piece['side']} on {name}"
+
+
+def contrast(one: str, other: str) -> float:
+    """Of two colours as CSS computes them, by WCAG 2; a transparent one has none."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        red, green, blue = (each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    if any(not each.startswith("rgb(") for each in (one, other)):
+        return 1.0
+    darker, brighter = sorted(map(luminance, (one, other)))
+    return (brighter + 0.05) / (darker + 0.05)
+
+
+SCREENS = {
+    "": ".setup .piece",
+    "setups": ".setup .piece",
+    "puzzles": ".puzzle .piece",
+    "import": "textarea",
+    "learn": ".piece",
+    "rules": ".diagram",
+}
+"""The screens that need no game, by their fragment, and something on each."""
+
+
+def _go(visitor: Visitor, screen: str) -> None:
+    visitor.page.goto(f"{visitor.address}#/{screen}")
+    visitor.see(f"body[data-screen={screen or 'home'}] {SCREENS[screen]}")
+
+
+SIZES = {"phone": (360, 740), "tablet": (820, 1180), "phone on its side": (740, 360), "large text": (640, 400)}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_screen_fits(visit, size):
+    width, height = SIZES[size]
+    visitor = visit(viewport={"width": width, "height": height})
+    visitor.open()
+    for screen in SCREENS:
+        _go(visitor, screen)
+        visitor.fits()
+    visitor.start()
+    visitor.fits()
+    visitor.picture(f"game-{size.replace(' ', '-')}")
+    assert _side(visitor.page.locator(".table .cell").first) >= 24, "squares are too small for a finger"
+    visitor.resign()
+    visitor.page.locator("dialog.end").get_by_role("button", name="Look back").click()
+    visitor.see(".review .board")
+    visitor.fits()
+    assert _side(visitor.page.locator(".review .cell").first) >= 20
+
+
+def _side(thing: Locator) -> float:
+    box = thing.bounding_box()
+    assert box is not None
+    return min(box["width"], box["height"])
+
+
+# ── For the ear ───────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    return importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text()
+
+
+def _violations(page: Page, axe: str) -> list[str]:
+    """What axe-core calls serious or critical on what is on the screen now."""
+    # Handed over by the debugger: a script element would be refused by the page's own policy.
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(axe)
+    found: list[dict[str, Any]] = page.evaluate("axe.run({resultTypes: ['violations']}).then(each => each.violations)")
+    return [
+        f"{each['id']}: {node['html']}: {node['failureSummary']}"
+        for each in found if each["impact"] in ("serious", "critical") for node in each["nodes"]
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_screen_has_a_serious_barrier(visit, axe, scheme):
+    visitor = visit(color_scheme=scheme, reduced_motion="reduce")
+    page = visitor.open().page
+    found: dict[str, list[str]] = {}
+
+    def look(name: str) -> None:
+        visitor.picture(f"axe-{name}-{scheme}")
+        problems = _violations(page, axe)
+        if problems:
+            found[name] = problems
+
+    for screen in SCREENS:
+        _go(visitor, screen)
+        page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+        look(screen or "home")
+    player = hotseat(visitor)
+    look("handover")
+    for side, source, target in (("Red", "a4", "a7"), ("Blue", "j7", "j4")):
+        cross(visitor, side)
+        player.press(source)
+        player.press(target)
+        visitor.see(".battle")
+        look(f"fight-{side.lower()}")
+        if side == "Red":
+            visitor.button("Hand over to Blue").click()
+    player = visitor.start(clock="strategus")
+    player.find()
+    look("picked")
+    for name in ("Settings", "Help and keys"):
+        visitor.button(name).click()
+        look(name.split()[0].lower())
+        visitor.button("Close").last.click()
+    player.press(player.marked("selected").pop())
+    player.press(next(at for at, (words, _) in player.cells().items() if words[0] == "enemy piece"))
+    look("note")
+    page.keyboard.press("Escape")
+    player.turns(2)
+    if not player.over():
+        visitor.resign()
+    look("over")
+    page.locator("dialog.end").get_by_role("button", name="Look back").click()
+    visitor.see(".graph path.value.red")
+    page.keyboard.press("ArrowRight")
+    visitor.see(".chip").click()
+    look("review")
+    visitor.button("Play on from here").click()
+    look("play-on")
+    page.keyboard.press("Escape")
+    visitor.open()
+    page.get_by_text("Your results").click()
+    look("results")
+    assert found == {}
+
+
+def test_axe_finds_a_barrier_that_is_planted(visit, axe):
+    visitor = visit()
+    page = visitor.open().page
+    page.evaluate("document.getElementById('main').append(document.createElement('textarea'))")
+    assert any(each.startswith("label: ") for each in _violations(page, axe))
+
+
+def test_no_words_are_cut_off_on_a_phone(visit):
+    """No button is narrower than what stands on it."""
+    visitor = visit(**PHONE)
+    visitor.open()
+    visitor.see(".setup .piece")
+    assert visitor.page.evaluate(CUT) == []
+    visitor.choose(level="recruit")
+    visitor.button("Play").tap()
+    visitor.see(".bottom-card.turn")
+    assert visitor.page.evaluate(CUT) == []
+
+
+def test_a_question_about_moves_is_not_asked_any_more_when_the_game_is_left(visit):
+    visitor = visit(**PHONE)
+    visitor.open()
+    visitor.choose(level="recruit")
+    visitor.button("Play").tap()
+    visitor.see(".toast", has_text="Confirm each move before it is played?")
+    visitor.page.get_by_role("link", name="Vauban, start page").tap()
+    visitor.see(".home")
+    assert visitor.page.locator(".toast").count() == 0
+
+
+COVERED = """() => {
+    const toast = document.querySelector(".toast").getBoundingClientRect();
+    const over = ({left, right, top, bottom}) =>
+        left < toast.right && right > toast.left && top < toast.bottom && bottom > toast.top;
+    const pressed = ".board, .status button, .actions button, .play, .answers button, dialog button";
+    return [...document.querySelectorAll(pressed)].filter((each) => over(each.getBoundingClientRect()))
+        .map((each) => each.className + each.textContent);
+}"""
+"""What a message covers of the things that are to be pressed."""
+TOAST = "text => import('/static/js/dom.js').then(({toast}) => void toast(text, {seconds: 60}))"
+
+
+@pytest.mark.parametrize("size", ["phone", "desktop"])
+def test_messages_cover_nothing_that_is_to_be_pressed(visit, size):
+    look: dict[str, Any] = {"viewport": {"width": 360, "height": 740}} if size == "phone" else {}
+    host, guest = visit(**look), visit()
+    friends(host, guest)
+    page = host.page
+
+    def settled() -> list[str]:
+        page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        found: list[str] = page.evaluate(COVERED)
+        return found
+
+    page.evaluate(TOAST, "A message of some length, which takes two lines on a phone.")
+    assert settled() == []
+    # It gives way to an offer that comes later, and to what one scrolls below it.
+    guest.button("Offer a draw").click()
+    guest.page.locator("dialog").get_by_role("button", name="Offer a draw").click()
+    host.see(".offer")
+    assert settled() == []
+    host.picture(f"toast-{size}")
+    if size == "phone":
+        for down in (40, 90, 160, 240, 1000):
+            page.evaluate("down => scrollTo(0, down)", down)
+            assert settled() == []
+    host.button("Decline").click()
+    # On the start screen, neither.
+    host.open()
+    host.see(".setup .piece")
+    page.evaluate(TOAST, "A message.")
+    assert settled() == []
+
+
+def test_on_a_phone_the_opponents_are_folded_and_the_setup_is_on_the_first_screen(visit, axe):
+    visitor = visit(**PHONE)
+    page, keys = visitor.open().page, visitor.page.keyboard
+    visitor.see(".setup .piece")
+    top = page.locator(".setup").bounding_box()
+    assert top is not None and top["y"] < 740
+    picker = page.locator(".picker", has=page.locator("input[name=level]"))
+    expect(picker.locator("input").first).to_be_hidden()
+    expect(picker.locator("summary")).to_contain_text("Opponent")
+    # By keyboard: it opens, stays open while one goes through the list, and shows who is chosen.
+    picker.locator("summary").focus()
+    keys.press("Enter")
+    picker.locator("input:checked").focus()
+    for name in ("recruit", "marshal"):
+        picker.locator("input:checked").press("ArrowUp")
+        for _ in range(9):
+            if picker.locator("input:checked").get_attribute("value") == name:
+                break
+            keys.press("ArrowUp")
+        expect(picker.locator("summary strong")).to_have_text(name.capitalize())
+        expect(picker).to_have_attribute("open", "")
+    assert _violations(page, axe) == []
+    visitor.picture("opponents-phone")
+    # By touch: one press chooses and folds it, and the focus is not lost.
+    picker.locator("input[value=cadet]").tap()
+    expect(picker.locator("input").first).to_be_hidden()
+    expect(picker.locator("summary")).to_contain_text("Cadet")
+    assert page.evaluate("document.activeElement.matches('.picker summary')")
+    visitor.fits()
+    # Where there is room nothing is folded.
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(picker.locator("input[value=cadet]")).to_be_visible()
+    expect(picker.locator("summary")).to_be_hidden()
+
+
+# ── For the README ───────────────────────────────────────────────────────────────────────────────
+
+
+def test_pictures_are_taken_of_a_game_and_of_looking_back_on_it(visit):
+    """What `make pictures` puts into docs/pictures, beside those of other tests."""
+    visitor = visit()
+    page = visitor.open().page
+    visitor.choose(level="general")
+    visitor.give("BF.......O/GS......../N........./OM........")
+    page.get_by_text("Saved setups, text").click()
+    page.evaluate("scrollTo(0, 0)")
+    visitor.picture("readme-start")
+    visitor.button("Play").click()
+    visitor.see(".bottom-card.turn")
+    player = Player(visitor, seed=5)
+    # A fight that has just been makes a better picture.
+    for turn in range(12):
+        player.turns(1)
+        if turn > 3 and page.locator(".battle").count():
+            break
+    if not player.over():
+        player.find()
+        visitor.picture("readme-game")
+        visitor.resign()
+    page.locator("dialog.end").get_by_role("button", name="Look back").click()
+    visitor.see(".graph path.value.red")
+    visitor.button("Switch to dark").click()
+    for _ in range(9):
+        visitor.button("One move on").click()
+    page.locator(".chip").first.click()
+    page.evaluate("scrollTo(0, 0)")
+    visitor.picture("readme-review")
