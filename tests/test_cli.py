@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import signal
 import subprocess
 import sys
+import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from vauban.cli.main import _interrupt_again
 
 DATA = Path(__file__).parent / "data"
 
@@ -108,3 +114,20 @@ def test_help_teaches(command: str) -> None:
     assert command in text
     if command != "variants":
         assert "Example" in text
+
+
+@pytest.mark.parametrize("hooked", [True, False])
+def test_an_interrupt_in_the_middle_of_compiling_ends_a_command_all_the_same(
+    hooked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The compiler calls Python back, where nothing can be raised; without the hook an interrupt is lost there."""
+    noted: list[BaseException | None] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraised: noted.append(unraised.exc_value))
+    if hooked:
+        monkeypatch.setattr(sys, "unraisablehook", _interrupt_again)
+    called_back = ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))
+    again = threading.Event()
+    with pytest.raises(KeyboardInterrupt) if hooked else nullcontext():
+        called_back()
+        again.wait(60 if hooked else 0)
+    assert [type(each) for each in noted] == ([] if hooked else [KeyboardInterrupt])

@@ -144,6 +144,21 @@ def test_ctrl_c_does_not_reach_the_process_that_is_copied_while_it_imports() -> 
     assert int(ignored, 16) >> (signal.SIGINT - 1) & 1
 
 
+CALLED_BACK = """
+import ctypes, os, signal
+from vauban.arena.processes import become_worker
+become_worker()
+ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGTERM))()
+print("it went on")
+"""
+
+
+def test_a_worker_that_is_told_to_end_while_the_compiler_calls_it_back_ends_in_silence() -> None:
+    """In such a call Python cannot raise anything: it would print the error, and go on."""
+    done = subprocess.run([sys.executable, "-c", CALLED_BACK], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+
+
 def test_without_ray_a_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ConfigurationError, match=r"pip install \"\.\[ray\]\""):

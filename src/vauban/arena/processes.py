@@ -38,10 +38,18 @@ def become_worker() -> None:
     # Ctrl-C reaches every process of a terminal; whoever hands the work out decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    sys.unraisablehook = _end_all_the_same
     threading.Thread(target=_end_with_parent, daemon=True).start()
     import torch
 
     torch.set_num_threads(1)
+
+
+def _end_all_the_same(unraised: sys.UnraisableHookArgs) -> None:
+    """The compiler calls Python back, where nothing can be raised: to be told to end there still means the end."""
+    if isinstance(unraised.exc_value, SystemExit):
+        os._exit(1)
+    sys.__unraisablehook__(unraised)
 
 
 def _end_with_parent() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
 from typing import Annotated
 
@@ -60,6 +62,10 @@ for command, line in COMMANDS.items():
 app.add_typer(models, name="models", short_help="List the models, show a card, import weights.")
 
 
+AGAIN_SECONDS = 0.05
+"""After which a Ctrl-C comes again that could not be raised."""
+
+
 def _print_version(asked: bool) -> None:
     if asked:
         from vauban import __version__
@@ -77,11 +83,24 @@ def main(
     """Board games of hidden information: Stratego in all its sizes, and small exact games."""
 
 
+def _interrupt_again(unraised: sys.UnraisableHookArgs) -> None:
+    """Where Python cannot raise an error it prints it and goes on. A Ctrl-C that comes there is not to be lost.
+
+    The compiler calls Python back from its own code: an interrupt in such a call comes again a moment later, since
+    nothing can be raised in here either.
+    """
+    if isinstance(unraised.exc_value, KeyboardInterrupt):
+        threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), signal.SIGINT)).start()
+    else:
+        sys.__unraisablehook__(unraised)
+
+
 def run() -> None:
     """Run the command line; what a user did wrong ends in one sentence and exit code 2."""
     # Threads of torch that wait for each other by turning round and round take the cores away from those they wait
     # for, as soon as anything else runs: training was seen to slow down tenfold. It is read when torch is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    sys.unraisablehook = _interrupt_again
     try:
         app()
     except VaubanError as error:
