@@ -230,10 +230,10 @@ def test_what_cannot_be_trained_is_said_in_a_sentence(config: Path, arguments: l
     assert not Path("runs").exists()
 
 
-def test_a_run_that_memory_has_no_room_for_says_which_setting_to_lower(config: Path) -> None:
+def test_a_run_that_memory_has_no_room_for_says_which_settings_to_change(config: Path) -> None:
     """More games than any machine's addresses can count."""
     huge = ("--device", "cpu", "--set", f"moves.games={10**13}")
-    fewer = f"--set moves.games={10**13 // 2} --set moves.batch=8"
+    fewer = f"--set moves.games={10**13 // 2} --set moves.slices=2"
     with pytest.raises(ConfigurationError, match=f"memory of cpu is not enough .* vauban train … {fewer}"):
         told("train", "small.toml", *huge)
     assert not Path("runs").exists()

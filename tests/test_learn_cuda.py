@@ -33,13 +33,13 @@ CONFIG = MoveConfig(games=48, length=34, batch=32, learning_rate=PowerLaw(1e-3))
 TOLERANCES = [(torch.float32, 2e-3), (torch.bfloat16, 3e-2)]
 
 
-def learner_on(device: torch.device, dtype: torch.dtype) -> MoveLearner:
+def learner_on(device: torch.device, dtype: torch.dtype, slices: int = 1) -> MoveLearner:
     """A learner of the variant tiny whose network begins with the same numbers on every device."""
     torch.manual_seed(3)
     network: PolicyNetwork = MoveNetwork(game("tiny"), Size(2, 32, 4))  # type: ignore[arg-type]
     trainee = Trainee(network, device, working=dtype)
     collector = Collector(game("tiny"), CONFIG.games, CONFIG.length, device, seed=5)
-    return MoveLearner(trainee, collector, CONFIG, seed=7)
+    return MoveLearner(trainee, collector, replace(CONFIG, slices=slices), seed=7)
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +52,9 @@ def window() -> Window:
     return window
 
 
-def learned(window: Window, device: str, dtype: torch.dtype) -> tuple[dict[str, float], torch.Tensor]:
+def learned(window: Window, device: str, dtype: torch.dtype, slices: int = 1) -> tuple[dict[str, float], torch.Tensor]:
     """What a pass over the window says, and the parameters after it."""
-    learner = learner_on(torch.device(device), dtype)
+    learner = learner_on(torch.device(device), dtype, slices)
     for column, played in zip(learner.collector.window, window, strict=True):
         column.copy_(played)
     told = learner.learn(learner.collector.window, 1)
@@ -84,10 +84,11 @@ def test_on_cuda_a_bfloat16_copy_plays_and_learns_and_the_parameters_stay_float3
         assert torch.equal(mine.to(torch.bfloat16), running), "the copy is up to date"
 
 
+@pytest.mark.parametrize("slices", [1, 3])
 @pytest.mark.parametrize(("dtype", "tolerance"), TOLERANCES)
-def test_cuda_gives_the_losses_of_the_cpu(window: Window, dtype: torch.dtype, tolerance: float) -> None:
+def test_cuda_gives_the_losses_of_the_cpu(window: Window, dtype: torch.dtype, tolerance: float, slices: int) -> None:
     expected, parameters = learned(window, "cpu", torch.float32)
-    told, mine = learned(window, "cuda", dtype)
+    told, mine = learned(window, "cuda", dtype, slices)
     assert told["batches"] == expected["batches"] >= 8  # the graph is captured after the third
     assert told == pytest.approx(expected, rel=tolerance, abs=tolerance)
     start = torch.cat(

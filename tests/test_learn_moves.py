@@ -57,7 +57,7 @@ def test_a_long_gradient_is_shortened_to_the_norm_and_a_short_one_stays() -> Non
     trainee = Trainee(network, torch.device("cpu"))
     for scale, kept in ((100.0, 0.5), (0.001, None)):
         loss = scale * network(torch.ones(1, 3)).sum()
-        norm = float(trainee.descend(loss, 0.5))
+        norm = float(trainee.descend([loss], 0.5))
         assert norm == pytest.approx(scale * 8**0.5), "what is told is the norm before"
         assert gradient_norm(network) == pytest.approx(kept or norm, rel=1e-4)
 
@@ -66,6 +66,18 @@ def test_moves_are_learned_with_the_gradient_norm_of_their_configuration() -> No
     learner = a_learner(gradient_norm=0.01)
     assert learner.learn(learner.collector.window, 1)["gradient_norm"] > 0.02
     assert gradient_norm(learner.trainee.network) == pytest.approx(0.01, rel=1e-3)
+
+
+@pytest.mark.parametrize("slices", [2, 3, 64])
+def test_a_batch_that_is_cut_into_slices_is_the_same_step(slices: int) -> None:
+    whole, sliced = a_learner(), a_learner(slices=slices)
+    seen: list[int] = []
+    sliced.trainee.network.register_forward_pre_hook(lambda _, rows: seen.append(len(rows[0])))
+    told = {learner: learner.learn(learner.collector.window, 1) for learner in (whole, sliced)}
+    assert told[sliced] == pytest.approx(told[whole], rel=1e-4)
+    assert max(seen) == -(-64 // slices), "no more than a slice goes through the network at once"
+    for one, other in zip(whole.trainee.network.parameters(), sliced.trainee.network.parameters(), strict=True):
+        torch.testing.assert_close(one.grad, other.grad, rtol=1e-3, atol=1e-6)
 
 
 def test_learning_rate_and_magnet_are_those_of_the_iteration() -> None:

@@ -33,8 +33,8 @@ def train(
     preset: Annotated[
         str | None,
         typer.Argument(
-            help="A preset (laptop-tiny, kuhn, leduc, micro, gaming-gpu, h200-barrage, h200-classic, paper) or a .toml "
-            "file."
+            help="A preset (laptop-tiny, kuhn, leduc, micro, gaming-gpu, h200-small, h200-barrage, h200-classic, "
+            "paper) or a .toml file."
         ),
     ] = None,
     change: Annotated[
@@ -267,9 +267,9 @@ def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path) -> I
         moves = config.moves
         again = f"--resume {folder}" if (folder / CONFIG).exists() else "…"
         raise ConfigurationError(
-            f"the memory of {device} is not enough for moves.games={moves.games} and moves.batch={moves.batch}: take "
-            f"fewer, e.g. vauban train {again} --set moves.games={max(1, moves.games // 2)} "
-            f"--set moves.batch={max(1, moves.batch // 2)}"
+            f"the memory of {device} is not enough for moves.games={moves.games} and moves.batch={moves.batch} in "
+            f"moves.slices={moves.slices}: take fewer games and more slices, e.g. vauban train {again} "
+            f"--set moves.games={max(1, moves.games // 2)} --set moves.slices={2 * moves.slices}"
         ) from error
 
 

@@ -8,7 +8,7 @@ small, and towards the magnet, a policy that moves any piece anywhere, so that p
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -49,6 +49,8 @@ class MoveConfig:
     """Rows in a window; the last of each player only bootstraps."""
     batch: int = 384
     """Positions in a batch, of each worker: a quarter of the games, since that many pass the filter."""
+    slices: int = 1
+    """In how many parts a batch goes through the network, one after the other: the same steps, with less memory."""
     quantile: float = 0.75
     """How many of the advantages are too small to learn from."""
     magnitude: float = 0.01
@@ -74,7 +76,7 @@ class MoveConfig:
     """Over what share of a run so far the average may reach back, for a cold start; 0: no bound, as in the paper."""
 
     def __post_init__(self) -> None:
-        for name in ("games", "length", "batch"):
+        for name in ("games", "length", "batch", "slices"):
             if getattr(self, name) < 1:
                 raise ConfigurationError(f"{name} of the moves must be 1 or more, not {getattr(self, name)}")
         for name in ("quantile", "advantage_decay", "outcome_decay"):
@@ -183,15 +185,20 @@ class MoveLearner:
             column[0] = part
         self._positions.copy_(torch.arange(self._room, device=self.device) % sim.n)
         self._weights.fill_(1 / self._room)
-        loss, _ = self._losses(self._batch())
-        torch.autograd.backward(loss)
+        for loss in self._slices():
+            torch.autograd.backward(loss)
         self.trainee.working.zero_grad()
 
     def _train_batch(self) -> None:
         """Train on the batch that is laid out."""
-        loss, measured = self._losses(self._batch())
-        self._norms += self.trainee.descend(loss, self.config.gradient_norm)
-        self._sums += measured
+        self._norms += self.trainee.descend(self._slices(), self.config.gradient_norm)
+
+    def _slices(self) -> Iterator[Tensor]:
+        """The losses of the batch that is laid out, part by part; what they say is counted."""
+        for columns in zip(*(column.chunk(self.config.slices) for column in self._batch()), strict=True):
+            loss, measured = self._losses(Batch(*columns))
+            self._sums += measured
+            yield loss
 
     def _filter(self, returns: Returns) -> tuple[Tensor, float, int]:
         """The positions to learn from, as row × games + game; how large an advantage they have at least; and how many

@@ -340,7 +340,7 @@ class SetupLearner:
             + config.entropy_weight * loss.entropy
             + config.kl_weight * loss.divergence
         )
-        self._norms += self.trainee.descend(total, config.gradient_norm)
+        self._norms += self.trainee.descend([total], config.gradient_norm)
         self._sums += torch.stack([total, *loss]).detach()
 
     def state(self) -> dict[str, Any]:

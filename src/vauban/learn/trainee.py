@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Generic, TypeVar
 
 import torch
@@ -54,7 +54,7 @@ class Trainee(Generic[Network]):
         With several workers the loss is this one's share of the whole: their gradients are added.
         """
         self.set_learning_rate(learning_rate)
-        return self.descend(loss, gradient_norm)
+        return self.descend([loss], gradient_norm)
 
     def set_learning_rate(self, rate: float) -> None:
         """How far the next steps go."""
@@ -64,15 +64,22 @@ class Trainee(Generic[Network]):
             else:
                 group["lr"] = rate
 
-    def descend(self, loss: Tensor, gradient_norm: float) -> Tensor:
-        """`step`, at the rate that was set; it can be captured into a CUDA graph."""
-        for parameter in self._running:
-            parameter.grad = None
-        torch.autograd.backward(loss)
-        gradients = [
-            torch.zeros_like(mine) if running.grad is None else running.grad.float()
-            for mine, running in zip(self._parameters, self._running, strict=True)
-        ]
+    def descend(self, losses: Iterable[Tensor], gradient_norm: float) -> Tensor:
+        """`step` down the sum of losses, at the rate that was set; it can be captured into a CUDA graph.
+
+        A loss is done with before the next one is asked for: in memory there is only one at a time.
+        """
+        gradients: list[Tensor] = []
+        for loss in losses:
+            for running in self._running:
+                running.grad = None
+            torch.autograd.backward(loss)
+            # In float32 also where the copy that runs has fewer bits: many small parts would be lost in a large sum.
+            parts = [
+                torch.zeros_like(mine) if running.grad is None else running.grad.float()
+                for mine, running in zip(self._parameters, self._running, strict=True)
+            ]
+            gradients = list(torch._foreach_add(gradients, parts)) if gradients else parts
         self.workers.add(gradients)
         for mine, gradient in zip(self._parameters, gradients, strict=True):
             mine.grad = gradient
