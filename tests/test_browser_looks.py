@@ -186,6 +186,20 @@ def _violations(page: Page, axe: str) -> list[str]:
     ]  # fmt: skip
 
 
+def test_the_page_shows_something_within_a_second(visit):
+    # Other tests may have the machine at any one time: the best of ten first visits counts.
+    paints = [visit().open().first_paint() for _ in range(10)]
+    assert min(paints) < 1000, paints
+
+
+def test_the_page_shows_something_before_the_server_has_told_anything(visit):
+    visitor = visit()
+    visitor.page.route("**/api/**", lambda _: None)  # and no answer ever comes
+    visitor.page.goto(visitor.address)
+    visitor.see("#header .brand", has_text="Vauban")
+    assert visitor.first_paint() > 0
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_screen_has_a_serious_barrier(visit, axe, scheme):
     visitor = visit(color_scheme=scheme, reduced_motion="reduce")
