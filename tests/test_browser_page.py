@@ -506,10 +506,10 @@ def test_a_recorded_game_is_imported_and_one_that_is_none_is_refused(visit):
     visitor.button("Open").click()
     visitor.see(".review .board")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".caption")).to_have_text("1. Red moves b1 to b2.")
+    expect(page.locator(".caption")).to_have_text("1. Red moves b2 to b3.")
     visitor.see(".graph-place", has_text="There is no network for this variant")
     # Whoever has pressed a square steps on with the arrows; whoever went there by keyboard goes over the board.
-    page.locator(".review .cell[data-at=b2]").click()
+    page.locator(".review .cell[data-at=b3]").click()
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".caption")).to_have_text("The start.")
     page.keyboard.press("End")
@@ -534,7 +534,7 @@ def test_a_copied_link_opens_the_look_back_at_the_same_move(visit):
     link = page.evaluate("navigator.clipboard.readText()")
     assert re.fullmatch(re.escape(visitor.address) + r"#/review/[\w-]+/[\w-]+/1", link)
     friend.open(link.removeprefix(friend.address))
-    expect(friend.page.locator(".caption")).to_have_text("1. Red moves b1 to b2.")
+    expect(friend.page.locator(".caption")).to_have_text("1. Red moves b2 to b3.")
 
 
 @pytest.mark.parametrize("address", ["#/review/nothing/%/1", "#/game/%E0%A4%A/red/x", "#/%"])
@@ -583,7 +583,7 @@ def test_a_game_that_somebody_has_shown_is_not_among_ones_own(visit):
     guest.button("Open").click()
     guest.see(".review .board")
     guest.open("#/import")
-    expect(guest.page.locator(".games li")).to_have_text([re.compile(r"Red – Blue · Fives\s*red won")])
+    expect(guest.page.locator(".games li")).to_have_text([re.compile(r"Red – Blue · Duel\s*red won")])
 
 
 def test_a_game_is_played_on_from_where_one_looks_back(visit):
@@ -606,18 +606,18 @@ def test_a_game_is_played_on_from_where_one_looks_back(visit):
     visitor.button("Take back").click()
     page.locator("dialog").get_by_role("button", name="Take back").click()
     visitor.see(".toast", has_text="There is no move of yours to take back.")
-    Player(visitor).step("b5", "b4")
+    Player(visitor).step("g7", "g6")
     visitor.see(".bottom-card.turn")
     visitor.resign()
     visitor.open()
     expect(page.locator(".results")).to_have_count(0)
 
 
-GAME = """[Variant "fives"]
-[RedSetup "FTLPJ"]
-[BlueSetup "FTLPJ"]
+GAME = """[Variant "duel"]
+[RedSetup "FBO..NS./BGO.M..N/........"]
+[BlueSetup "FBO..NS./BGO.M..N/........"]
 [Result "1-0"]
 [End "resigned"]
 
-1. b1b2 b5b4 1-0
+1. b2b3 g7g6 1-0
 """

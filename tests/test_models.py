@@ -367,9 +367,9 @@ def test_a_model_that_was_never_measured_says_so(folder: Path) -> None:
     assert "Its strength has not been measured." in told(str(folder))
 
 
-def test_barrage_and_classic_are_shipped_with_three_networks_of_five_million_parameters_at_most() -> None:
+def test_models_are_shipped_with_three_networks_of_five_million_parameters_at_most() -> None:
     shipped = store.shipped_models()
-    assert sorted(shipped) == ["barrage", "classic"]
+    assert sorted(shipped) == ["barrage", "classic", "fives", "medium"]
     for path in shipped.values():
         weights = {part: safetensors.torch.load_file(path / f"{part}.safetensors") for part in NETWORKS}
         counted = {part: sum(tensor.numel() for tensor in each.values()) for part, each in weights.items()}
@@ -385,9 +385,10 @@ def test_the_page_of_a_shipped_model_says_what_its_card_does(name: str) -> None:
 
 
 def test_the_readme_says_for_how_many_minutes_the_shipped_models_were_trained() -> None:
-    minutes = [read_card(path)["training"]["minutes"] for path in store.shipped_models().values()]
+    minutes = {name: read_card(path)["training"]["minutes"] for name, path in store.shipped_models().items()}
     text = " ".join((Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8").split())
-    assert f"trained for {minutes[0]:.0f} and {minutes[1]:.0f} minutes" in text
+    assert f"trained for {minutes.pop('barrage'):.0f} and {minutes.pop('classic'):.0f} minutes" in text
+    assert {round(each) for each in minutes.values()} == {5} and "five minutes each" in text
 
 
 def test_a_page_has_the_header_of_a_hub_and_what_the_card_says(shipped: Path) -> None:

@@ -37,6 +37,7 @@ from vauban.web.table import OFFER_PAUSE
 from vauban.web.thinking import ChooseSetup, ThinkingError, WeighDraw
 from vauban.words import ENDS
 
+DUEL = "FBO..NS./BGO.M..N/........"
 HOUR = {"kind": "bronstein", "minutes": 60, "seconds": 0}
 RULED_OUT = Level("broken", "Broken", {"default": "nobody"}, 0.1)
 MUTE = Level("mute", "Mute", {"default": "mcts:time=30,rollouts=500"}, 30.0)
@@ -772,7 +773,7 @@ def test_setups_are_drawn_and_checked(server):
         assert len(found) == warnings and set(found) <= {"open"}
     learned = server.post("/api/setups", variant="barrage", kind="model")["setup"]
     assert server.post("/api/setups/check", variant="barrage", setup=learned)["setup"] == learned
-    status, found, _ = server.ask("POST", "/api/setups", {"variant": "fives", "kind": "model"})
+    status, found, _ = server.ask("POST", "/api/setups", {"variant": "duel", "kind": "model"})
     assert (status, found["error"]["code"]) == (400, "model")
 
 
@@ -993,7 +994,7 @@ def test_huge_and_broken_requests_are_refused(server):
     wanted = {"variant": "barrage", "against": {"kind": "level", "level": "cadet"}, "setup": RED}
     for change, code in [
         ({"against": {"kind": "level", "level": "emperor"}}, "bad"),
-        ({"variant": "fives", "setup": "FTLPJ", "against": {"kind": "level", "level": "general"}}, "bad"),
+        ({"variant": "duel", "setup": DUEL, "against": {"kind": "level", "level": "general"}}, "bad"),
         ({"against": []}, "against"),
         ({"setup": None}, "setup"),
         ({"side": "green"}, "side"),
@@ -1209,7 +1210,8 @@ def test_the_offer_has_variants_levels_and_clocks(server):
     barrage = offer["variants"][0]
     assert barrage["army"]["scout"] == 2 and barrage["lakes"][0] == "c5" and barrage["battleless_limit"] == 200
     assert {"key", "name", "seconds", "elo"} <= set(offer["levels"][0])
-    assert [variant["name"] for variant in offer["variants"] if variant["network"]] == ["barrage", "classic"]
+    learned = [variant["name"] for variant in offer["variants"] if variant["network"]]
+    assert learned == ["barrage", "classic", "medium", "fives"]
     assert "nobody" not in json.dumps(offer), "what plays for a level is nobody's business"
 
 
