@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import signal
 import socket
 import threading
@@ -1154,6 +1155,17 @@ def test_a_server_that_nobody_stands_before_believes_no_address_that_it_is_told(
 def test_a_name_that_is_none_is_refused_before_anything_is_served(name):
     with pytest.raises(ConfigurationError, match="is no name"):
         own_names("127.0.0.1", name)
+
+
+def test_the_page_asks_at_once_for_all_scripts_that_it_begins_with():
+    """Otherwise a browser learns of them one by one, and waits for the server each time before it shows anything."""
+    asked = re.findall(r'rel="modulepreload" href="/static/js/(\w+\.js)"', (PAGE / "index.html").read_text())
+    needed = ["main.js"]
+    for script in needed:  # which grows on the way
+        imported = re.findall(r'^import\b[^;"]*"\./(\w+\.js)"', (PAGE / "js" / script).read_text(), re.MULTILINE)
+        needed += [each for each in imported if each not in needed]
+    assert {"dom.js", "pieces.js"} < set(needed)
+    assert sorted(asked) == sorted(needed)
 
 
 def test_every_answer_has_its_headers(server):
