@@ -511,7 +511,7 @@ const STRINGS = {
   "review.running": "The game is not over: nothing can be looked into yet.",
   "review.making": "Reading the game with the network …",
   "review.no_model": "There is no network for this variant: there are no values, and beliefs are what each side could tell by counting.",
-  "review.model": "Foreseen and believed by the network “{model}”, in the place of each side. General and, where it plays, Marshal play by it.",
+  "review.model": "Foreseen and believed by the network “{model}”, in the place of each side. General and Marshal play by it.",
   "review.ply": "Move",
   "review.at": "move {ply} of {all}",
   "review.start": "The start.",
@@ -689,7 +689,7 @@ const STRINGS = {
     "The flag is taken; the player on turn cannot move; somebody resigns, or his time is up. It is a draw if both agree, if neither can move, after too many moves without a battle (200 in most games), or when the game reaches its longest length. The counter beside the board shows how far that is.",
   "rules.fair": "Fair play",
   "rules.fair.text":
-    "The machine is handed what its side may know, and nothing else. Before the first move its setup is sealed with a hash that your browser keeps; when the game is over the seal is opened, and your browser checks it. Looking back shows, move by move, what the strongest network believed in the place of each side: General and, where it plays, Marshal play by that network, the other levels by none.",
+    "The machine is handed what its side may know, and nothing else. Before the first move its setup is sealed with a hash that your browser keeps; when the game is over the seal is opened, and your browser checks it. Looking back shows, move by move, what the strongest network believed in the place of each side: General and Marshal play by that network, the other levels by none.",
 };
 
 /** Whether there is a text behind a key: the server may be newer than the page, and say what this file does not know. */
