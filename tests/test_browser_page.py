@@ -92,19 +92,26 @@ def test_setups_are_drawn_mirrored_named_kept_and_read_from_text(visit):
         (BARRAGE.replace("M", "G"), "Too many: General (2 instead of 1). Missing: Marshal (0 instead of 1)."),
         (BARRAGE.replace("N", "C"), "Too many: Colonel (1 instead of 0). Missing: Miner (0 instead of 1)."),
         (BARRAGE.replace("/B", "/B."), "Row 2 (B.......G.O) has 11 squares instead of 10."),
-        (BARRAGE.replace("N", "x"), "“x” in row 3 (....x..M..), place 5, is no piece."),
-        ("FSO", "There are 1 rows, and this game has 4. Put a / between them."),
+        (BARRAGE.replace("N", "X"), "“X” in row 3 (....X..M..), place 5, is no piece."),
+        (BARRAGE.replace(".", "_"), "“_”, 32 times, is no piece."),
+        ("FSO", "There is one row, and this game has 4. Put a / between them."),
     ):
         text.fill(wrong)
         visitor.button("Use this text").click()
         expect(page.locator(".setup .error")).to_have_text(words)
         expect(text).to_have_attribute("aria-invalid", "true")
     visitor.picture("setup-faults")
-    # Slashes may be left out.
-    text.fill(BARRAGE.replace("/", ""))
-    visitor.button("Use this text").click()
+    # Slashes may be left out; people also write small letters, spaces, and a line for each row.
+    for written in (BARRAGE.replace("/", ""), BARRAGE.lower(), f" {BARRAGE.replace('/', ' / ')} "):
+        text.fill(written)
+        visitor.button("Use this text").click()
+        expect(text).to_have_value(BARRAGE)
+        expect(page.locator(".setup .error")).to_be_empty()
+    text.fill("")
+    paste = "(field, text) => { const clipboardData = new DataTransfer(); clipboardData.setData('text', text);"
+    paste += "field.dispatchEvent(new ClipboardEvent('paste', {clipboardData, cancelable: true, bubbles: true})); }"
+    text.evaluate(paste, BARRAGE.replace("/", "\r\n") + "\n")
     expect(text).to_have_value(BARRAGE)
-    expect(page.locator(".setup .error")).to_be_empty()
     visitor.give("........SO/B......G.O/....N..M../F.........")
     expect(page.locator(".warnings")).to_have_text("Your flag stands in the front row.")
     page.locator("input[name=variant][value=classic]").check()
@@ -234,6 +241,60 @@ def test_notes_letters_numbers_and_taking_back(visit):
     visitor.button("Offer a draw").click()
     page.locator("dialog").get_by_role("button", name="Offer a draw").click()
     expect(page.locator(".toast, dialog.end").first).to_be_visible()
+
+
+def test_where_only_all_moves_are_limited_they_are_what_is_counted(visit):
+    visitor = visit()
+    player = visitor.start("FTLPJ", variant="fives")
+    expect(visitor.page.locator(".counter")).to_have_text("0 of 60 moves; then it is a draw")
+    player.step("b1", "b2")
+    expect(visitor.page.locator(".counter")).to_have_text("2 of 60 moves; then it is a draw")
+    visitor.page.keyboard.press("b")
+    expect(visitor.page.locator("#live")).to_have_text("2 moves without a battle. 2 of 60 moves; then it is a draw.")
+
+
+@pytest.mark.parametrize(("moved", "bombs"), [(False, 1), (True, 0)])
+def test_a_piece_that_has_moved_is_not_noted_as_one_that_cannot(visit, moved, bombs):
+    visitor = visit()
+    visitor.open().page.evaluate(
+        """async (moved) => {
+            const {Notes, pieceSheet} = await import("/static/js/notes.js");
+            const piece = {side: "blue", type: null, at: "e7", from: "e7", moved};
+            pieceSheet({piece, known: "", left: {miner: 1, bomb: 1, flag: 1}, notes: new Notes("none")});
+        }""",
+        moved,
+    )
+    sheet = visitor.see("dialog.sheet")
+    for kind, count in (("miner", 1), ("bomb", bombs), ("flag", bombs)):
+        expect(sheet.get_by_role("button", name=f"Note: {kind}")).to_have_count(count)
+
+
+def test_what_was_said_at_a_table_is_gone_when_one_leaves_it(visit):
+    visitor = visit()
+    visitor.start(QUIET)
+    visitor.page.keyboard.press("w")
+    visitor.see(".toast", has_text="1 marshal")
+    visitor.page.get_by_role("link", name="Rules").click()
+    visitor.see("body[data-screen=rules] h1")
+    assert visitor.page.locator(".toast").count() == 0, "and not only after its six seconds"
+
+
+def test_whoever_looks_at_another_game_keeps_the_opponent_he_chose(visit):
+    visitor = visit()
+    page = visitor.open().page
+    visitor.choose(level="marshal")
+    for variant, level in (("duel", "strategist"), ("barrage", "marshal")):
+        visitor.choose(variant=variant)
+        expect(page.locator("input[name=level]:checked")).to_have_value(level)
+
+
+def test_two_on_one_device_are_not_asked_which_side_they_play(visit):
+    visitor = visit()
+    page = visitor.open().page
+    page.get_by_text("Side, clock, memory").click()
+    for mode, seen in (("level", True), ("hotseat", False), ("friend", True)):
+        visitor.choose(mode=mode)
+        expect(page.locator("input[name=side]").first).to_be_visible(visible=seen)
 
 
 def test_letters_tell_the_clocks_the_moves_without_a_battle_and_what_is_left(visit):
@@ -603,12 +664,16 @@ def test_a_game_is_played_on_from_where_one_looks_back(visit):
     visitor.see(".bottom-card.turn")
     expect(page.locator(".moves li")).to_have_count(1)
     visitor.see(".status", has_text="Played on from move 1 of another game")
-    visitor.button("Take back").click()
-    page.locator("dialog").get_by_role("button", name="Take back").click()
-    visitor.see(".toast", has_text="There is no move of yours to take back.")
+    expect(visitor.button("Take back")).to_be_disabled()
     Player(visitor).step("g7", "g6")
     visitor.see(".bottom-card.turn")
+    expect(visitor.button("Take back")).to_be_enabled()
     visitor.resign()
+    # Whoever plays on from that game is proposed the opponent that he had in it.
+    page.locator("dialog.end").get_by_role("button", name="Look back").click()
+    visitor.button("Play on from here").click()
+    expect(page.locator("dialog.play-on select")).to_have_value("recruit")
+    visitor.button("Cancel").click()
     visitor.open()
     expect(page.locator(".results")).to_have_count(0)
 

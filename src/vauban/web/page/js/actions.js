@@ -15,7 +15,8 @@ export function fillActions(place, sight, hooks) {
   const again = waits ? "rematch.wanted" : asked ? "rematch.go" : "rematch";
   const busy = Boolean(sight.offer);
   const { watching } = sight;
-  const key = JSON.stringify([sight.phase, sight.takebacks, busy, sight.ply > 0, sight.took_back, again, watching]);
+  const moved = hasMoved(sight);
+  const key = JSON.stringify([sight.phase, sight.takebacks, busy, moved, sight.took_back, again, watching]);
   if (place.dataset.key === key) return true;
   place.dataset.key = key;
   const action = (sign, name, run, properties = {}) =>
@@ -54,7 +55,7 @@ export function fillActions(place, sight, hooks) {
     action("flag", "resign", () => resign(hooks.send)),
     action("sign-draw", "draw", () => offerDraw(sight, hooks.send), { disabled: busy }),
     sight.takebacks &&
-      action("sign-undo", "take_back", () => takeBack(sight, hooks.send), { disabled: sight.ply === 0 || busy }),
+      action("sign-undo", "take_back", () => takeBack(sight, hooks.send), { disabled: !moved || busy }),
     flip,
   ];
   const over = () => [
@@ -65,6 +66,13 @@ export function fillActions(place, sight, hooks) {
   ];
   const shown = sight.phase === "over" ? over() : watching ? watched() : playing();
   return refill(place, ...shown.filter(Boolean));
+}
+
+/** Whether one has made a move in this game: red has those with even numbers, from 0. */
+function hasMoved({ seat, ply, played_on: from }) {
+  const begun = from?.ply ?? 0;
+  const first = begun + (begun % 2 === SIDES.indexOf(seat) ? 0 : 1);
+  return ply > first;
 }
 
 /** Play again: against a machine with the same setup or another, with people they are made anew anyway. */

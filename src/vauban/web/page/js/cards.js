@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 import { army, other, token } from "./pieces.js";
 import { settings } from "./settings.js";
 import { t } from "./strings.js";
-import { NEAR_A_DRAW } from "./words.js";
+import { NEAR_A_DRAW, quietWords, towardsDraw } from "./words.js";
 
 /** A player's card: who, whose turn, the clock, what is left. Painted anew only when something on it changed. */
 export function fillCard(card, side, sight, variant, { clock, thinking: time }) {
@@ -31,13 +31,14 @@ export function fillCard(card, side, sight, variant, { clock, thinking: time }) 
   );
 }
 
-/** How many plies passed without a fight, and how far that is from a draw. */
-export function counter({ count, limit, left }) {
-  if (limit === null) return el("p", { class: "counter quiet" }, t("counter.plain", { count }));
+/** How many plies have passed of those after which there is a draw. */
+export function counter(sight) {
+  const [kind, { count, limit, left }] = towardsDraw(sight);
+  if (limit === null) return el("p", { class: "counter quiet" }, quietWords(count));
   return el(
     "p",
     { class: `counter ${left <= NEAR_A_DRAW ? "near" : "quiet"}` },
-    t("counter", { count, limit }),
+    t(`counter.${kind}`, { count, limit }),
     el("progress", { max: limit, value: count, "aria-hidden": "true" }),
   );
 }

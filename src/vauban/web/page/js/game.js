@@ -483,7 +483,7 @@ class GameScreen {
     for (const move of this.table.since(sight.ply - 2)) if (move.battle) lines.push(battleCard(move));
     if (sight.offer) lines.push(offerBox(sight, (message) => this.#send(message)));
     for (const warning of warnings(sight)) lines.push(el("p", { class: "warning" }, warning));
-    if (sight.phase === "play") lines.push(counter(sight.battleless));
+    if (sight.phase === "play") lines.push(counter(sight));
     if (this.#asked(sight)) lines.push(el("p", { class: "offer" }, this.#asked(sight)));
     if (sight.phase === "over") lines.push(...promiseLines(this.promises ?? {}, sight.players));
     if (sight.played_on) lines.push(el("p", { class: "quiet" }, t("played_on", sight.played_on)));
@@ -535,9 +535,11 @@ class GameScreen {
       say(t("took_back"));
     }
     if (shown?.watching && sight.watching.paused && !shown.watching.paused) say(t("watch.paused"));
-    if (sight.note && JSON.stringify(sight.note) !== JSON.stringify(shown?.note)) toast(answer(sight.note, sight.players));
+    if (sight.note && JSON.stringify(sight.note) !== JSON.stringify(shown?.note)) {
+      this.cleanups.push(toast(answer(sight.note, sight.players)));
+    }
     if (shown && this.#asked(sight) && !this.#asked(shown)) {
-      toast(this.#asked(sight));
+      this.cleanups.push(toast(this.#asked(sight)));
       document.querySelector("dialog.end .asked")?.replaceChildren(this.#asked(sight));
     }
     if (sight.offer && !shown?.offer && sight.offer.by !== sight.seat) {
@@ -702,7 +704,7 @@ class GameScreen {
         ? this.clock.words()
         : commandWords(letter, { sight, pieces, row: rowOf(this.board.cursor), variant: this.variant });
     if (words === null) return false;
-    toast(words);
+    this.cleanups.push(toast(words));
     return true;
   }
 }

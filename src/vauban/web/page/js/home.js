@@ -33,6 +33,7 @@ class HomeScreen {
     this.against = el("div", { class: "against" });
     this.clockNumbers = this.#clockNumbers();
     this.memory = memoryChoice("memory-home");
+    this.sides = this.#sides();
     this.options = this.#options();
     this.army = el("div", { class: "army-place" });
     this.play = button("", () => this.#start(), { class: "primary play" });
@@ -81,6 +82,13 @@ class HomeScreen {
   /** Who plays the variant: a network plays what it has learned. */
   get levels() {
     return playersOf(this.offered.levels, this.wish.variant);
+  }
+
+  /** Who was chosen or, where he does not play the variant, who is nearest: only the strongest do not play everything. */
+  #chosen(name) {
+    const { levels, wish, offered } = this;
+    if (levels.some((level) => level.key === wish[name])) return wish[name];
+    return offered.levels.some((level) => level.key === wish[name]) ? levels.at(-1).key : easyOne(levels);
   }
 
   /** The side whose colour the setup has. */
@@ -149,6 +157,7 @@ class HomeScreen {
     this.shown = face;
     this.against.replaceChildren(...this.#opponents());
     this.options.hidden = wish.mode === "watch";
+    this.sides.hidden = wish.mode === "hotseat"; // red sets up first, and nobody is either side
     this.#showArmy();
   }
 
@@ -183,7 +192,6 @@ class HomeScreen {
 
   #levelChoice(name, legend) {
     const { levels, wish } = this;
-    if (!levels.some((level) => level.key === wish[name])) wish[name] = easyOne(levels);
     return picker(
       name,
       legend,
@@ -198,7 +206,7 @@ class HomeScreen {
         ),
         levelWords(level),
       ]),
-      wish[name],
+      this.#chosen(name),
       this.#set(name),
       "stack levels",
     );
@@ -212,13 +220,7 @@ class HomeScreen {
       "details",
       { class: "options-box" },
       el("summary", {}, t("options")),
-      choice(
-        "side",
-        t("side"),
-        ["red", "blue", "random"].map((key) => [key, t(`side.choose.${key}`)]),
-        wish.side,
-        this.#set("side"),
-      ),
+      this.sides,
       choice(
         "clock",
         t("clock"),
@@ -231,6 +233,16 @@ class HomeScreen {
       this.#allowed("takebacks", t("takebacks")),
       this.#allowed("aids", t("aids"), t("aids.more")),
       this.memory,
+    );
+  }
+
+  #sides() {
+    return choice(
+      "side",
+      t("side"),
+      ["red", "blue", "random"].map((key) => [key, t(`side.choose.${key}`)]),
+      this.wish.side,
+      this.#set("side"),
     );
   }
 
@@ -282,6 +294,7 @@ class HomeScreen {
   async #start() {
     // What is chosen meanwhile is for the next game.
     const wish = { ...this.wish };
+    for (const name of ["level", "red", "blue"]) wish[name] = this.#chosen(name);
     const title = this.variant.title;
     const end = busy(this.play, t("play.preparing"));
     const done = () => {

@@ -5,6 +5,7 @@ import { short, token, TYPES } from "./pieces.js";
 import { keep, recall } from "./settings.js";
 import { t } from "./strings.js";
 
+const STILL = ["bomb", "flag"];
 const MARKS = ["?", "!", "★", "✗"];
 
 export class Notes {
@@ -59,7 +60,7 @@ export function pieceSheet({ piece, known, left, notes }) {
           el(
             "div",
             { class: "note-types", role: "group", "aria-label": t("note.guess") },
-            TYPES.filter((type) => left[type] !== undefined).map((type) =>
+            TYPES.filter((type) => left[type] !== undefined && !(piece.moved && STILL.includes(type))).map((type) =>
               press(
                 type,
                 [token(piece.side, type, "mini"), el("span", {}, t(`type.${type}`))],

@@ -57,6 +57,14 @@ export function named(type) {
   return number ? t("piece.ranked", { type: t(`type.${type}`), rank: number }) : t(`type.${type}`);
 }
 
+/** A setup as people write it, in small letters, with spaces or on several lines, as it is written here. */
+export const tidySetup = (text) =>
+  text
+    .trim()
+    .toUpperCase()
+    .replace(/\s*(?:\/|\n)\s*/g, "/")
+    .replace(/ /g, "");
+
 /** A setup text as rows of types, back row first; null where it cannot be read. */
 export function readSetup(text, variant) {
   const rows = text
@@ -71,14 +79,19 @@ export function readSetup(text, variant) {
 export function setupFaults(text, variant) {
   const { columns, setup_rows: depth, army: whole } = variant;
   const rows = setupRows(text, variant);
-  if (rows.length !== depth) return [t("fault.rows", { have: rows.length, want: depth })];
+  if (rows.length !== depth) return [t(rows.length === 1 ? "fault.row" : "fault.rows", { have: rows.length, want: depth })];
   const faults = [];
+  const strange = new Map();
   for (const [place, row] of rows.entries()) {
     const where = { row: place + 1, text: row };
     if (row.length !== columns) faults.push(t("fault.length", { ...where, have: row.length, want: columns }));
     for (const [column, letter] of [...row].entries()) {
-      if (letter !== "." && !(letter in LETTERS)) faults.push(t("fault.letter", { ...where, letter, place: column + 1 }));
+      if (letter === "." || letter in LETTERS) continue;
+      strange.set(letter, [...(strange.get(letter) ?? []), t("fault.letter", { ...where, letter, place: column + 1 })]);
     }
+  }
+  for (const [letter, each] of strange) {
+    faults.push(each.length === 1 ? each[0] : t("fault.letters", { letter, count: each.length }));
   }
   if (faults.length) return faults;
   const have = (type) => [...text].filter((letter) => LETTERS[letter] === type).length;

@@ -7,10 +7,11 @@ import { playOn } from "./protocol.js";
 import { keepGame } from "./settings.js";
 import { t } from "./strings.js";
 
-/** Ask how, make the game, and go there. @param from {game, secret, ply, side}: `side` is proposed */
+/** Ask how, make the game, and go there. @param from {game, secret, ply, side, level}: the last two are proposed */
 export async function playOnFrom(from, variant, { levels }) {
   const fitting = playersOf(levels, variant.name);
-  const wish = { side: from.side, level: fitting[Math.floor((fitting.length - 1) / 2)].key, pieces: "true" };
+  const proposed = fitting.find(({ key }) => key === from.level) ?? fitting[Math.floor((fitting.length - 1) / 2)];
+  const wish = { side: from.side, level: proposed.key, pieces: "true" };
   const set = (name) => (value) => {
     wish[name] = value;
   };

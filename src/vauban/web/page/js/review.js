@@ -235,7 +235,8 @@ class ReviewScreen {
 
   #playOn() {
     const side = kept(this.id)?.seats.blue ? "blue" : "red";
-    playOnFrom({ game: this.id, secret: this.look, ply: this.ply, side }, this.variant, this.offered);
+    const { level } = kept(this.id) ?? {};
+    playOnFrom({ game: this.id, secret: this.look, ply: this.ply, side, level }, this.variant, this.offered);
   }
 
   #share() {

@@ -2,7 +2,7 @@
 
 import { Board } from "./board.js";
 import { ask, button, copyText, dialog, el, say, toast } from "./dom.js";
-import { army, lettersOf, named, readSetup, setupFaults, writeSetup } from "./pieces.js";
+import { army, lettersOf, named, readSetup, setupFaults, tidySetup, writeSetup } from "./pieces.js";
 import { checkSetup, drawSetup } from "./protocol.js";
 import { keep, savedSetups } from "./settings.js";
 import { columnOf, rowOf, square } from "./squares.js";
@@ -44,6 +44,13 @@ export class SetupEditor {
       "aria-describedby": "setup-letters",
       onkeydown: (event) => {
         if (event.key === "Enter") this.#import();
+      },
+      // The field has one line, and would forget where the lines of a setup end.
+      onpaste: (event) => {
+        const pasted = event.clipboardData.getData("text");
+        if (!pasted.trim().includes("\n")) return;
+        event.preventDefault();
+        this.text.setRangeText(tidySetup(pasted), this.text.selectionStart, this.text.selectionEnd, "end");
       },
     });
     this.error = el("p", { class: "error", role: "alert" });
@@ -140,11 +147,12 @@ export class SetupEditor {
   }
 
   #import() {
-    const faults = setupFaults(this.text.value, this.variant);
+    const text = tidySetup(this.text.value);
+    const faults = setupFaults(text, this.variant);
     this.text.setAttribute("aria-invalid", String(faults.length > 0));
     this.error.textContent = faults.join(" ");
     if (faults.length) return;
-    const checked = checkSetup(this.variant.name, this.text.value.trim());
+    const checked = checkSetup(this.variant.name, text);
     this.#ask(
       checked.then(({ setup }) => setup),
       t("setup.imported"),

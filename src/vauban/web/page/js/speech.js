@@ -3,7 +3,7 @@
 import { named, other, SIDES, TYPES } from "./pieces.js";
 import { square } from "./squares.js";
 import { t } from "./strings.js";
-import { warnings } from "./words.js";
+import { quietWords, towardsDraw, warnings } from "./words.js";
 
 const owner = (side, seat) => (seat === "watch" ? t(`side.${side}`) : side === seat ? t("own") : t("enemy"));
 
@@ -73,6 +73,7 @@ function leftWords(left) {
 /** What a single letter asks for; null if it asks for nothing. `pieces` are as the person may remember them. */
 export function commandWords(letter, { sight, pieces, row, variant }) {
   const { seat, eyes, last, left, battleless } = sight;
+  const [counted, counts] = towardsDraw(sight);
   switch (letter) {
     case "l":
       return last ? moveWords(last, seat) : t("say.no_move");
@@ -83,7 +84,13 @@ export function commandWords(letter, { sight, pieces, row, variant }) {
     case "p":
       return armyWords(pieces, other(seat === "watch" ? (eyes ?? "red") : seat)) || t("say.none_known");
     case "b":
-      return [t("counter.plain", { count: battleless.count }), ...warnings(sight)].join(" ");
+      return [
+        quietWords(battleless.count),
+        counted === "total" && `${t("counter.total", counts)}.`,
+        ...warnings(sight),
+      ]
+        .filter(Boolean)
+        .join(" ");
     case "w":
       return leftWords(left);
     default:

@@ -58,6 +58,13 @@ const LEAST_WAIT = 0.2; // seconds
 /** The seconds that a machine usually takes for a move, as a figure; null where there is no wait to speak of. */
 export const usualSeconds = (seconds) => (seconds < LEAST_WAIT ? null : Math.round(10 * seconds) / 10);
 
+/** What is counted towards a draw: plies without a fight or, where only these are limited, all of them. */
+export const towardsDraw = ({ battleless, total }) =>
+  battleless.limit === null && total.limit !== null ? ["total", total] : ["battleless", battleless];
+
+/** How many plies there was no fight. */
+export const quietWords = (count) => t(count === 1 ? "counter.plain.one" : "counter.plain", { count });
+
 /** What a player should know about a draw that is near. */
 export function warnings({ phase, seat, battleless, total }) {
   if (phase !== "play" || !SIDES.includes(seat)) return [];
