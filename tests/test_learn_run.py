@@ -14,7 +14,7 @@ import torch
 
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.stratego.game import Stratego
-from vauban.learn.card import make_model
+from vauban.learn.card import load_trained, make_model
 from vauban.learn.checkpoint import CheckpointError
 from vauban.learn.config import config_text, load_config, parse_config, presets
 from vauban.learn.estimate import estimate
@@ -211,8 +211,20 @@ def test_a_kill_while_the_first_checkpoint_is_written_begins_anew(tmp_path: Path
     (tmp_path / "run" / "checkpoint.new").mkdir()
     (tmp_path / "run" / "checkpoint.new" / "games.pt").write_bytes(b"half of it")
     again = Run.resume(tmp_path / "run")
-    assert again.iteration == 0
+    assert again.iteration == 0 and again.notes == ["there is no checkpoint yet, so it begins anew"]
     assert without_times(again.iterate()) == expected
+
+
+def test_a_run_without_a_checkpoint_is_not_resumed_over_its_model(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    begun(folder)
+    shutil.rmtree(folder / "checkpoint")
+    kept = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    with pytest.raises(CheckpointError, match=f"vauban train {folder}/config.toml --from {folder}/model --out FOLDER"):
+        Run.resume(folder)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == kept
+    other = Run.begin(load_config(str(folder / "config.toml")), tmp_path / "other", model=load_trained(folder / "model"))
+    assert other.notes == ["it goes on from the networks of 'run', after iteration 0"]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import torch
 from vauban.files import write_whole
 from vauban.games.stratego.game import Stratego
 from vauban.learn.ancestry import moving_minutes
-from vauban.learn.checkpoint import read_progress
+from vauban.learn.checkpoint import PROGRESS, read_progress
 from vauban.learn.commands import commands_text
 from vauban.learn.config import config_table
 from vauban.learn.metrics import read_metrics
@@ -66,10 +66,14 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
 
 
 def load_trained(name: str | Path) -> Model:
-    """A model whose card has its training: as it was written, or from the run in whose folder the model is."""
+    """A model whose card has its training: as it was written, or from the run in whose folder the model is.
+
+    A run that has lost its checkpoint does not know its training any more: its model counts from nothing.
+    """
     model = load_model(name)
     run = model.folder.parent
-    if "training" in model.card or model.folder.name != MODEL or not (run / CONFIG).exists():
+    files = (run / CONFIG, run / CHECKPOINT / PROGRESS)
+    if "training" in model.card or model.folder.name != MODEL or not all(path.exists() for path in files):
         return model
     return replace(model, card={**model.card, "training": asdict(training_of(run))})
 

@@ -156,12 +156,24 @@ class Run:
         cls, folder: Path, device: str | torch.device = "cpu", workers: Workers = ALONE, changes: Sequence[str] = (),
         evaluator: Evaluator | None = None,
     ) -> Run:  # fmt: skip
-        """Go on with the run in a folder, from its last checkpoint; its configuration may be changed."""
+        """Go on with the run in a folder, from its last checkpoint; its configuration may be changed.
+
+        A run that was killed before its first checkpoint begins anew. One that has a model and no checkpoint is
+        refused: it would lose the model.
+        """
         config = run_config(folder, changes)
         run = cls(config, folder, torch.device(device), workers, evaluator)
         found = load_checkpoint(folder / CHECKPOINT, workers)
         if found is not None:
             run._load(found)
+        elif workers.any(workers.leads and (folder / MODEL).exists()):
+            raise CheckpointError(
+                f"the run in {folder} has a model and no checkpoint to resume it from, and would lose the model if it "
+                f"began anew: begin another run with its networks, vauban train {folder / CONFIG} --from "
+                f"{folder / MODEL} --out FOLDER"
+            )
+        else:
+            run.notes.append("there is no checkpoint yet, so it begins anew")
         if run.journal:
             run.journal.rewind(run.iteration, run.belief.learner.steps if run.belief else 0)
         run._write_config()
