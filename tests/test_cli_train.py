@@ -20,6 +20,7 @@ from rich.console import Console
 from test_learn_run import SMALL, without_times
 from typer.testing import CliRunner
 
+from vauban.agents.cadet import CadetAgent
 from vauban.cli.main import app
 from vauban.cli.train import command_text, make_evaluator, stopped_by_signals
 from vauban.cli.train_display import Display, done_line, duration, estimate_lines, line
@@ -37,6 +38,8 @@ from vauban.learn.workers import ALONE
 from vauban.nets.dtypes import working_dtype
 from vauban.nets.store import STRENGTH, ModelError, load_model, read_card, shipped_models
 
+MEDIUM = "net:medium,setups=human"
+"""An agent that plays nothing but medium."""
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
 
 
@@ -221,6 +224,18 @@ def test_show_prints_a_configuration_that_can_be_read_back() -> None:
             ["small.toml", "--set", "evaluation.every=1", "--set", "evaluation.ladder=['caddet']"],
             "did you mean 'cadet'",
         ),
+        (
+            [
+                "small.toml",
+                "--set",
+                "iterations=1",
+                "--set",
+                "evaluation.every=1",
+                "--set",
+                f"evaluation.ladder=['{MEDIUM}']",
+            ],
+            f"evaluation.ladder, '{MEDIUM}': the model 'medium' plays medium, not 'tiny'",
+        ),
         (["small.toml", "--set", "evaluation.games=0"], "1 game or more"),
     ],
 )
@@ -269,6 +284,23 @@ def test_the_second_evaluation_is_of_the_second_model(tmp_path: Path) -> None:
             parameter.mul_(-3)
     run.save_model(tmp_path / "run" / "model")
     assert first != evaluate(tmp_path / "run" / "model")
+
+
+def test_opponents_that_break_down_are_not_beaten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    config = parse_config(SMALL, ["evaluation.every=1", "evaluation.games=2", "evaluation.ladder=['cadet', 'random']"])
+    evaluate = make_evaluator(config, torch.device("cpu"))
+    assert evaluate is not None
+    Run.begin(config, tmp_path / "run").save_model(tmp_path / "run" / "model")
+
+    def break_down(*_: object) -> None:
+        raise RuntimeError("no more paper")
+
+    monkeypatch.setattr(CadetAgent, "choose_move", break_down)
+    scores = evaluate(tmp_path / "run" / "model")
+    assert set(scores) == {"score.random"}, "two games have no interval"
+    assert "against cadet, 2 games ended in an error, so there is no score" in capfd.readouterr().err
 
 
 # ── The estimate, the display ────────────────────────────────────────────────────────────────────
@@ -446,6 +478,18 @@ def test_matches_that_are_none_of_the_model_are_refused(config: Path, text: str,
     run.save()
     Path("matches.jsonl").write_text(text)
     with pytest.raises(ModelError, match=words):
+        told("models", "card", "run", "--name", "mine", "--matches", "matches.jsonl")
+    assert not Path("models").exists()
+
+
+def test_matches_in_which_an_agent_broke_down_are_refused(config: Path) -> None:
+    run = Run.begin(parse_config(SMALL), Path("run"))
+    run.save()
+    match = ("match", "net:./run", "net:medium", "--games", "2", "--variant", "tiny", "--workers", "1", "--json")
+    Path("matches.jsonl").write_text(told(*match))
+    with pytest.raises(
+        ModelError, match="'net:medium' broke down in 2 of the games .failed: ModelError.*play .* again"
+    ):
         told("models", "card", "run", "--name", "mine", "--matches", "matches.jsonl")
     assert not Path("models").exists()
 

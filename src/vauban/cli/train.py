@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vauban.cli.output import complain, console, errors, print_json
-from vauban.errors import ConfigurationError
+from vauban.errors import ConfigurationError, VaubanError
 
 if TYPE_CHECKING:
     import torch
@@ -150,7 +150,7 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
 
 
 def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
-    """What measures a model in the arena, against every agent of the ladder."""
+    """What measures a model in the arena, against every agent of the ladder; one that fails gives no score."""
     from vauban.games.base import game
     from vauban.games.stratego.game import Stratego
 
@@ -159,14 +159,21 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
     played = game(config.game, config.rules or None)
     if not isinstance(played, Stratego):
         raise ConfigurationError(f"evaluation.every: the arena plays Stratego, not {played.name!r}; set it to 0")
-    from vauban.agents import make_agent
-    from vauban.agents.net import NetAgent, NetOptions
+    from vauban.agents.base import close
+    from vauban.agents.net import ModelAgent, NetAgent, NetOptions
     from vauban.arena.match import FAILED, OWN, Match
     from vauban.arena.play import play_games
     from vauban.arena.statistics import summary
 
     for opponent in config.evaluation.ladder:
-        make_agent(opponent)  # refuses what it cannot read, now and not in an hour
+        # Refuses what it cannot read or what cannot play here, now and not in an hour.
+        try:
+            agent = Match(opponent, opponent, 1, played.variant, played.rules, setups=OWN).make(0)
+            if isinstance(agent, ModelAgent):
+                agent.model.check_plays(played)
+        except VaubanError as error:
+            raise ConfigurationError(f"evaluation.ladder, {opponent!r}: {error}") from error
+        close(agent)
 
     def evaluate(folder: Path) -> dict[str, float]:
         scores: dict[str, float] = {}
@@ -181,7 +188,11 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
             results = [game.result for game in play_games(match, range(match.games))]
             failed = [result.note for result in results if result.note.startswith(FAILED)]
             if failed:
-                errors.print(f"against {opponent}, {len(failed)} games ended in an error: {failed[0]}", markup=False)
+                errors.print(
+                    f"against {opponent}, {len(failed)} games ended in an error, so there is no score: {failed[0]}",
+                    markup=False,
+                )
+                continue
             told = summary(results)
             for name in ("score", "score_low", "score_high"):
                 if told[name] is not None:
