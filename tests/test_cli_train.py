@@ -482,6 +482,20 @@ def test_matches_that_are_none_of_the_model_are_refused(config: Path, text: str,
     assert not Path("models").exists()
 
 
+def test_a_variant_of_ones_own_is_trained_resumed_and_measured(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = 'name = "mine"\nrows = 4\ncolumns = 4\nsetup_rows = 1\narmy = "F1 S1 O1 N1"\ntotal_limit = 60\n'
+    Path("mine.toml").write_text(mine)
+    told("train", "small.toml", "--device", "cpu", "--set", "game=mine.toml", "--set", "iterations=1", "--out", "run")
+    match = ("match", "net:./run", "random", "--games", "2", "--variant", "mine.toml", "--workers", "1", "--json")
+    Path("matches.jsonl").write_text(told(*match))
+    told("models", "card", "run", "--name", "mine", "--matches", "matches.jsonl")
+    command = read_card(Path("models/mine"))["strength"][0]["command"]
+    assert f"--variant {Path('mine.toml').absolute()}" in command
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    assert Run.resume(Path("../run")).iteration == 1
+
+
 def test_matches_in_which_an_agent_broke_down_are_refused(config: Path) -> None:
     run = Run.begin(parse_config(SMALL), Path("run"))
     run.save()
