@@ -263,6 +263,14 @@ def test_a_run_that_is_over_leaves_no_thread_behind(config: Path) -> None:
     assert set(threading.enumerate()) == before
 
 
+def test_a_small_game_ends_with_a_command_that_measures_it(config: Path) -> None:
+    said = told("train", "kuhn", "--device", "cpu", "--set", "iterations=1", "--out", "run")
+    words = "the model is in run/model. To see how good it is: vauban "
+    command = next(line for line in said.splitlines() if words in line).partition(words)[2]
+    assert command == "exploitability kuhn net:run/model"
+    assert "exploitability" in json.loads(told(*shlex.split(command), "--json"))
+
+
 def test_only_stratego_is_evaluated() -> None:
     changes = ["game=kuhn", "rules=", "setup_network=false", "evaluation.every=1"]
     with pytest.raises(ConfigurationError, match="the arena plays Stratego, not 'kuhn'"):

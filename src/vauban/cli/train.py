@@ -145,7 +145,7 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
     if leads:
         if run.stopping:
             display.say(f"stopped. To go on: vauban train --resume {run.folder}")
-        display.say(f"the model is in {run.folder / 'model'}. To see it play: {_match_command(run)}")
+        display.say(f"the model is in {run.folder / 'model'}. {_next_step(run)}")
     return last
 
 
@@ -216,9 +216,16 @@ def command_text(
     return shlex.join([*start, "train", *what, *where, *(part for change in changes for part in ("--set", change))])
 
 
-def _match_command(run: Run) -> str:
-    rules = f" --rules {shlex.quote(run.config.rules)}" if run.config.rules else ""
-    return f"vauban match net:{run.folder / 'model'} random --variant {run.config.game}{rules} --setups own"
+def _next_step(run: Run) -> str:
+    """What to do with the model: the arena plays Stratego, and the other games are small enough to be solved."""
+    from vauban.games.stratego.game import Stratego
+
+    agent, config = f"net:{run.folder / 'model'}", run.config
+    rules = ["--rules", config.rules] if config.rules else []
+    if isinstance(run.game, Stratego):
+        command = ["vauban", "match", agent, "random", "--variant", config.game, *rules, "--setups", "own"]
+        return f"To see it play: {shlex.join(command)}"
+    return f"To see how good it is: {shlex.join(['vauban', 'exploitability', config.game, agent, *rules])}"
 
 
 def _given(folder: Path | None) -> Path:
