@@ -257,6 +257,14 @@ def test_a_run_that_memory_has_no_room_for_says_which_settings_to_change(config:
         told("train", "--resume", "runs/small", *huge)
 
 
+def test_a_belief_that_memory_has_no_room_for_says_which_settings_to_change(config: Path) -> None:
+    """The same of the belief, when moves are done."""
+    huge = ("--set", "iterations=1", "--set", "belief.minutes=1", "--set", f"belief.games={10**13}")
+    fewer = f"vauban train --resume runs/small --set belief.games={10**13 // 2}$"
+    with pytest.raises(ConfigurationError, match=f"is not enough for belief.games={10**13} and belief.pool=3.*{fewer}"):
+        told("train", "small.toml", "--device", "cpu", *huge)
+
+
 def test_a_run_that_is_over_leaves_no_thread_behind(config: Path) -> None:
     before = set(threading.enumerate())
     told("train", "small.toml", "--device", "cpu", "--set", "iterations=1")

@@ -100,7 +100,8 @@ def train(
             run = Run.begin(config, folder, place, workers, evaluator, load_trained(model) if model else None)
         else:
             run = Run.resume(folder, place, workers, changes, evaluator)
-        last = go(run, command, price)
+        with _no_room_is_said(config, place, folder, run):
+            last = go(run, command, price)
         workers.leave()
     if workers.leads and json:
         print_json(last)
@@ -273,8 +274,10 @@ def stopped_by_signals(run: Run, display: Display) -> Iterator[None]:
 
 
 @contextmanager
-def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path) -> Iterator[None]:
-    """When memory is not enough, say what to lower."""
+def _no_room_is_said(
+    config: RunConfig, device: torch.device, folder: Path, run: Run | None = None
+) -> Iterator[None]:  # fmt: skip
+    """When memory is not enough, say what to lower: of the moves, or of the belief if the run is that far."""
     from vauban.learn.run import CONFIG
 
     try:
@@ -282,7 +285,12 @@ def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path) -> I
     except (RuntimeError, MemoryError) as error:
         if not _is_for_want_of_memory(error):
             raise
-        moves = config.moves
+        moves, belief = config.moves, config.belief
+        if run is not None and not run.moving:
+            raise ConfigurationError(
+                f"the memory of {device} is not enough for belief.games={belief.games} and belief.pool={belief.pool}: "
+                f"take fewer games, e.g. vauban train --resume {folder} --set belief.games={max(1, belief.games // 2)}"
+            ) from error
         again = f"--resume {folder}" if (folder / CONFIG).exists() else "…"
         raise ConfigurationError(
             f"the memory of {device} is not enough for moves.games={moves.games} and moves.batch={moves.batch} in "

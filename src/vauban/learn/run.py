@@ -469,11 +469,17 @@ class Run:
         if "setups" in parts and self.setup_learner:
             self.setup_learner.load_state(parts["setups"])
         if self.belief:
-            if "belief" in parts and self.workers.count == progress["workers"]:
-                self.belief.load_state(parts["belief"])
-            else:
-                why = "it is of another number of workers" if "belief" in parts else "it is not in the checkpoint"
+            why = ""
+            if "belief" not in parts:
+                why = "it is not in the checkpoint"
+            elif self.workers.count != progress["workers"]:
+                why = "it is of another number of workers"
+            elif self.workers.any(not self.belief.fits(parts["belief"])):
+                why = "its games are for another configuration"
+            if why:
                 self.notes.append(f"belief.pt: {why}, so {NEW['belief']}")
+            else:
+                self.belief.load_state(parts["belief"])
 
     def _load_networks(self, networks: Mapping[str, Tensor], source: Path) -> None:
         for name, trainee in self._trainees().items():
