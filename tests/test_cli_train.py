@@ -20,6 +20,7 @@ from rich.console import Console
 from test_learn_run import SMALL, without_times
 from typer.testing import CliRunner
 
+from vauban.agents.cadet import CadetAgent
 from vauban.cli.main import app
 from vauban.cli.train import command_text, make_evaluator, stopped_by_signals
 from vauban.cli.train_display import Display, done_line, duration, estimate_lines, line
@@ -37,6 +38,8 @@ from vauban.learn.workers import ALONE
 from vauban.nets.dtypes import working_dtype
 from vauban.nets.store import STRENGTH, ModelError, load_model, read_card, shipped_models
 
+MEDIUM = "net:medium,setups=human"
+"""An agent that plays nothing but medium."""
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
 
 
@@ -221,6 +224,18 @@ def test_show_prints_a_configuration_that_can_be_read_back() -> None:
             ["small.toml", "--set", "evaluation.every=1", "--set", "evaluation.ladder=['caddet']"],
             "did you mean 'cadet'",
         ),
+        (
+            [
+                "small.toml",
+                "--set",
+                "iterations=1",
+                "--set",
+                "evaluation.every=1",
+                "--set",
+                f"evaluation.ladder=['{MEDIUM}']",
+            ],
+            f"evaluation.ladder, '{MEDIUM}': the model 'medium' plays medium, not 'tiny'",
+        ),
         (["small.toml", "--set", "evaluation.games=0"], "1 game or more"),
     ],
 )
@@ -242,10 +257,26 @@ def test_a_run_that_memory_has_no_room_for_says_which_settings_to_change(config:
         told("train", "--resume", "runs/small", *huge)
 
 
+def test_a_belief_that_memory_has_no_room_for_says_which_settings_to_change(config: Path) -> None:
+    """The same of the belief, when moves are done."""
+    huge = ("--set", "iterations=1", "--set", "belief.minutes=1", "--set", f"belief.games={10**13}")
+    fewer = f"vauban train --resume runs/small --set belief.games={10**13 // 2}$"
+    with pytest.raises(ConfigurationError, match=f"is not enough for belief.games={10**13} and belief.pool=3.*{fewer}"):
+        told("train", "small.toml", "--device", "cpu", *huge)
+
+
 def test_a_run_that_is_over_leaves_no_thread_behind(config: Path) -> None:
     before = set(threading.enumerate())
     told("train", "small.toml", "--device", "cpu", "--set", "iterations=1")
     assert set(threading.enumerate()) == before
+
+
+def test_a_small_game_ends_with_a_command_that_measures_it(config: Path) -> None:
+    said = told("train", "kuhn", "--device", "cpu", "--set", "iterations=1", "--out", "run")
+    words = "the model is in run/model. To see how good it is: vauban "
+    command = next(line for line in said.splitlines() if words in line).partition(words)[2]
+    assert command == "exploitability kuhn net:run/model"
+    assert "exploitability" in json.loads(told(*shlex.split(command), "--json"))
 
 
 def test_only_stratego_is_evaluated() -> None:
@@ -269,6 +300,23 @@ def test_the_second_evaluation_is_of_the_second_model(tmp_path: Path) -> None:
             parameter.mul_(-3)
     run.save_model(tmp_path / "run" / "model")
     assert first != evaluate(tmp_path / "run" / "model")
+
+
+def test_opponents_that_break_down_are_not_beaten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    config = parse_config(SMALL, ["evaluation.every=1", "evaluation.games=2", "evaluation.ladder=['cadet', 'random']"])
+    evaluate = make_evaluator(config, torch.device("cpu"))
+    assert evaluate is not None
+    Run.begin(config, tmp_path / "run").save_model(tmp_path / "run" / "model")
+
+    def break_down(*_: object) -> None:
+        raise RuntimeError("no more paper")
+
+    monkeypatch.setattr(CadetAgent, "choose_move", break_down)
+    scores = evaluate(tmp_path / "run" / "model")
+    assert set(scores) == {"score.random"}, "two games have no interval"
+    assert "against cadet, 2 games ended in an error, so there is no score" in capfd.readouterr().err
 
 
 # ── The estimate, the display ────────────────────────────────────────────────────────────────────
@@ -446,6 +494,32 @@ def test_matches_that_are_none_of_the_model_are_refused(config: Path, text: str,
     run.save()
     Path("matches.jsonl").write_text(text)
     with pytest.raises(ModelError, match=words):
+        told("models", "card", "run", "--name", "mine", "--matches", "matches.jsonl")
+    assert not Path("models").exists()
+
+
+def test_a_variant_of_ones_own_is_trained_resumed_and_measured(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = 'name = "mine"\nrows = 4\ncolumns = 4\nsetup_rows = 1\narmy = "F1 S1 O1 N1"\ntotal_limit = 60\n'
+    Path("mine.toml").write_text(mine)
+    told("train", "small.toml", "--device", "cpu", "--set", "game=mine.toml", "--set", "iterations=1", "--out", "run")
+    match = ("match", "net:./run", "random", "--games", "2", "--variant", "mine.toml", "--workers", "1", "--json")
+    Path("matches.jsonl").write_text(told(*match))
+    told("models", "card", "run", "--name", "mine", "--matches", "matches.jsonl")
+    command = read_card(Path("models/mine"))["strength"][0]["command"]
+    assert f"--variant {Path('mine.toml').absolute()}" in command
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    assert Run.resume(Path("../run")).iteration == 1
+
+
+def test_matches_in_which_an_agent_broke_down_are_refused(config: Path) -> None:
+    run = Run.begin(parse_config(SMALL), Path("run"))
+    run.save()
+    match = ("match", "net:./run", "net:medium", "--games", "2", "--variant", "tiny", "--workers", "1", "--json")
+    Path("matches.jsonl").write_text(told(*match))
+    with pytest.raises(
+        ModelError, match="'net:medium' broke down in 2 of the games .failed: ModelError.*play .* again"
+    ):
         told("models", "card", "run", "--name", "mine", "--matches", "matches.jsonl")
     assert not Path("models").exists()
 

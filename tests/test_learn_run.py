@@ -14,7 +14,7 @@ import torch
 
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.stratego.game import Stratego
-from vauban.learn.card import make_model
+from vauban.learn.card import load_trained, make_model
 from vauban.learn.checkpoint import CheckpointError
 from vauban.learn.config import config_text, load_config, parse_config, presets
 from vauban.learn.estimate import estimate
@@ -131,6 +131,22 @@ def test_a_killed_run_goes_on_with_its_belief_to_the_same_numbers(tmp_path: Path
     assert [line.get("belief.steps", 0) for line in told] == [0, 0, 3, 6, 9, 12]
 
 
+@pytest.mark.parametrize("change", ["belief.games=8", "belief.games=24", "belief.pool=2"])
+def test_a_belief_with_other_games_keeps_its_network(tmp_path: Path, change: str) -> None:
+    run = begun(tmp_path / "run", 1, ("iterations=1", "belief.minutes=60"))
+    assert run.goes_on() and run.iterate()["belief.steps"] == 3
+    run.save()
+    again = Run.resume(tmp_path / "run", changes=[change])
+    assert again.notes == [
+        "belief.pt: its games are for another configuration, so new games begin, for the belief to learn from"
+    ]
+    assert same_networks(run, again)
+    assert again.goes_on() and again.iterate()["belief.steps"] == 6
+    again.save()
+    larger = Run.resume(tmp_path / "run", changes=["belief.pool=4"])
+    assert not larger.notes and larger.goes_on() and larger.iterate()["belief.steps"] == 9, "a pool may grow"
+
+
 def test_a_belief_can_be_asked_for_later_and_is_a_part_of_the_model(tmp_path: Path) -> None:
     begun(tmp_path / "run", changes=("iterations=2",))
     assert load_model(tmp_path / "run").belief is None
@@ -211,8 +227,22 @@ def test_a_kill_while_the_first_checkpoint_is_written_begins_anew(tmp_path: Path
     (tmp_path / "run" / "checkpoint.new").mkdir()
     (tmp_path / "run" / "checkpoint.new" / "games.pt").write_bytes(b"half of it")
     again = Run.resume(tmp_path / "run")
-    assert again.iteration == 0
+    assert again.iteration == 0 and again.notes == ["there is no checkpoint yet, so it begins anew"]
     assert without_times(again.iterate()) == expected
+
+
+def test_a_run_without_a_checkpoint_is_not_resumed_over_its_model(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    begun(folder)
+    shutil.rmtree(folder / "checkpoint")
+    kept = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    with pytest.raises(CheckpointError, match=f"vauban train {folder}/config.toml --from {folder}/model --out FOLDER"):
+        Run.resume(folder)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == kept
+    other = Run.begin(
+        load_config(str(folder / "config.toml")), tmp_path / "other", model=load_trained(folder / "model")
+    )
+    assert other.notes == ["it goes on from the networks of 'run', after iteration 0"]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vauban.cli.output import complain, console, errors, print_json
-from vauban.errors import ConfigurationError
+from vauban.errors import ConfigurationError, VaubanError
 
 if TYPE_CHECKING:
     import torch
@@ -100,7 +100,8 @@ def train(
             run = Run.begin(config, folder, place, workers, evaluator, load_trained(model) if model else None)
         else:
             run = Run.resume(folder, place, workers, changes, evaluator)
-        last = go(run, command, price)
+        with _no_room_is_said(config, place, folder, run):
+            last = go(run, command, price)
         workers.leave()
     if workers.leads and json:
         print_json(last)
@@ -145,12 +146,12 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
     if leads:
         if run.stopping:
             display.say(f"stopped. To go on: vauban train --resume {run.folder}")
-        display.say(f"the model is in {run.folder / 'model'}. To see it play: {_match_command(run)}")
+        display.say(f"the model is in {run.folder / 'model'}. {_next_step(run)}")
     return last
 
 
 def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
-    """What measures a model in the arena, against every agent of the ladder."""
+    """What measures a model in the arena, against every agent of the ladder; one that fails gives no score."""
     from vauban.games.base import game
     from vauban.games.stratego.game import Stratego
 
@@ -159,14 +160,21 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
     played = game(config.game, config.rules or None)
     if not isinstance(played, Stratego):
         raise ConfigurationError(f"evaluation.every: the arena plays Stratego, not {played.name!r}; set it to 0")
-    from vauban.agents import make_agent
-    from vauban.agents.net import NetAgent, NetOptions
+    from vauban.agents.base import close
+    from vauban.agents.net import ModelAgent, NetAgent, NetOptions
     from vauban.arena.match import FAILED, OWN, Match
     from vauban.arena.play import play_games
     from vauban.arena.statistics import summary
 
     for opponent in config.evaluation.ladder:
-        make_agent(opponent)  # refuses what it cannot read, now and not in an hour
+        # Refuses what it cannot read or what cannot play here, now and not in an hour.
+        try:
+            agent = Match(opponent, opponent, 1, played.variant, played.rules, setups=OWN).make(0)
+            if isinstance(agent, ModelAgent):
+                agent.model.check_plays(played)
+        except VaubanError as error:
+            raise ConfigurationError(f"evaluation.ladder, {opponent!r}: {error}") from error
+        close(agent)
 
     def evaluate(folder: Path) -> dict[str, float]:
         scores: dict[str, float] = {}
@@ -181,7 +189,11 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
             results = [game.result for game in play_games(match, range(match.games))]
             failed = [result.note for result in results if result.note.startswith(FAILED)]
             if failed:
-                errors.print(f"against {opponent}, {len(failed)} games ended in an error: {failed[0]}", markup=False)
+                errors.print(
+                    f"against {opponent}, {len(failed)} games ended in an error, so there is no score: {failed[0]}",
+                    markup=False,
+                )
+                continue
             told = summary(results)
             for name in ("score", "score_low", "score_high"):
                 if told[name] is not None:
@@ -205,9 +217,16 @@ def command_text(
     return shlex.join([*start, "train", *what, *where, *(part for change in changes for part in ("--set", change))])
 
 
-def _match_command(run: Run) -> str:
-    rules = f" --rules {shlex.quote(run.config.rules)}" if run.config.rules else ""
-    return f"vauban match net:{run.folder / 'model'} random --variant {run.config.game}{rules} --setups own"
+def _next_step(run: Run) -> str:
+    """What to do with the model: the arena plays Stratego, and the other games are small enough to be solved."""
+    from vauban.games.stratego.game import Stratego
+
+    agent, config = f"net:{run.folder / 'model'}", run.config
+    rules = ["--rules", config.rules] if config.rules else []
+    if isinstance(run.game, Stratego):
+        command = ["vauban", "match", agent, "random", "--variant", config.game, *rules, "--setups", "own"]
+        return f"To see it play: {shlex.join(command)}"
+    return f"To see how good it is: {shlex.join(['vauban', 'exploitability', config.game, agent, *rules])}"
 
 
 def _given(folder: Path | None) -> Path:
@@ -255,8 +274,10 @@ def stopped_by_signals(run: Run, display: Display) -> Iterator[None]:
 
 
 @contextmanager
-def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path) -> Iterator[None]:
-    """When memory is not enough, say what to lower."""
+def _no_room_is_said(
+    config: RunConfig, device: torch.device, folder: Path, run: Run | None = None
+) -> Iterator[None]:  # fmt: skip
+    """When memory is not enough, say what to lower: of the moves, or of the belief if the run is that far."""
     from vauban.learn.run import CONFIG
 
     try:
@@ -264,7 +285,12 @@ def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path) -> I
     except (RuntimeError, MemoryError) as error:
         if not _is_for_want_of_memory(error):
             raise
-        moves = config.moves
+        moves, belief = config.moves, config.belief
+        if run is not None and not run.moving:
+            raise ConfigurationError(
+                f"the memory of {device} is not enough for belief.games={belief.games} and belief.pool={belief.pool}: "
+                f"take fewer games, e.g. vauban train --resume {folder} --set belief.games={max(1, belief.games // 2)}"
+            ) from error
         again = f"--resume {folder}" if (folder / CONFIG).exists() else "…"
         raise ConfigurationError(
             f"the memory of {device} is not enough for moves.games={moves.games} and moves.batch={moves.batch} in "

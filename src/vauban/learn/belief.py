@@ -186,6 +186,11 @@ class PositionStream:
         if self._given is not None:
             self.sim.set_pools(self._given)
 
+    def fits(self, state: Mapping[str, Any]) -> bool:
+        """Whether a `state()` is of as many games as there are here, and of no more takings than the pool holds."""
+        same = [part.shape for part in state["games"]] == [part.shape for part in self.sim.store]
+        return same and sum(len(parts[0]) for parts in state["pool"]) <= self.config.pool * self.sim.n
+
     def _records(self, parts: Sequence[Tensor]) -> Snapshot:
         store = Store(*(part.to(self.sim.device) for part in parts))
         return Snapshot(self.sim.game, self.sim.tracks, self.sim.history, store)

@@ -170,6 +170,10 @@ class BeliefRun:
         """Of the games that this worker learns from."""
         return self.stream.state()
 
+    def fits(self, state: Mapping[str, Any]) -> bool:
+        """Whether it can go on from a `state()`, which may be of another configuration."""
+        return self.stream.fits(state)
+
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Go on from `state()`."""
         self.stream.load_state(state)

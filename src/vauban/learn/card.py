@@ -13,9 +13,10 @@ from typing import Any
 import torch
 
 from vauban.files import write_whole
+from vauban.games.base import Game
 from vauban.games.stratego.game import Stratego
 from vauban.learn.ancestry import moving_minutes
-from vauban.learn.checkpoint import read_progress
+from vauban.learn.checkpoint import PROGRESS, read_progress
 from vauban.learn.commands import commands_text
 from vauban.learn.config import config_table
 from vauban.learn.metrics import read_metrics
@@ -48,7 +49,7 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
     config = run_config(run)
     # Read before anything is written: a model whose strength cannot be told is not half made.
     model = load_model(run / MODEL)
-    strength = [row for path in matches for row in _strength(path, run, name, model.card["variants"])]
+    strength = [row for path in matches for row in _strength(path, run, name, model.game, config.game)]
     kept = ("parameters", "dtype")
     described = {
         part: {key: value for key, value in each.items() if key not in kept}
@@ -66,10 +67,14 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
 
 
 def load_trained(name: str | Path) -> Model:
-    """A model whose card has its training: as it was written, or from the run in whose folder the model is."""
+    """A model whose card has its training: as it was written, or from the run in whose folder the model is.
+
+    A run that has lost its checkpoint does not know its training any more: its model counts from nothing.
+    """
     model = load_model(name)
     run = model.folder.parent
-    if "training" in model.card or model.folder.name != MODEL or not (run / CONFIG).exists():
+    files = (run / CONFIG, run / CHECKPOINT / PROGRESS)
+    if "training" in model.card or model.folder.name != MODEL or not all(path.exists() for path in files):
         return model
     return replace(model, card={**model.card, "training": asdict(training_of(run))})
 
@@ -140,12 +145,12 @@ def _distinct(texts: Sequence[str]) -> str:
     return "; ".join(dict.fromkeys(texts))
 
 
-def _strength(path: Path, run: Path, name: str, variants: Sequence[str]) -> list[dict[str, Any]]:
-    """The matches of a file as rows of a card."""
+def _strength(path: Path, run: Path, name: str, game: Game, variant: str) -> list[dict[str, Any]]:
+    """The matches of a file as rows of a card. variant: how a command names it, which may be a file."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
         date = time.strftime("%Y-%m-%d", time.localtime(path.stat().st_mtime))
-        return [_row(json.loads(line), run, name, variants, date) for line in lines if line.strip()]
+        return [_row(json.loads(line), run, name, game, variant, date) for line in lines if line.strip()]
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, TypeError, ModelError) as error:
@@ -154,7 +159,7 @@ def _strength(path: Path, run: Path, name: str, variants: Sequence[str]) -> list
         ) from error
 
 
-def _row(told: Any, run: Path, name: str, variants: Sequence[str], date: str) -> dict[str, Any]:
+def _row(told: Any, run: Path, name: str, game: Game, variant: str, date: str) -> dict[str, Any]:
     if not isinstance(told, dict):
         raise ModelError(f"a match is an object, not {told!r}")
     kind, colon, options = told["agents"][0].partition(":") if told.get("agents") else ("", "", "")
@@ -165,14 +170,14 @@ def _row(told: Any, run: Path, name: str, variants: Sequence[str], date: str) ->
     if played != name and Path(played).resolve() not in (run.resolve(), (run / MODEL).resolve()):
         raise ModelError(f"a match of the model {played!r}, and this one is {name!r}, of the run {str(run)!r}")
     found = strength_row(told, "", date)
-    if found["variant"] not in variants:
-        raise ModelError(f"a match of {found['variant']!r}, and the model plays {' and '.join(variants)}")
+    if not isinstance(game, Stratego) or found["variant"] != game.name:
+        raise ModelError(f"a match of {found['variant']!r}, and the model plays {game.name}")
     row = found | {"agent": f"{kind}:{name}{comma}{rest}"}
-    usual = row["rules"] == Stratego(row["variant"]).rules.text
+    usual = row["rules"] == Stratego(game.variant).rules.text
     row["command"] = shlex.join(
         [
             "vauban", "match", row["agent"], row["opponent"], "--games", str(row["games"]),
-            "--variant", row["variant"], *([] if usual else ["--rules", row["rules"]]), "--setups", row["setups"],
+            "--variant", variant, *([] if usual else ["--rules", row["rules"]]), "--setups", row["setups"],
             "--seed", str(row["seed"]),
         ]
     )  # fmt: skip

@@ -8,7 +8,7 @@ import math
 import tomllib
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -46,7 +46,7 @@ class RunConfig:
     about: str = ""
     """A line on what this run is for."""
     game: str = "classic"
-    """What is played: a variant, or a small game."""
+    """What is played: a variant or the .toml file of one, or a small game."""
     rules: str = ""
     """Its rules, if not the default ones."""
     seed: int = 1
@@ -91,7 +91,7 @@ def presets() -> dict[str, str]:
 
 
 def parse_config(text: str, changes: Sequence[str] = (), where: str = "the configuration") -> RunConfig:
-    """A configuration from TOML and changes to it."""
+    """A configuration from TOML and changes to it; the file of a variant is named so that any folder finds it."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -99,7 +99,7 @@ def parse_config(text: str, changes: Sequence[str] = (), where: str = "the confi
     for change in changes:
         _change(table, change)
     built: RunConfig = _build(RunConfig, table, where)
-    return built
+    return replace(built, game=str(Path(built.game).absolute())) if built.game.endswith(".toml") else built
 
 
 def _change(table: dict[str, Any], change: str) -> None:

@@ -156,12 +156,24 @@ class Run:
         cls, folder: Path, device: str | torch.device = "cpu", workers: Workers = ALONE, changes: Sequence[str] = (),
         evaluator: Evaluator | None = None,
     ) -> Run:  # fmt: skip
-        """Go on with the run in a folder, from its last checkpoint; its configuration may be changed."""
+        """Go on with the run in a folder, from its last checkpoint; its configuration may be changed.
+
+        A run that was killed before its first checkpoint begins anew. One that has a model and no checkpoint is
+        refused: it would lose the model.
+        """
         config = run_config(folder, changes)
         run = cls(config, folder, torch.device(device), workers, evaluator)
         found = load_checkpoint(folder / CHECKPOINT, workers)
         if found is not None:
             run._load(found)
+        elif workers.any(workers.leads and (folder / MODEL).exists()):
+            raise CheckpointError(
+                f"the run in {folder} has a model and no checkpoint to resume it from, and would lose the model if it "
+                f"began anew: begin another run with its networks, vauban train {folder / CONFIG} --from "
+                f"{folder / MODEL} --out FOLDER"
+            )
+        else:
+            run.notes.append("there is no checkpoint yet, so it begins anew")
         if run.journal:
             run.journal.rewind(run.iteration, run.belief.learner.steps if run.belief else 0)
         run._write_config()
@@ -457,11 +469,17 @@ class Run:
         if "setups" in parts and self.setup_learner:
             self.setup_learner.load_state(parts["setups"])
         if self.belief:
-            if "belief" in parts and self.workers.count == progress["workers"]:
-                self.belief.load_state(parts["belief"])
-            else:
-                why = "it is of another number of workers" if "belief" in parts else "it is not in the checkpoint"
+            why = ""
+            if "belief" not in parts:
+                why = "it is not in the checkpoint"
+            elif self.workers.count != progress["workers"]:
+                why = "it is of another number of workers"
+            elif self.workers.any(not self.belief.fits(parts["belief"])):
+                why = "its games are for another configuration"
+            if why:
                 self.notes.append(f"belief.pt: {why}, so {NEW['belief']}")
+            else:
+                self.belief.load_state(parts["belief"])
 
     def _load_networks(self, networks: Mapping[str, Tensor], source: Path) -> None:
         for name, trainee in self._trainees().items():

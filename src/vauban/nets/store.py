@@ -159,13 +159,24 @@ STRENGTH = (
     "variant", "rules", "setups", "seed", "games", "score", "score_low", "score_high", "elo", "elo_low", "elo_high",
 )  # fmt: skip
 """What a row of strength takes over from a match."""
+FAILED = "failed"
+"""So begins what a match notes of a game that an agent lost by an error of its own."""
 
 
 def strength_row(told: Mapping[str, Any], command: str, date: str) -> dict[str, Any]:
-    """A match as a card has it. told: what `vauban match MODEL OPPONENT --json` printed; the model is the first."""
+    """A match as a card has it. told: what `vauban match MODEL OPPONENT --json` printed; the model is the first.
+
+    A match in which an agent broke down is refused: it says nothing about strength.
+    """
     missing = [key for key in ("agents", *STRENGTH) if key not in told]
     if missing:
         raise ModelError(f"a match without {', '.join(missing)}: give what `vauban match … --json` prints")
+    for noted in told.get("notes", []):
+        if noted["note"].startswith(FAILED):
+            raise ModelError(
+                f"{noted['agent']!r} broke down in {noted['games']} of the games ({noted['note']}), and games that end so "
+                "say nothing about strength: play the match again with agents that can play it"
+            )
     agent, opponent = told["agents"]
     kept = {key: told[key] for key in STRENGTH}
     return {"agent": agent, "opponent": opponent, **kept, "command": command, "date": date}
