@@ -108,6 +108,43 @@ def test_marks_and_sides_are_told_apart_by_who_sees_no_colours(visit, scheme):
             assert max(contrast(piece["fill"], ground), line) >= 3, f"{piece['side']} on {name}"
 
 
+BARE = """async () => {
+    const {Board} = await import("/static/js/board.js");
+    window.board = new Board({columns: 3, rows: 3, lakes: ["c1"]}, {label: "x"});
+    document.getElementById("main").replaceChildren(board.element);
+}"""
+"""A board without pieces, to be marked by the test."""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_are_told_apart_where_the_system_gives_the_colours(visit, scheme):
+    visitor = visit(forced_colors="active", color_scheme=scheme, viewport={"width": 300, "height": 600})
+    page = visitor.open().page
+    page.evaluate(BARE)
+    middle = page.locator(".cell[data-at=b2]")
+    looks = {"plain": middle.screenshot(), "lake": page.locator(".cell[data-at=c1]").screenshot()}
+    for kind in ("selected", "target", "strike", "barred", "last", "pending", "fought"):
+        page.evaluate("kind => board.setMarks({[kind]: ['b2']})", kind)
+        looks[kind] = middle.screenshot()
+    for kind in ("selected", "last"):
+        page.evaluate("kind => board.setMarks({[kind]: ['b2']})", kind)
+        middle.focus()
+        page.keyboard.press("Shift")  # the focus of who uses the keyboard
+        looks[f"{kind} with the focus"] = middle.screenshot()
+    page.evaluate("board.setMarks({})")
+    looks["focus"] = middle.screenshot()
+    page.evaluate("document.activeElement.blur()")
+    for share in (0.1, 0.9):
+        page.evaluate("share => { board.setHeat({b2: share}); board.heat.replaceChildren(); }", share)
+        looks[f"hot by {share}"] = middle.screenshot()
+    same = {(one, other) for one in looks for other in looks if one < other and looks[one] == looks[other]}
+    assert same == set()
+    edge = "getComputedStyle(document.querySelector('.cell')).borderTop"
+    width, style, colour = page.evaluate(edge).split(" ", 2)
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert width >= "1px" and style == "solid" and contrast(colour, ground) >= 3, "squares have no edges"
+
+
 def contrast(one: str, other: str) -> float:
     """Of two colours as CSS computes them, by WCAG 2; a transparent one has none."""
 
