@@ -197,6 +197,23 @@ def test_every_screen_fits(visit, size):
     assert _side(visitor.page.locator(".review .cell").first) >= 20
 
 
+def test_a_setup_with_the_longest_name_makes_no_screen_wider(visit):
+    visitor = visit(viewport={"width": 360, "height": 740})
+    page = visitor.open("#/setups").page
+    visitor.see(".setup .piece")
+    if not visitor.button("Save").is_visible():
+        page.get_by_text("Saved setups, text").click()
+    visitor.button("Save").click()
+    page.locator("dialog input").fill("Flag in the corner, two bombs, left half")
+    page.keyboard.press("Enter")
+    expect(page.locator(".setup select")).to_contain_text("two bombs, left half")
+    visitor.fits()
+    _go(visitor, "")
+    page.get_by_text("Saved setups, text").click()
+    expect(page.locator(".setup select")).to_contain_text("two bombs, left half")
+    visitor.fits()
+
+
 def _side(thing: Locator) -> float:
     box = thing.bounding_box()
     assert box is not None
