@@ -108,6 +108,43 @@ def test_marks_and_sides_are_told_apart_by_who_sees_no_colours(visit, scheme):
             assert max(contrast(piece["fill"], ground), line) >= 3, f"{piece['side']} on {name}"
 
 
+BARE = """async () => {
+    const {Board} = await import("/static/js/board.js");
+    window.board = new Board({columns: 3, rows: 3, lakes: ["c1"]}, {label: "x"});
+    document.getElementById("main").replaceChildren(board.element);
+}"""
+"""A board without pieces, to be marked by the test."""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_are_told_apart_where_the_system_gives_the_colours(visit, scheme):
+    visitor = visit(forced_colors="active", color_scheme=scheme, viewport={"width": 300, "height": 600})
+    page = visitor.open().page
+    page.evaluate(BARE)
+    middle = page.locator(".cell[data-at=b2]")
+    looks = {"plain": middle.screenshot(), "lake": page.locator(".cell[data-at=c1]").screenshot()}
+    for kind in ("selected", "target", "strike", "barred", "last", "pending", "fought"):
+        page.evaluate("kind => board.setMarks({[kind]: ['b2']})", kind)
+        looks[kind] = middle.screenshot()
+    for kind in ("selected", "last"):
+        page.evaluate("kind => board.setMarks({[kind]: ['b2']})", kind)
+        middle.focus()
+        page.keyboard.press("Shift")  # the focus of who uses the keyboard
+        looks[f"{kind} with the focus"] = middle.screenshot()
+    page.evaluate("board.setMarks({})")
+    looks["focus"] = middle.screenshot()
+    page.evaluate("document.activeElement.blur()")
+    for share in (0.1, 0.9):
+        page.evaluate("share => { board.setHeat({b2: share}); board.heat.replaceChildren(); }", share)
+        looks[f"hot by {share}"] = middle.screenshot()
+    same = {(one, other) for one in looks for other in looks if one < other and looks[one] == looks[other]}
+    assert same == set()
+    edge = "getComputedStyle(document.querySelector('.cell')).borderTop"
+    width, style, colour = page.evaluate(edge).split(" ", 2)
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert width >= "1px" and style == "solid" and contrast(colour, ground) >= 3, "squares have no edges"
+
+
 def contrast(one: str, other: str) -> float:
     """Of two colours as CSS computes them, by WCAG 2; a transparent one has none."""
 
@@ -160,10 +197,97 @@ def test_every_screen_fits(visit, size):
     assert _side(visitor.page.locator(".review .cell").first) >= 20
 
 
+def test_a_setup_with_the_longest_name_makes_no_screen_wider(visit):
+    visitor = visit(viewport={"width": 360, "height": 740})
+    page = visitor.open("#/setups").page
+    visitor.see(".setup .piece")
+    if not visitor.button("Save").is_visible():
+        page.get_by_text("Saved setups, text").click()
+    visitor.button("Save").click()
+    page.locator("dialog input").fill("Flag in the corner, two bombs, left half")
+    page.keyboard.press("Enter")
+    expect(page.locator(".setup select")).to_contain_text("two bombs, left half")
+    visitor.fits()
+    _go(visitor, "")
+    page.get_by_text("Saved setups, text").click()
+    expect(page.locator(".setup select")).to_contain_text("two bombs, left half")
+    visitor.fits()
+
+
 def _side(thing: Locator) -> float:
     box = thing.bounding_box()
     assert box is not None
     return min(box["width"], box["height"])
+
+
+BESIDE = """() => {
+    const board = document.querySelector(".review .board"), box = board.getBoundingClientRect();
+    const shown = [];
+    for (let y = Math.max(1, box.top + 2); y < Math.min(innerHeight, box.bottom) - 1; y += 9) {
+        // As far as the board has company that it would have to scroll past: what is in another column stays there.
+        for (const x of [box.left - 4, box.left / 2, box.right + 4, (box.right + innerWidth) / 2]) {
+            const found = document.elementFromPoint(x, y);
+            const own = found?.closest(".review > *, .review-board > *, .review-side > *");
+            if (!own || own.contains(board)) continue;
+            const {left, right} = own.getBoundingClientRect();
+            if (left < box.right && right > box.left) shown.push(own.textContent);
+        }
+    }
+    return shown;
+}"""
+"""What is to be seen beside the board, of things that go on behind it."""
+BEHIND = """() => {
+    const held = document.activeElement;
+    const own = held.matches(".option input") ? held.closest(".option") : held;
+    if (own === document.body || own.closest(".board, header, footer, .skip")) return null;
+    const box = own.getBoundingClientRect(), board = document.querySelector(".review .board").getBoundingClientRect();
+    const across = Math.min(box.right, board.right) - Math.max(box.left, board.left);
+    const down = Math.min(box.bottom, board.bottom) - Math.max(box.top, board.top);
+    // A list that is higher than what is left of the screen cannot but be covered in part.
+    const most = own.matches(".moves") ? box.height - 20 : 1;
+    return across > 1 && down > most ? own.ariaLabel || own.textContent : null;
+}"""
+"""What has the focus, where the board covers it."""
+REVIEWED = SIZES | {"small tablet": (768, 1024), "wide phone": (480, 740), "small window": (500, 380)}
+
+
+def test_looking_back_the_board_covers_nothing_that_has_the_focus(visit):
+    visitor = visit(reduced_motion="reduce")
+    visitor.start().turns(2)
+    visitor.resign()
+    page = visitor.page
+    page.locator("dialog.end").get_by_role("button", name="Look back").click()
+    visitor.see(".graph path.value.red")
+    visitor.button("One move on").click()
+    visitor.see(".chip")
+    found: dict[str, set[str]] = {}
+    for size, (width, height) in REVIEWED.items():
+        page.set_viewport_size({"width": width, "height": height})
+        visitor.fits()
+        bad = found.setdefault(size, set())
+        # Nothing shows on either side of the board of what goes on behind it.
+        for down in range(0, page.evaluate("document.documentElement.scrollHeight - innerHeight"), height // 3):
+            page.evaluate("down => scrollTo(0, down)", down)
+            bad |= {f"beside: {each}" for each in page.evaluate(BESIDE)}
+            if down // (height // 3) == 2:
+                visitor.picture(f"looking-back-{size.replace(' ', '-')}")
+        # By keyboard, down to the foot and up again to the board.
+        page.locator(".transport button").first.focus()
+        for key in ("Tab", "Shift+Tab"):
+            for _ in range(60):
+                page.keyboard.press(key)
+                bad |= {f"behind, by {key}: {each}" for each in [page.evaluate(BEHIND)] if each is not None}
+                if page.evaluate("document.activeElement.matches('body, .cell')"):
+                    break
+            else:
+                pytest.fail("the way by keyboard has no end")
+    assert {size: bad for size, bad in found.items() if bad} == {}
+    # Where the board stays in sight, the way back to it does not take one away from what one reads.
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.evaluate("document.activeElement.blur(), scrollTo(0, 500)")
+    page.locator(".review .cell[tabindex='0']").focus()
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert page.evaluate("scrollY") == 500
 
 
 # ── For the ear ───────────────────────────────────────────────────────────────────────────────────

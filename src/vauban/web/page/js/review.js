@@ -166,7 +166,7 @@ class ReviewScreen {
             el("h1", {}, `${sight.players.red} – ${sight.players.blue}`),
             el("p", { class: "quiet" }, endWords(sight)),
           ),
-          this.board.element,
+          el("div", { class: "review-place" }, this.board.element),
           this.caption,
           el(
             "div",
