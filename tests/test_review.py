@@ -374,19 +374,51 @@ def test_a_search_looks_at_the_critical_positions_only(model: Model) -> None:
     assert best["from"] + best["to"] == chosen
 
 
-def test_a_move_is_no_loss_when_a_search_finds_no_better_one(model: Model) -> None:
+def judged(model: Model, worth: float, error: float, visits: int) -> list[str]:
+    """What is said of move 25 if a search found it to be worth this, and all others nothing, with these errors."""
     found = foreseen(25, 0.4, -0.2, 0.03)
     view = all_positions(game())[24].view(0)
     [analysis] = Search(model.move, None, SearchConfig(rollouts=100, depth=2)).analyse(view.snapshot(), [1])
     moves = [Move(*found.board.game.decode(0, int(action))) for action in analysis.actions]
-    played = moves.index(found.board.history[24].move)
-    for worth, kept in ((-0.5, True), (0.5, False)):
-        values = np.zeros(len(moves))
-        values[played] = worth
-        found.searches[24] = replace(analysis, values=values)
-        told = [each for each in find_moments(found) if each.ply == 25]
-        assert bool(told) == kept
-        assert not told or "A search chose" in told[0].text
+    values = np.where([move == found.board.history[24].move for move in moves], worth, 0.0)
+    found.searches[24] = replace(
+        analysis,
+        values=values,
+        errors=np.full(len(moves), error),
+        visits=np.full(len(moves), visits),
+        # As a search would choose, but for the second one.
+        policy=np.exp(values) / np.exp(values).sum(),
+    )
+    return [each.text for each in find_moments(found) if each.ply == 25]
+
+
+@pytest.mark.parametrize(
+    ("worth", "error", "visits", "kept", "blamed"),
+    [
+        (-0.5, 0.1, 24, True, True),  # worse by far more than luck
+        (-0.5, 0.2, 24, True, False),  # which luck explains
+        (-0.5, 0.0, 4, True, False),  # by a handful of rollouts
+        (-0.01, 0.01, 24, False, False),  # hardly worse
+        (-0.01, 0.1, 24, True, False),  # or so it seems: it may be much worse
+        (0.5, 0.1, 24, False, False),  # the best
+        (0.5, 0.3, 24, True, False),  # by luck, perhaps
+        (0.5, 0.0, 4, True, False),
+    ],
+)
+def test_a_search_acquits_or_blames_a_move_only_beyond_the_luck_of_its_rollouts(
+    model: Model, worth: float, error: float, visits: int, kept: bool, blamed: bool
+) -> None:
+    told = judged(model, worth, error, visits)
+    assert bool(told) == kept and any("A search chose" in each for each in told) == blamed
+
+
+def test_a_move_without_an_alternative_is_acquitted(model: Model) -> None:
+    found = foreseen(25, 0.4, -0.2, 0.03)
+    view = all_positions(game())[24].view(0)
+    only = found.board.game.encode(0, *found.board.history[24].move)
+    search = Search(model.move, None, SearchConfig(rollouts=20, depth=2))
+    [found.searches[24]] = search.analyse(view.snapshot(), [1], among=[[only]])
+    assert not [each for each in find_moments(found) if each.ply == 25]
 
 
 def test_progress_rises_to_one(model: Model) -> None:
@@ -406,11 +438,29 @@ def test_the_report_needs_nothing_else_and_says_what_the_review_says(looked: Rev
         assert moment.text.replace("'", "&#x27;") in page
     assert page.count("<li><svg") == len(looked.moments)
     data = json.loads(re.findall(r'id="data">(.*?)</script>', page)[0])
-    assert len(data["says"]) == len(data["wdl"]) == len(data["policy"]) == 49
+    assert len(data["says"]) == len(data["wdl"]) == len(data["considered"]) == 49
     tracks = {(piece["side"], piece["kind"], tuple(piece["at"][-1])) for piece in data["pieces"]}
     assert (0, FLAG, (48, -1)) in tracks, "the flag is captured at ply 48"
     general = next(each for each in data["pieces"] if (each["side"], TYPES[each["kind"]]) == (1, "General"))
     assert general["shown"] == 22
+
+
+def test_the_report_lists_each_move_once_with_the_networks_share_and_what_a_search_found(model: Model) -> None:
+    found = review(game(), model, search=Search(model.move, None, SearchConfig(rollouts=160, depth=2)))
+    page = report_html(found)
+    data = json.loads(re.findall(r'id="data">(.*?)</script>', page)[0])
+    assert data["searched"] == sorted(found.searches)
+    for place in found.searches:
+        rows = data["considered"][place]
+        moves = [Move(source, target) for _, _, source, target, _, _ in rows]
+        shares = [share for _, share, *_ in rows]
+        first, chosen = next(iter(found.policies[place])), next(iter(moments_module.searched_moves(found, place)))
+        assert moves[0] == first and chosen in moves and len(set(moves)) == len(moves)
+        assert shares == sorted(shares, reverse=True)
+        [row] = [row for row, move in zip(rows, moves, strict=True) if move == chosen]
+        worth = moments_module.searched_moves(found, place)[chosen]
+        assert row[4:] == [f"{worth.value:+.2f}".replace("-", "−"), f"{worth.visits} rollouts"]
+    assert all(row[4:] == ["", ""] for row in data["considered"][1 if 1 not in found.searches else 4])
 
 
 def test_the_report_puts_arrows_where_the_picture_has_its_squares() -> None:

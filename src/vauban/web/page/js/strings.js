@@ -583,7 +583,6 @@ const STRINGS = {
   "said.outlook.fell": "{side}'s outlook fell from {before} to {after}.",
   "said.network.same": "The network would have played it too ({chance}).",
   "said.network.other": "The network preferred {from}–{to} ({share} against {chance}).",
-  "said.search.same": "A search would have played it, too.",
   "said.search.other": "A search chose {from}–{to} (worth {value} against {other}).",
   "said.flag.counted": "By counting alone {side} could tell where {whose}'s Flag was: {share} on {at}.",
   "said.flag.start": "The network guessed {whose}'s Flag before the first move: in {side}'s place it gave {at} {share}.",
