@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
@@ -28,11 +29,13 @@ from vauban.notation.moves import Move
 from vauban.notation.records import read_games, write_game
 from vauban.search import moments as moments_module
 from vauban.search import review as module
+from vauban.search import search as search_module
 from vauban.search.moments import find_moments
 from vauban.search.opinion import ask
 from vauban.search.review import Review, all_positions, review
 from vauban.search.search import Search, SearchConfig
 from vauban.web.report import _centre, report_html
+from vauban.web.thinking import ReviewGame
 
 SIZE = Size(depth=1, width=16, heads=2)
 
@@ -374,6 +377,58 @@ def test_a_search_looks_at_the_critical_positions_only(model: Model) -> None:
     assert best["from"] + best["to"] == chosen
 
 
+def test_the_move_that_was_played_is_compared_with_the_likeliest_ones_by_enough_rollouts(model: Model) -> None:
+    found = review(game(), model, search=Search(model.move, None, module.SEARCHED))
+    for place, analysis in found.searches.items():
+        moves = moments_module.searched_moves(found, place)
+        assert found.board.history[place].move in moves
+        assert len(moves) == min(module.COMPARED, len(analysis.actions))
+        assert set(list(found.policies[place])[: module.COMPARED - 1]) <= set(moves)
+        assert min(each.visits for each in moves.values()) >= moments_module.LEAST_VISITS
+    told = [each["search"] for each in found.to_json()["plies"] if each["search"]]
+    assert told and all(each["visits"] for moves in told for each in moves)
+
+
+def test_the_same_game_and_seed_give_the_same_review_on_a_busy_machine(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every look at the clock finds that a second has passed, or two."""
+
+    def told(step: float, seed: int) -> dict[str, Any]:
+        ticks = itertools.count(0.0, step)
+        for each in (module, search_module):
+            monkeypatch.setattr(each, "perf_counter", lambda: next(ticks))
+        search = Search(model.move, model.belief, replace(module.SEARCHED, rollouts=40))
+        found = review(game(), model, search=search, seed=seed).to_json()
+        return {**found, "seconds": None}
+
+    quiet = told(1.0, 3)
+    assert any(each["search"] for each in quiet["plies"]) and quiet["unsearched"] == []
+    assert told(2.0, 3) == quiet
+    assert [each["search"] for each in told(1.0, 4)["plies"]] != [each["search"] for each in quiet["plies"]]
+
+
+def test_a_machine_that_is_far_too_slow_leaves_whole_searches_out_and_says_so(
+    model: Model, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    config = SearchConfig(rollouts=40, depth=2)
+    whole = review(game(), model, search=Search(model.move, None, config))
+    ticks = itertools.count(0.0, module.MOST_SEARCH_SECONDS / 2)
+    monkeypatch.setattr(module, "perf_counter", lambda: next(ticks))
+    found = review(game(), model, search=Search(model.move, None, config))
+    important = moments_module.critical_positions(replace(whole, searches={}))
+    assert set(found.searches) == set(important[:2]) and found.unsearched == sorted(important[2:])
+    for place, analysis in found.searches.items():
+        assert np.array_equal(analysis.values, whole.searches[place].values)
+    assert found.to_json()["unsearched"] == found.unsearched != []
+    plies = ", ".join(str(place + 1) for place in found.unsearched)
+    words = f"Time was short: no search was made before these moves: {plies}."
+    assert found.unsearched_text == words and words in report_html(found)
+    assert whole.unsearched_text == "" and "Time was short" not in report_html(whole)
+    by_the_clock = replace(config, time=1e-6)
+    assert review(game(), model, search=Search(model.move, None, by_the_clock)).unsearched == []
+
+
 def judged(model: Model, worth: float, error: float, visits: int) -> list[str]:
     """What is said of move 25 if a search found it to be worth this, and all others nothing, with these errors."""
     found = foreseen(25, 0.4, -0.2, 0.03)
@@ -501,6 +556,40 @@ def test_a_whole_game_is_analysed(file: str, tmp_path: Path, model: Model) -> No
     assert [line.get("ply") for line in lines] == [*range(49), None]
     assert lines[-1]["model"] == "strong-opinions" and lines[-1]["headers"]["Blue"] == "a network"
     assert lines[3]["policy"] and lines[3]["values"]["blue"] is not None
+
+
+def test_a_whole_game_is_searched_by_the_seed_and_by_the_clock_only_if_that_is_asked_for(
+    file: str, tmp_path: Path, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_model(tmp_path / "model", {"move": model.move}, model.card, torch.float32)
+    configs: list[SearchConfig] = []
+    seeds: list[int] = []
+    analyse_ = Search.analyse
+
+    def noted(self: Search, views: Any, given: Any, *rest: Any, **more: Any) -> Any:
+        configs.append(self.config)
+        seeds.extend(given)
+        return analyse_(self, views, given, *rest, **more)
+
+    monkeypatch.setattr(Search, "analyse", noted)
+    for settings, expected in (
+        ("", module.SEARCHED),
+        (",depth=2", replace(module.SEARCHED, depth=2)),
+        (",time=0.01", SearchConfig(time=0.01)),
+    ):
+        configs.clear(), seeds.clear()
+        done = run(file, "--agent", f"search:{tmp_path / 'model'}{settings}", "--seed", "-5")
+        assert done.exit_code == 0, done.output
+        assert set(configs) == {expected} and set(seeds) == {2**64 - 5}
+
+
+def test_the_page_and_the_command_say_the_same_of_a_game(file: str, tmp_path: Path, model: Model) -> None:
+    save_model(tmp_path / "model", {"move": model.move}, model.card, torch.float32)
+    agent = f"search:{tmp_path / 'model'}"
+    lines = [json.loads(line) for line in run(file, "--agent", agent, "--json").stdout.splitlines()]
+    page = ReviewGame(GAME, f"{agent},time=0.01").run(lambda share: None)
+    assert any(each["search"] for each in page["plies"])
+    assert page["plies"] == lines[:-1] and page["moments"] == lines[-1]["moments"]
 
 
 def test_a_whole_game_is_analysed_without_a_network(file: str) -> None:

@@ -278,9 +278,10 @@ def _moments_section(found: Review, boards: list[Board]) -> str:
     if not found.moments:
         return ""
     items = "".join(_moment(found, boards, number, each) for number, each in enumerate(found.moments, 1))
+    left = f"<p>{escape(found.unsearched_text)}</p>" if found.unsearched else ""
     return (
         "<section><h2>The moments that decided it</h2><p>Each picture shows the board just before the move, with all "
-        f'pieces open, and the move as an arrow.</p><ol class="moments">{items}</ol></section>'
+        f'pieces open, and the move as an arrow.</p><ol class="moments">{items}</ol>{left}</section>'
     )
 
 

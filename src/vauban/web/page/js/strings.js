@@ -512,6 +512,7 @@ const STRINGS = {
   "review.making": "Reading the game with the network …",
   "review.no_model": "There is no network for this variant: there are no values, and beliefs are what each side could tell by counting.",
   "review.model": "Foreseen and believed by the network “{model}”, in the place of each side. General and Marshal play by it.",
+  "review.unsearched": "Time was short: no search was made before these moves: {moves}.",
   "review.ply": "Move",
   "review.at": "move {ply} of {all}",
   "review.start": "The start.",
