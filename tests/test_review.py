@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
@@ -28,11 +29,13 @@ from vauban.notation.moves import Move
 from vauban.notation.records import read_games, write_game
 from vauban.search import moments as moments_module
 from vauban.search import review as module
+from vauban.search import search as search_module
 from vauban.search.moments import find_moments
 from vauban.search.opinion import ask
 from vauban.search.review import Review, all_positions, review
 from vauban.search.search import Search, SearchConfig
 from vauban.web.report import _centre, report_html
+from vauban.web.thinking import ReviewGame
 
 SIZE = Size(depth=1, width=16, heads=2)
 
@@ -374,19 +377,103 @@ def test_a_search_looks_at_the_critical_positions_only(model: Model) -> None:
     assert best["from"] + best["to"] == chosen
 
 
-def test_a_move_is_no_loss_when_a_search_finds_no_better_one(model: Model) -> None:
+def test_the_move_that_was_played_is_compared_with_the_likeliest_ones_by_enough_rollouts(model: Model) -> None:
+    found = review(game(), model, search=Search(model.move, None, module.SEARCHED))
+    for place, analysis in found.searches.items():
+        moves = moments_module.searched_moves(found, place)
+        assert found.board.history[place].move in moves
+        assert len(moves) == min(module.COMPARED, len(analysis.actions))
+        assert set(list(found.policies[place])[: module.COMPARED - 1]) <= set(moves)
+        assert min(each.visits for each in moves.values()) >= moments_module.LEAST_VISITS
+    told = [each["search"] for each in found.to_json()["plies"] if each["search"]]
+    assert told and all(each["visits"] for moves in told for each in moves)
+
+
+def test_the_same_game_and_seed_give_the_same_review_on_a_busy_machine(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every look at the clock finds that a second has passed, or two."""
+
+    def told(step: float, seed: int) -> dict[str, Any]:
+        ticks = itertools.count(0.0, step)
+        for each in (module, search_module):
+            monkeypatch.setattr(each, "perf_counter", lambda: next(ticks))
+        search = Search(model.move, model.belief, replace(module.SEARCHED, rollouts=40))
+        found = review(game(), model, search=search, seed=seed).to_json()
+        return {**found, "seconds": None}
+
+    quiet = told(1.0, 3)
+    assert any(each["search"] for each in quiet["plies"]) and quiet["unsearched"] == []
+    assert told(2.0, 3) == quiet
+    assert [each["search"] for each in told(1.0, 4)["plies"]] != [each["search"] for each in quiet["plies"]]
+
+
+def test_a_machine_that_is_far_too_slow_leaves_whole_searches_out_and_says_so(
+    model: Model, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    config = SearchConfig(rollouts=40, depth=2)
+    whole = review(game(), model, search=Search(model.move, None, config))
+    ticks = itertools.count(0.0, module.MOST_SEARCH_SECONDS / 2)
+    monkeypatch.setattr(module, "perf_counter", lambda: next(ticks))
+    found = review(game(), model, search=Search(model.move, None, config))
+    important = moments_module.critical_positions(replace(whole, searches={}))
+    assert set(found.searches) == set(important[:2]) and found.unsearched == sorted(important[2:])
+    for place, analysis in found.searches.items():
+        assert np.array_equal(analysis.values, whole.searches[place].values)
+    assert found.to_json()["unsearched"] == found.unsearched != []
+    plies = ", ".join(str(place + 1) for place in found.unsearched)
+    words = f"Time was short: no search was made before these moves: {plies}."
+    assert found.unsearched_text == words and words in report_html(found)
+    assert whole.unsearched_text == "" and "Time was short" not in report_html(whole)
+    by_the_clock = replace(config, time=1e-6)
+    assert review(game(), model, search=Search(model.move, None, by_the_clock)).unsearched == []
+
+
+def judged(model: Model, worth: float, error: float, visits: int) -> list[str]:
+    """What is said of move 25 if a search found it to be worth this, and all others nothing, with these errors."""
     found = foreseen(25, 0.4, -0.2, 0.03)
     view = all_positions(game())[24].view(0)
     [analysis] = Search(model.move, None, SearchConfig(rollouts=100, depth=2)).analyse(view.snapshot(), [1])
     moves = [Move(*found.board.game.decode(0, int(action))) for action in analysis.actions]
-    played = moves.index(found.board.history[24].move)
-    for worth, kept in ((-0.5, True), (0.5, False)):
-        values = np.zeros(len(moves))
-        values[played] = worth
-        found.searches[24] = replace(analysis, values=values)
-        told = [each for each in find_moments(found) if each.ply == 25]
-        assert bool(told) == kept
-        assert not told or "A search chose" in told[0].text
+    values = np.where([move == found.board.history[24].move for move in moves], worth, 0.0)
+    found.searches[24] = replace(
+        analysis,
+        values=values,
+        errors=np.full(len(moves), error),
+        visits=np.full(len(moves), visits),
+        # As a search would choose, but for the second one.
+        policy=np.exp(values) / np.exp(values).sum(),
+    )
+    return [each.text for each in find_moments(found) if each.ply == 25]
+
+
+@pytest.mark.parametrize(
+    ("worth", "error", "visits", "kept", "blamed"),
+    [
+        (-0.5, 0.1, 24, True, True),  # worse by far more than luck
+        (-0.5, 0.2, 24, True, False),  # which luck explains
+        (-0.5, 0.0, 4, True, False),  # by a handful of rollouts
+        (-0.01, 0.01, 24, False, False),  # hardly worse
+        (-0.01, 0.1, 24, True, False),  # or so it seems: it may be much worse
+        (0.5, 0.1, 24, False, False),  # the best
+        (0.5, 0.3, 24, True, False),  # by luck, perhaps
+        (0.5, 0.0, 4, True, False),
+    ],
+)
+def test_a_search_acquits_or_blames_a_move_only_beyond_the_luck_of_its_rollouts(
+    model: Model, worth: float, error: float, visits: int, kept: bool, blamed: bool
+) -> None:
+    told = judged(model, worth, error, visits)
+    assert bool(told) == kept and any("A search chose" in each for each in told) == blamed
+
+
+def test_a_move_without_an_alternative_is_acquitted(model: Model) -> None:
+    found = foreseen(25, 0.4, -0.2, 0.03)
+    view = all_positions(game())[24].view(0)
+    only = found.board.game.encode(0, *found.board.history[24].move)
+    search = Search(model.move, None, SearchConfig(rollouts=20, depth=2))
+    [found.searches[24]] = search.analyse(view.snapshot(), [1], among=[[only]])
+    assert not [each for each in find_moments(found) if each.ply == 25]
 
 
 def test_progress_rises_to_one(model: Model) -> None:
@@ -406,11 +493,29 @@ def test_the_report_needs_nothing_else_and_says_what_the_review_says(looked: Rev
         assert moment.text.replace("'", "&#x27;") in page
     assert page.count("<li><svg") == len(looked.moments)
     data = json.loads(re.findall(r'id="data">(.*?)</script>', page)[0])
-    assert len(data["says"]) == len(data["wdl"]) == len(data["policy"]) == 49
+    assert len(data["says"]) == len(data["wdl"]) == len(data["considered"]) == 49
     tracks = {(piece["side"], piece["kind"], tuple(piece["at"][-1])) for piece in data["pieces"]}
     assert (0, FLAG, (48, -1)) in tracks, "the flag is captured at ply 48"
     general = next(each for each in data["pieces"] if (each["side"], TYPES[each["kind"]]) == (1, "General"))
     assert general["shown"] == 22
+
+
+def test_the_report_lists_each_move_once_with_the_networks_share_and_what_a_search_found(model: Model) -> None:
+    found = review(game(), model, search=Search(model.move, None, SearchConfig(rollouts=160, depth=2)))
+    page = report_html(found)
+    data = json.loads(re.findall(r'id="data">(.*?)</script>', page)[0])
+    assert data["searched"] == sorted(found.searches)
+    for place in found.searches:
+        rows = data["considered"][place]
+        moves = [Move(source, target) for _, _, source, target, _, _ in rows]
+        shares = [share for _, share, *_ in rows]
+        first, chosen = next(iter(found.policies[place])), next(iter(moments_module.searched_moves(found, place)))
+        assert moves[0] == first and chosen in moves and len(set(moves)) == len(moves)
+        assert shares == sorted(shares, reverse=True)
+        [row] = [row for row, move in zip(rows, moves, strict=True) if move == chosen]
+        worth = moments_module.searched_moves(found, place)[chosen]
+        assert row[4:] == [f"{worth.value:+.2f}".replace("-", "−"), f"{worth.visits} rollouts"]
+    assert all(row[4:] == ["", ""] for row in data["considered"][1 if 1 not in found.searches else 4])
 
 
 def test_the_report_puts_arrows_where_the_picture_has_its_squares() -> None:
@@ -451,6 +556,40 @@ def test_a_whole_game_is_analysed(file: str, tmp_path: Path, model: Model) -> No
     assert [line.get("ply") for line in lines] == [*range(49), None]
     assert lines[-1]["model"] == "strong-opinions" and lines[-1]["headers"]["Blue"] == "a network"
     assert lines[3]["policy"] and lines[3]["values"]["blue"] is not None
+
+
+def test_a_whole_game_is_searched_by_the_seed_and_by_the_clock_only_if_that_is_asked_for(
+    file: str, tmp_path: Path, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_model(tmp_path / "model", {"move": model.move}, model.card, torch.float32)
+    configs: list[SearchConfig] = []
+    seeds: list[int] = []
+    analyse_ = Search.analyse
+
+    def noted(self: Search, views: Any, given: Any, *rest: Any, **more: Any) -> Any:
+        configs.append(self.config)
+        seeds.extend(given)
+        return analyse_(self, views, given, *rest, **more)
+
+    monkeypatch.setattr(Search, "analyse", noted)
+    for settings, expected in (
+        ("", module.SEARCHED),
+        (",depth=2", replace(module.SEARCHED, depth=2)),
+        (",time=0.01", SearchConfig(time=0.01)),
+    ):
+        configs.clear(), seeds.clear()
+        done = run(file, "--agent", f"search:{tmp_path / 'model'}{settings}", "--seed", "-5")
+        assert done.exit_code == 0, done.output
+        assert set(configs) == {expected} and set(seeds) == {2**64 - 5}
+
+
+def test_the_page_and_the_command_say_the_same_of_a_game(file: str, tmp_path: Path, model: Model) -> None:
+    save_model(tmp_path / "model", {"move": model.move}, model.card, torch.float32)
+    agent = f"search:{tmp_path / 'model'}"
+    lines = [json.loads(line) for line in run(file, "--agent", agent, "--json").stdout.splitlines()]
+    page = ReviewGame(GAME, f"{agent},time=0.01").run(lambda share: None)
+    assert any(each["search"] for each in page["plies"])
+    assert page["plies"] == lines[:-1] and page["moments"] == lines[-1]["moments"]
 
 
 def test_a_whole_game_is_analysed_without_a_network(file: str) -> None:

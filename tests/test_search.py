@@ -361,6 +361,31 @@ def test_moves_without_a_rollout_have_the_mean_value_and_the_others_decide() -> 
     assert found.policy.sum() == pytest.approx(1)
 
 
+def test_only_the_moves_that_are_to_be_compared_get_rollouts() -> None:
+    game = find_game("barrage")
+    search = Search(opinionated(game), None, SearchConfig(rollouts=30, depth=2))
+    view = position(game, 20)
+    [every] = search.analyse(view, [1])
+    wanted = every.actions[np.argsort(every.before)[:3]].tolist()
+    [found] = search.analyse(view, [1], among=[wanted])
+    assert sorted(found.actions[found.visits > 0].tolist()) == sorted(wanted)
+    assert found.visits.max() == 10 and (found.plan.moves, found.plan.configurations) == (3, 10)
+    with pytest.raises(ConfigurationError, match="none of the actions"):
+        search.analyse(view, [1], among=[[]])
+
+
+def test_standard_errors_say_how_far_other_seeds_find_other_values() -> None:
+    game = find_game("barrage")
+    search = Search(opinionated(game), None, SearchConfig(rollouts=300, depth=2))
+    view = position(game, 20)
+    found = [search.analyse(view, [seed])[0] for seed in range(30)]
+    apart = np.std([each.values for each in found], axis=0, ddof=1)
+    told = np.mean([each.errors for each in found], axis=0)
+    assert apart.mean() == pytest.approx(told.mean(), rel=0.35) and told.min() > 0
+    [few] = Search(opinionated(game), None, SearchConfig(rollouts=5, depth=2)).analyse(view, [1])
+    assert np.isinf(few.errors).all(), "one rollout alone does not tell"
+
+
 # ── One and many ─────────────────────────────────────────────────────────────────────────────────
 
 

@@ -43,7 +43,7 @@ def analyse(
         int | None, typer.Option(help="The position after so many plies (default: the whole game).", min=0)
     ] = None,
     top: Annotated[int, typer.Option(help="How many moves of a position to show.", min=1)] = 10,
-    seed: Annotated[int, typer.Option(help="What the search's chance depends on.")] = 0,
+    seed: Annotated[int, typer.Option(help="What the chance of searches depends on, also in a whole game.")] = 0,
     html: Annotated[Path | None, typer.Option(help="Write the look back on a game as one page.")] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print JSON: of a game, a line for each position and a last one about it.")
@@ -56,7 +56,9 @@ def analyse(
     agent's model.
 
     Of a game, without --ply: what each side foresaw and believed when it was on turn, and the moments that decided it.
-    A search looks at those moments too. With --json there is a line for each position, then one about the game.
+    A search looks at those moments too, at each for as long as it takes to make a fixed number of rollouts, so that the
+    same game and the same seed give the same; an agent with a time, such as search:MODEL,time=2, searches by the clock.
+    With --json there is a line for each position, then one about the game.
 
     Example: vauban analyse games.txt --game 2 --ply 40 --agent search:runs/mine,time=2
 
@@ -112,12 +114,25 @@ def _looking_back(text: str | None, variant: str, seed: int) -> ModelAgent | Non
     if text == NOBODY:
         return None
     text = f"search:{_shipped(variant)}" if text is None else text
-    found = make_agent(text, seed)
+    found = make_agent(_of_fixed_size(text), seed)
     if not isinstance(found, ModelAgent):
         raise ConfigurationError(
             f"the agent {text!r} does not tell what it thinks: take net:MODEL or search:MODEL, or {NOBODY}"
         )
     return found
+
+
+def _of_fixed_size(text: str) -> str:
+    """The text of an agent that, if it searches and no time is set, searches as the page does when it looks back."""
+    from vauban.agents.options import split_text
+    from vauban.search.review import SEARCHED
+
+    if not text.startswith("search:"):
+        return text
+    _, settings = split_text(text)
+    size = {"rollouts": SEARCHED.rollouts, "depth": SEARCHED.depth, "time": 0}
+    missing = {} if "time" in settings else {key: value for key, value in size.items() if key not in settings}
+    return ",".join([text, *(f"{key}={value}" for key, value in missing.items())])
 
 
 def _shipped(variant: str | None) -> str:
@@ -218,6 +233,7 @@ def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path
             board,
             None if thinker is None else thinker.model,
             search=search,
+            seed=seed,
             ended=recorded.outcome,
             progress=lambda share: move(round(100 * share)),
         )
@@ -260,3 +276,5 @@ def _print_moments(found: Review) -> None:
     for each in found.moments:
         table.add_row(str(each.ply), each.kind, found.board.game.players[each.side], Text(each.text))
     console.print(table if found.moments else Text("No single moment decided this game."))
+    if found.unsearched:
+        console.print(Text(found.unsearched_text))

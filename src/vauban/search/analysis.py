@@ -31,6 +31,8 @@ class Analysis:
     """What each move is worth: the mean over its rollouts. A move without any has that of the others, by `before`."""
     visits: Ints
     """How many rollouts each move got."""
+    errors: Floats
+    """The standard error of each value, by how far its rollouts lie apart; infinite with fewer than two of them."""
     outcomes: Floats
     """For each move the probabilities of the outcomes (`game.utilities`, the worst first)."""
     before: Floats

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import log
+from math import hypot, log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,7 +26,12 @@ LEAST_SWING = 0.15
 LEAST_HARM = 0.05
 """What a surprise must cost the surprised."""
 LEAST_FAULT = 0.02
-"""A move that a search finds worse than its own by less than this is no loss of the mover's."""
+"""A move that a search finds worse than its own by less than this is no fault of the mover's."""
+LEAST_VISITS = 16
+"""Of a move with fewer rollouts a search has nothing to say."""
+BEYOND_CHANCE = 3.0
+"""Standard errors that a difference must have for it not to be the luck of the rollouts. Two would do for two moves
+that were named beforehand; the choice of a search is the best of eight, and so had some luck."""
 LOCATED, MISLED, SURE, SURPRISING = 0.5, 0.9, 0.8, 0.1
 """A belief above which the flag is found, one above which to be wrong about it is worth telling, one from which on it
 is worth telling of a piece that was fought over, and one below which a type comes as a surprise."""
@@ -51,7 +56,6 @@ SENTENCES = {
     "outlook.fell": "{side}'s outlook fell from {before} to {after}.",
     "network.same": "The network would have played it too ({chance}).",
     "network.other": "The network preferred {from}–{to} ({share} against {chance}).",
-    "search.same": "A search would have played it, too.",
     "search.other": "A search chose {from}–{to} (worth {value} against {other}).",
     "flag.counted": "By counting alone {side} could tell where {whose}'s Flag was: {share} on {at}.",
     "flag.start": "The network guessed {whose}'s Flag before the first move: in {side}'s place it gave {at} {share}.",
@@ -130,6 +134,18 @@ class Moment:
 
 def find_moments(found: Review) -> list[Moment]:
     """The few moments that decided the game, in the order in which they came; one for each ply at most."""
+    return sorted(_weightiest(found), key=lambda each: each.ply)
+
+
+def critical_positions(found: Review) -> list[int]:
+    """The positions before the moves of the moments, the most important first: what is said of a loss depends on a
+    search."""
+    moments = sorted(_weightiest(found), key=lambda each: each.kind != "loss")
+    return [each.ply - 1 for each in moments if each.ply - 1 in found.outcomes]
+
+
+def _weightiest(found: Review) -> list[Moment]:
+    """The moments, the most important first."""
     capture = _capture(found)
     turning = _turning(found)
     beliefs = [each for find in (_locating, _misled) for side in (0, 1) if (each := find(found, side)) is not None]
@@ -145,7 +161,7 @@ def find_moments(found: Review) -> list[Moment]:
                 chosen[each.ply] = replace(same, said=(*same.said, *_new(each.said, same.said)))
         elif len(chosen) < MOST_MOMENTS:
             chosen[each.ply] = each
-    return [chosen[ply] for ply in sorted(chosen)]
+    return list(chosen.values())
 
 
 def _new(said: Sequence[Said], before: Sequence[Said]) -> list[Said]:
@@ -228,36 +244,66 @@ def _loss(found: Review, ply: int, turning: Moment | None) -> Moment:
     return Moment(ply, "loss", played.player, (*said, *_searched(found, ply - 1, played.move)))
 
 
-def _acquitted(found: Review, ply: int) -> bool:
-    """Whether a search found the move that it chose no better.
+class Worth(NamedTuple):
+    """What a search found a move to be worth."""
 
-    The best of all values would not do: of many moves with few rollouts each, some have luck.
-    """
-    values = searched_values(found, ply - 1)
-    return bool(values) and next(iter(values.values())) - values[found.board.history[ply - 1].move] < LEAST_FAULT
+    value: float
+    error: float
+    """The standard error of the value."""
+    visits: int
 
 
-def searched_values(found: Review, place: int) -> dict[Move, float]:
-    """What a search found each move to be worth, the chosen one first; empty if there was none."""
+def searched_moves(found: Review, place: int) -> dict[Move, Worth]:
+    """The moves that a search tried, the one that it chose first; empty if there was none."""
     analysis = found.searches.get(place)
     if analysis is None:
         return {}
-    order = np.argsort(-analysis.policy, kind="stable").tolist()
     decode = found.board.game.decode
     return {
-        Move(*decode(analysis.player, int(analysis.actions[which]))): float(analysis.values[which]) for which in order
+        Move(*decode(analysis.player, int(analysis.actions[which]))): Worth(
+            float(analysis.values[which]), float(analysis.errors[which]), int(analysis.visits[which])
+        )
+        for which in np.argsort(-analysis.policy, kind="stable").tolist()
+        if analysis.visits[which]
     }
 
 
-def _searched(found: Review, place: int, move: Move) -> list[Said]:
-    values = searched_values(found, place)
-    if not values:
+def _shortfall(moves: Mapping[Move, Worth], played: Move) -> tuple[float, float] | None:
+    """By how much the search's choice is worth more than the played move, and how much of that may be luck.
+
+    Where it chose the played move, its second choice is taken. None if too few rollouts were made to say.
+    The best of all values would not do: of many moves with few rollouts each, some have luck.
+    """
+    mine, other = moves.get(played), next((worth for move, worth in moves.items() if move != played), None)
+    if mine is None or other is None or min(mine.visits, other.visits) < LEAST_VISITS:
+        return None
+    # As if the rollouts of both were independent. They begin from the same configurations: the error is rather less.
+    return other.value - mine.value, BEYOND_CHANCE * hypot(mine.error, other.error)
+
+
+def _acquitted(found: Review, ply: int) -> bool:
+    """Whether a search shows that another move would not have averted the fall: that its own is not better by as much
+    as makes a moment, luck included."""
+    moves, played = searched_moves(found, ply - 1), found.board.history[ply - 1].move
+    if list(moves) == [played]:
+        return True  # there was no other
+    short = _shortfall(moves, played)
+    return short is not None and not _is_fault(*short) and sum(short) < LEAST_SWING
+
+
+def _is_fault(gap: float, luck: float) -> bool:
+    return gap >= LEAST_FAULT and gap > luck
+
+
+def _searched(found: Review, place: int, played: Move) -> list[Said]:
+    """What a search would have played, where it is better beyond luck."""
+    moves = searched_moves(found, place)
+    short = _shortfall(moves, played)
+    if short is None or not _is_fault(*short) or next(iter(moves)) == played:
         return []
     name = found.board.variant.square_name
-    best = next(iter(values))
-    if best == move:
-        return [Said("search.same")]
-    worth = {"value": _score(values[best]), "other": _score(values[move])}
+    best = next(iter(moves))
+    worth = {"value": _score(moves[best].value), "other": _score(moves[played].value)}
     return [Said("search.other", {"from": name(best.source), "to": name(best.target), **worth})]
 
 

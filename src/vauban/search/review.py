@@ -32,9 +32,9 @@ from vauban.notation.moves import Move, MoveText, move_text
 from vauban.notation.position import position_text
 from vauban.notation.records import setups_of
 from vauban.search.analysis import Analysis
-from vauban.search.moments import SMALLEST_SHARE, Moment, find_moments, located
+from vauban.search.moments import SMALLEST_SHARE, Moment, critical_positions, find_moments, located
 from vauban.search.opinion import ask, look
-from vauban.search.search import Search
+from vauban.search.search import Search, SearchConfig
 from vauban.sim.store import Snapshot
 
 AT_ONCE = 64
@@ -46,8 +46,15 @@ NAMED = {"cpu": 100_000, "cuda": 10_000_000}
 positions. Between those, a belief is carried on."""
 ROWS_AT_ONCE = {"cpu": 1024, "cuda": 32768}
 """Samples that are drawn together: more only take more memory."""
-SEARCH_SECONDS = 20.0
-"""For all critical positions together."""
+SEARCHED = SearchConfig(rollouts=192, depth=4)
+"""What a search does at each critical position, unless somebody asks for something else: the same on every machine,
+however slow or busy, so that it finds the same. On one core a position takes about 1.3 seconds in barrage and 2.4 in
+classic, with the models that are shipped; there are seven at most."""
+COMPARED = 8
+"""Moves that it compares: the one that was played and the network's likeliest. All moves would get a handful of
+rollouts each, which say nothing."""
+MOST_SEARCH_SECONDS = 120.0
+"""After so many no further position is begun, and the review says so. For machines that are far slower than usual."""
 
 TOP = 5
 """Moves of a position that are told."""
@@ -83,6 +90,8 @@ class Review:
     """Whether beliefs are what can be told by counting, not those of a network."""
     searches: dict[int, Analysis]
     """Critical positions that have been searched."""
+    unsearched: list[int]
+    """Critical positions that have not been, because the search took too long (`MOST_SEARCH_SECONDS`)."""
     moments: list[Moment]
     seconds: float
 
@@ -113,6 +122,12 @@ class Review:
 
     # ── In words and numbers ─────────────────────────────────────────────────────────────────────
 
+    @property
+    def unsearched_text(self) -> str:
+        """What is to be said where time was too short for all searches; else nothing."""
+        plies = ", ".join(str(place + 1) for place in self.unsearched)
+        return f"Time was short: no search was made before these moves: {plies}." if plies else ""
+
     def to_json(self) -> dict[str, Any]:
         """Everything, for the page and for programs."""
         return {**self.summary_json(), "plies": list(self.plies_json())}
@@ -140,6 +155,7 @@ class Review:
                 for side, found in zip(PLAYERS, (located(self, player) for player in (0, 1)), strict=True)
             },
             "moments": [each.to_json() for each in self.moments],
+            "unsearched": self.unsearched,
             "seconds": round(self.seconds, 3),
         }
 
@@ -180,6 +196,7 @@ class Review:
         found = self.searches.get(position)
         if found is None:
             return None
+        order = [place for place in np.argsort(-found.policy, kind="stable").tolist() if found.visits[place]]
         return [
             {
                 **self._squares_json(self.board.game.decode(found.player, int(found.actions[place]))),
@@ -187,7 +204,7 @@ class Review:
                 "visits": int(found.visits[place]),
                 "p": _rounded(found.policy[place]),
             }
-            for place in np.argsort(-found.policy, kind="stable")[:TOP]
+            for place in order[:TOP]
         ]
 
     def _move_json(self, ply: int, played: Played) -> dict[str, Any]:
@@ -224,6 +241,7 @@ def review(
     model: Model | None,
     *,
     search: Search | None = None,
+    seed: int = 0,
     ended: Outcome | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Review:
@@ -231,7 +249,9 @@ def review(
 
     model: whose networks look at it. Without one, nothing is foreseen, and beliefs are what can be told by counting.
     A model without a belief network counts too.
-    search: looks at the critical positions as well; at most `SEARCH_SECONDS` for all of them.
+    search: looks at the critical positions as well. `Search(model.move, model.belief, SEARCHED)` finds the same however
+    busy the machine is; one with a limit of time finds what that allows.
+    seed: what the chance of the searches depends on.
     ended: how the game ended, where the board cannot tell (`RecordedGame.outcome`): somebody resigned, say.
     progress: is told from time to time which part is done, 0 to 1.
     """
@@ -250,6 +270,7 @@ def review(
         beliefs=[(_counted(each, 0), _counted(each, 1)) for each in pieces],
         counted=model is None or model.belief is None,
         searches={},
+        unsearched=[],
         moments=[],
         seconds=0.0,
     )
@@ -263,7 +284,8 @@ def review(
         if model.belief is not None:
             found = replace(found, beliefs=_believe(found, model.belief, positions, looks, told))
         if search is not None and board.game.history_needed() is not None:
-            found = replace(found, searches=_search(found, search, views, told))
+            searches, unsearched = _search(found, search, views, seed, told)
+            found = replace(found, searches=searches, unsearched=unsearched)
     moments = find_moments(found)
     told.finish()
     return replace(found, moments=moments, seconds=perf_counter() - begun)
@@ -359,18 +381,28 @@ def _foresee(
     return forecasts, found
 
 
-def _search(found: Review, search: Search, views: tuple[Views, Views], told: _Progress) -> dict[int, Analysis]:
-    """Search the positions before the moves of the moments that there are so far."""
-    critical = sorted({each.ply - 1 for each in find_moments(found)} & set(found.outcomes))
-    seconds = SEARCH_SECONDS / max(len(critical), 1)
-    limit = min(seconds, search.config.time or seconds)
+def _search(
+    found: Review, search: Search, views: tuple[Views, Views], seed: int, told: _Progress
+) -> tuple[dict[int, Analysis], list[int]]:
+    """Search the positions before the moves of the moments that there are so far; and where time was too short for it.
+
+    Whoever limits the time of each position has limited that of all.
+    """
+    begun = perf_counter()
+    critical = critical_positions(found)
     searches: dict[int, Analysis] = {}
-    for place in critical:
-        side = views[found.turns[place]]
+    for number, place in enumerate(critical):
+        if not search.config.time and perf_counter() - begun > MOST_SEARCH_SECONDS:
+            return searches, sorted(critical[number:])
+        turn = found.turns[place]
+        side = views[turn]
         assert side.snapshot is not None
-        [searches[place]] = search.analyse(side.snapshot[side.places.index(place)], [place], time=limit)
+        moves = list(dict.fromkeys([found.board.history[place].move, *found.policies[place]]))[:COMPARED]
+        among = [found.board.game.encode(turn, *move) for move in moves]
+        view = side.snapshot[side.places.index(place)]
+        [searches[place]] = search.analyse(view, [seed % 2**64], among=[among])
         told.step(ceil(100 / len(critical)))
-    return searches
+    return searches, []
 
 
 # ── Believing ────────────────────────────────────────────────────────────────────────────────────

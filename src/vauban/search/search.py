@@ -117,18 +117,25 @@ class Search:
         self._draws: dict[tuple[Any, ...], Draws] = {}
         self._sources: dict[bytes, Tensor] = {}
 
-    def analyse(self, views: Snapshot, seeds: Sequence[int] | Seeds, time: float | None = None) -> list[Analysis]:
+    def analyse(
+        self,
+        views: Snapshot,
+        seeds: Sequence[int] | Seeds,
+        time: float | None = None,
+        among: Sequence[Sequence[int]] | None = None,
+    ) -> list[Analysis]:
         """Search positions of one player, who is on turn in all of them: one analysis for each.
 
         seeds: one for each position; the same seed, the same answer, unless there is a limit of time.
         time: seconds for each position, in place of the configuration's; 0 for no limit.
+        among: for each position the actions that are compared; only these get rollouts. Without it, all legal ones do.
         """
         if len(seeds) != len(views):
             raise ConfigurationError(f"{len(views)} positions need as many seeds, not {len(seeds)}")
         config = self.config if time is None else replace(self.config, time=time)
         if config.time:
             self.warm_up(views.game, views.history)
-        return self._analyse(views, np.asarray(seeds, np.uint64), config)
+        return self._analyse(views, np.asarray(seeds, np.uint64), config, among)
 
     def warm_up(self, game: Game, history: int = HISTORY) -> None:
         """Find out what a search costs here, so that the first one already keeps to its time. Done once for a game."""
@@ -155,25 +162,36 @@ class Search:
 
     # ── One search ───────────────────────────────────────────────────────────────────────────────
 
-    def _analyse(self, views: Snapshot, seeds: Seeds, config: SearchConfig) -> list[Analysis]:
+    def _analyse(
+        self, views: Snapshot, seeds: Seeds, config: SearchConfig, among: Sequence[Sequence[int]] | None = None
+    ) -> list[Analysis]:
         begun = perf_counter()
         pace = self.paces.get(views.game.name)
         views = views.to(self.device)
         opinion = ask(self.network, views)
         before = opinion.log_policy.double().exp().cpu().numpy()
         counts = opinion.counts.tolist()
-        plans = [
-            make_plan(count, config.rollouts, config.depth, config.configurations, pace, USED * config.time)
-            for count in counts
+        legal, foreseen = opinion.legal.cpu().numpy(), opinion.outcome.double().cpu().numpy()
+        compared = [
+            _compared(legal[row, :count], None if among is None else among[row]) for row, count in enumerate(counts)
         ]
-        searched = [_likeliest(before[row], plan.moves) for row, plan in enumerate(plans)]
+        plans = [
+            make_plan(len(each), config.rollouts, config.depth, config.configurations, pace, USED * config.time)
+            for each in compared
+        ]
+        searched = [
+            each[_likeliest(before[row, each], plan.moves)]
+            for row, (each, plan) in enumerate(zip(compared, plans, strict=True))
+        ]
         asked = perf_counter()
         hurried = BELIEF in plans[0].cut
         drawn = self._draw_configurations(views, seeds, [plan.configurations for plan in plans], hurried=hurried)
         prepared = perf_counter()
         reached = self._roll_out(views, seeds, opinion.legal, plans, searched, drawn)
         outcomes, visits = _average(before, plans, searched, reached)
-        values = outcomes @ np.array(views.game.utilities)
+        utilities = np.array(views.game.utilities)
+        values = outcomes @ utilities
+        errors = _standard_errors(values.shape, plans, searched, [each @ utilities for each in reached])
         policy = self._update(views.game, opinion, values, config)
         done = perf_counter()
         if config.time and pace is not None:
@@ -181,12 +199,11 @@ class Search:
             drawing = None if hurried else (prepared - asked) / len(plans)
             corrected = pace.corrected((asked - begun) / len(plans), drawing, (done - prepared) / expected)
             self.paces[views.game.name] = corrected
-        legal, foreseen = opinion.legal.cpu().numpy(), opinion.outcome.double().cpu().numpy()
         views = views.to("cpu")
         return [
             Analysis(
                 views[row], legal[row, :count].astype(np.int64), values[row, :count], visits[row, :count],
-                outcomes[row, :count], before[row, :count], policy[row, :count], foreseen[row],
+                errors[row, :count], outcomes[row, :count], before[row, :count], policy[row, :count], foreseen[row],
                 drawn[row].cpu().numpy(), plans[row], (done - begun) / len(plans),
             )
             for row, count in enumerate(counts)
@@ -298,6 +315,14 @@ def _alike(wanted: list[int]) -> Iterator[tuple[int, list[int]]]:
             yield size, rows[start : start + most]
 
 
+def _compared(legal: npt.NDArray[np.int16], among: Sequence[int] | None) -> Ints:
+    """The places of the legal actions that are to be compared, in ascending order."""
+    found = np.arange(len(legal)) if among is None else np.flatnonzero(np.isin(legal, among))
+    if not len(found):
+        raise ConfigurationError("none of the actions that are to be compared is legal")
+    return found
+
+
 def _likeliest(policy: Floats, moves: int) -> Ints:
     """The places of so many moves, the most likely ones, in ascending order."""
     return np.sort(np.argsort(-policy, kind="stable")[:moves])
@@ -323,3 +348,16 @@ def _average(before: Floats, plans: list[Plan], searched: list[Ints], reached: l
         weights = before[row, seen] + np.finfo(np.float64).tiny
         outcomes[row, ~seen] = weights @ outcomes[row, seen] / weights.sum()
     return outcomes, visits
+
+
+def _standard_errors(shape: tuple[int, ...], plans: list[Plan], searched: list[Ints], reached: list[Floats]) -> Floats:
+    """For each position and move the standard error of its value, from the values that its rollouts ended with."""
+    errors = np.full(shape, np.inf)
+    for row, plan in enumerate(plans):
+        moves = np.repeat(searched[row], rollout_counts(plan.rollouts, plan.moves))
+        for move in searched[row]:
+            ends = reached[row][moves == move]
+            ends = ends[~np.isnan(ends)]
+            if len(ends) > 1:
+                errors[row, move] = ends.std(ddof=1) / np.sqrt(len(ends))
+    return errors

@@ -75,11 +75,13 @@ function show(n) {
     const lost = data.pieces.filter(each => each.side === side && latest(each.at, ply) < 0);
     at("lost-" + side).textContent = lost.map(each => data.types[each.kind]).join(", ") || "nothing";
   });
-  rows(at("policy"), data.policy[ply].map(([move, share]) => ({ cells: [move, percent(share)], bar: share })));
-  if (at("arrows").checked) data.policy[ply].forEach(([, share, from, to]) => arrow(from, to, share / 100));
+  const searched = data.searched.includes(ply), considered = data.considered[ply];
+  at("considered").textContent = "What the network would have played" +
+    (searched ? ", and what a search found it worth, from −1 to 1" : "");
+  rows(at("moves"), considered.map(([move, share, , , value, visits]) => ({
+    cells: [move, percent(share), ...(searched ? [value, visits] : [])], bar: share })));
+  if (at("arrows").checked) considered.forEach(([, share, from, to]) => share && arrow(from, to, share / 100));
   for (const link of document.querySelectorAll(".moves a")) link.classList.toggle("now", +link.dataset.ply === ply);
-  at("searched").textContent = data.search[ply] ? "What a search found them worth, from −1 to 1" : "";
-  rows(at("search"), (data.search[ply] || []).map(cells => ({ cells })));
   choice();
   const x = data.left + data.width * ply / Math.max(1, data.says.length - 1);
   for (const line of document.querySelectorAll("line.now")) { line.setAttribute("x1", x); line.setAttribute("x2", x); }

@@ -18,7 +18,7 @@ from vauban import picture
 from vauban.board import Board, Piece
 from vauban.games.stratego.pieces import FLAG, PLAYERS, RANKS, TYPES
 from vauban.notation.moves import Move
-from vauban.search.moments import Moment, searched_values
+from vauban.search.moments import Moment, searched_moves
 from vauban.search.review import Review, all_positions
 
 CELL, LEFT, TOP = 40, 20, 4
@@ -96,10 +96,7 @@ def _game_section(found: Review, start: Board) -> str:
         f'<h3>{side.capitalize()} expects: win, draw, loss</h3><div class="bar" id="bar-{player}" role="img"></div>'
         for player, side in enumerate(PLAYERS)
     )
-    moves = (
-        '<h3>What the network would have played</h3><table id="policy"></table>'
-        '<h3 id="searched"></h3><table id="search"></table>'
-    )
+    moves = '<h3 id="considered"></h3><table id="moves"></table>'
     fallen = "".join(
         f'<p class="fallen"><b class="{side}">{side}</b> <span id="lost-{player}"></span></p>'
         for player, side in enumerate(PLAYERS)
@@ -194,8 +191,8 @@ def _data(found: Review) -> dict[str, Any]:
         "pieces": list(pieces.values()),
         "says": ["The start.", *(_says(found, n) for n in plies[1:])],
         "wdl": [[None if each is None else [round(share, 3) for share in each] for each in pair] for pair in outcomes],
-        "policy": [_policy(found, n) for n in plies],
-        "search": {n: _searched(found, n) for n in found.searches},
+        "considered": [_considered(found, n) for n in plies],
+        "searched": sorted(found.searches),
         "moves": [[], *(list(played.move) for played in found.board.history)],
         "cell": {"width": CELL, "height": CELL},
         "chosen": next(
@@ -215,15 +212,25 @@ def _viewer(found: Review) -> int:
     return 0 if ended is None or ended.winner is None else ended.winner
 
 
-def _policy(found: Review, n: int) -> list[tuple[str, int, int, int]]:
-    """The likely moves of a position, the one that was played marked, with their shares in percent and squares."""
-    rows = [(move, round(100 * share)) for move, share in found.policies.get(n, {}).items()]
-    return [(_move_words(found, n, move), share, *move) for move, share in rows[:MOST_MOVES] if share]
+def _considered(found: Review, n: int) -> list[tuple[str, int, int, int, str, str]]:
+    """The likely moves of a position and those that a search tried first, each once, the one that was played marked.
 
-
-def _searched(found: Review, n: int) -> list[tuple[str, str]]:
-    rows = list(searched_values(found, n).items())[:MOST_MOVES]
-    return [(_move_words(found, n, move), f"{value:+.2f}".replace("-", "−")) for move, value in rows]
+    Of each: its words, the network's share in percent, its squares, what a search found it worth and by how many
+    rollouts.
+    """
+    shares = {move: round(100 * share) for move, share in found.policies.get(n, {}).items()}
+    searched = searched_moves(found, n)
+    likely = [move for move in list(shares)[:MOST_MOVES] if shares[move]]
+    tried = set(list(searched)[:MOST_MOVES])
+    rows = []
+    for move in shares:  # the likeliest first
+        if move not in likely and move not in tried:
+            continue
+        worth = searched.get(move)
+        value = "" if worth is None else f"{worth.value:+.2f}".replace("-", "−")
+        visits = "" if worth is None else f"{worth.visits} rollouts"
+        rows.append((_move_words(found, n, move), shares[move], *move, value, visits))
+    return rows
 
 
 def _move_words(found: Review, n: int, move: Move) -> str:
@@ -271,9 +278,10 @@ def _moments_section(found: Review, boards: list[Board]) -> str:
     if not found.moments:
         return ""
     items = "".join(_moment(found, boards, number, each) for number, each in enumerate(found.moments, 1))
+    left = f"<p>{escape(found.unsearched_text)}</p>" if found.unsearched else ""
     return (
         "<section><h2>The moments that decided it</h2><p>Each picture shows the board just before the move, with all "
-        f'pieces open, and the move as an arrow.</p><ol class="moments">{items}</ol></section>'
+        f'pieces open, and the move as an arrow.</p><ol class="moments">{items}</ol>{left}</section>'
     )
 
 

@@ -41,8 +41,6 @@ GRACE = 1.0
 PATIENCE = 5.0
 """Seconds that a process has to end by itself."""
 QUEUE = 1024
-SEARCH_SECONDS = 1.5
-"""For each position of a game that a search looks back on."""
 WORSE, BETTER, QUIET = -0.1, 0.1, 40
 """A draw is taken below the first value, and up to the second after so many plies without a battle."""
 REASONS = {"own": ("less", "even", "more", "play"), "counted": ("weaker", "quiet", "stronger", "play")}
@@ -169,14 +167,14 @@ class ReviewGame:
         from vauban.agents import make_agent
         from vauban.agents.net import ModelAgent
         from vauban.notation.records import read_games
-        from vauban.search.review import review
-        from vauban.search.search import Search, SearchConfig
+        from vauban.search.review import SEARCHED, review
+        from vauban.search.search import Search
 
         [game] = read_games(self.record)
         assert game.board is not None
         agent = None if self.agent is None else make_agent(self.agent)
         model = agent.model if isinstance(agent, ModelAgent) else None
-        search = None if model is None else Search(model.move, model.belief, SearchConfig(time=SEARCH_SECONDS))
+        search = None if model is None else Search(model.move, model.belief, SEARCHED)
         return review(game.board, model, search=search, ended=game.outcome, progress=tell).to_json()
 
 

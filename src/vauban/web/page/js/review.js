@@ -288,7 +288,7 @@ class ReviewScreen {
       return;
     }
     if (this.abort.signal.aborted) return;
-    const { plies, moments, model } = this.review;
+    const { plies, moments, model, unsearched = [] } = this.review;
     const valued = plies.some(({ values }) => values && SIDES.some((side) => typeof values[side] === "number"));
     this.curve = valued ? new Graph(plies, moments, (ply) => this.go(ply)) : null;
     this.graph.replaceChildren(
@@ -333,6 +333,9 @@ class ReviewScreen {
             ),
           )
         : el("p", { class: "quiet" }, t("moments.none")),
+      unsearched.length
+        ? el("p", { class: "quiet" }, t("review.unsearched", { moves: unsearched.map((ply) => ply + 1).join(", ") }))
+        : "",
     );
     this.#render();
   }
