@@ -355,9 +355,11 @@ def _standard_errors(shape: tuple[int, ...], plans: list[Plan], searched: list[I
     errors = np.full(shape, np.inf)
     for row, plan in enumerate(plans):
         moves = np.repeat(searched[row], rollout_counts(plan.rollouts, plan.moves))
-        for move in searched[row]:
-            ends = reached[row][moves == move]
-            ends = ends[~np.isnan(ends)]
-            if len(ends) > 1:
-                errors[row, move] = ends.std(ddof=1) / np.sqrt(len(ends))
+        valid = ~np.isnan(reached[row])
+        moves, ends = moves[valid], reached[row][valid]
+        counts = np.bincount(moves, minlength=shape[1])
+        means = np.bincount(moves, ends, shape[1]) / np.maximum(counts, 1)
+        squares = np.bincount(moves, (ends - means[moves]) ** 2, shape[1])
+        several = counts > 1
+        errors[row, several] = np.sqrt(squares[several] / ((counts - 1) * counts)[several])
     return errors
