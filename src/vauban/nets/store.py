@@ -174,8 +174,8 @@ def strength_row(told: Mapping[str, Any], command: str, date: str) -> dict[str, 
     for noted in told.get("notes", []):
         if noted["note"].startswith(FAILED):
             raise ModelError(
-                f"{noted['agent']!r} broke down in {noted['games']} of the games ({noted['note']}), and games that end so "
-                "say nothing about strength: play the match again with agents that can play it"
+                f"{noted['agent']!r} broke down in {noted['games']} of the games ({noted['note']}), and games that end "
+                "so say nothing about strength: play the match again with agents that can play it"
             )
     agent, opponent = told["agents"]
     kept = {key: told[key] for key in STRENGTH}
