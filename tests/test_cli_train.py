@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 
 from vauban.agents.cadet import CadetAgent
 from vauban.cli.main import app
+from vauban.cli.main import run as main
 from vauban.cli.train import command_text, make_evaluator, stopped_by_signals
 from vauban.cli.train_display import Display, done_line, duration, estimate_lines, line
 from vauban.errors import ConfigurationError, VaubanError
@@ -243,6 +244,38 @@ def test_what_cannot_be_trained_is_said_in_a_sentence(config: Path, arguments: l
     with pytest.raises(VaubanError, match=words):
         told("train", *arguments)
     assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["train", "small.toml", "--device", "cpu", "--set", "iterations=1", "--out", "a_file"],
+        ["train", "small.toml", "--device", "cpu", "--set", "iterations=1", "--out", "a_file/below"],
+        ["models", "card", "run", "--name", "mine", "--out", "a_file"],
+    ],
+)
+def test_a_file_in_the_place_of_a_folder_is_said_in_a_sentence(
+    config: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Run.begin(parse_config(SMALL), Path("run")).save()
+    Path("a_file").write_text("kept")
+    monkeypatch.setattr(sys, "argv", ["vauban", *arguments])
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capfd.readouterr().err
+    assert ended.value.code == 2 and said.startswith("error: a_file") and "cannot be used as asked" in said, said
+    assert Path("a_file").read_text() == "kept"
+
+
+def test_a_configuration_that_is_no_utf_8_is_refused(config: Path) -> None:
+    config.write_bytes(b"# caf\xe9\n" + config.read_bytes())
+    with pytest.raises(ConfigurationError, match="small.toml is no UTF-8, from byte 5 on: save it as UTF-8"):
+        told("train", "small.toml")
+    Run.begin(parse_config(SMALL), Path("run"))
+    Path("run/config.toml").write_bytes(config.read_bytes())
+    with pytest.raises(ConfigurationError, match="run/config.toml is no UTF-8"):
+        told("train", "--resume", "run")
 
 
 def test_a_run_that_memory_has_no_room_for_says_which_settings_to_change(config: Path) -> None:

@@ -607,6 +607,7 @@ def test_what_cannot_be_analysed_is_said(file: str, tmp_path: Path) -> None:
     for arguments, words in (
         ((file, "--agent", "cadet"), "does not tell what it thinks: take net:MODEL or search:MODEL"),
         ((file, "--ply", "3", "--html", "x.html", "--agent", "none"), "--html is for a whole game"),
+        ((file, "--html", "nowhere/x.html", "--agent", "none"), "nowhere/x.html cannot be written: No such file"),
         ((str(micro),), "say who looks at it, e.g. --agent"),
         ((board.text,), "a position does not tell its variant"),
     ):

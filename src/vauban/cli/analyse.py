@@ -11,7 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from vauban.cli.output import console, print_json, progress_bar
+from vauban.cli.output import check_files, complaining, console, print_json, progress_bar
 from vauban.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -224,6 +224,7 @@ def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path
     from vauban.cli.replay import Replay
     from vauban.search.review import review
 
+    check_files(html=html)
     recorded = _recorded(file, number)
     board = _at(recorded, file, number, None)
     thinker = _looking_back(agent, recorded.variant.name, seed)
@@ -241,7 +242,9 @@ def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path
     if html is not None:
         from vauban.web.report import report_html
 
-        html.write_text(report_html(found, recorded.headers, replay.verdict().rstrip(".")), encoding="utf-8")
+        page = report_html(found, recorded.headers, replay.verdict().rstrip("."))
+        with complaining(html):
+            html.write_text(page, encoding="utf-8")
     if as_json:
         for each in found.plies_json():
             print(json_module.dumps(each, allow_nan=False))

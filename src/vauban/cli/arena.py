@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from vauban import __version__
-from vauban.cli.output import Json, console, errors, print_json, progress_bar, started_as
+from vauban.cli.output import Json, check_files, complaining, console, errors, print_json, progress_bar, started_as
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
 
@@ -109,7 +109,7 @@ def match(
         raise ConfigurationError(f"a match is played by two agents, and these are {len(pair)}: {_listed(pair)}")
     hypotheses = _hypotheses(sprt, alpha, beta)
     seed = _fresh_seed() if seed is None else seed
-    _check_files(save=save, html=html)
+    check_files(save=save, html=html)
     given = {"variant": variant, "setups": setups, "memory": memory}
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     played = Match(pair[0], pair[1], games, rules=rules, seed=seed, time=time, **chosen)
@@ -217,7 +217,7 @@ def tournament(
     """
     from vauban.arena.report import report_json, report_text
 
-    _check_files(file, save=save, html=html)
+    check_files(file, save=save, html=html)
     taking_part = tuple(agents or ())
     if gauntlet is not None and taking_part and gauntlet not in taking_part:
         taking_part = (gauntlet, *taking_part)
@@ -374,7 +374,7 @@ def _executor(workers: int | None, ray: str | None, games: int) -> Iterator[Exec
 def _write_games(path: Path, texts: Iterable[str], count: int) -> None:
     """Write records, an empty line between them; each game has to be gone through once more for its battles."""
     with (
-        _complaining(path),
+        complaining(path),
         path.open("w", encoding="utf-8") as file,
         progress_bar(f"writing {path.name}", count) as move,
     ):
@@ -402,33 +402,8 @@ def _write_page(path: Path | None, report: dict[str, Any], title: str, condition
         from vauban.arena.report_html import report_html
 
         page = report_html(report, title, conditions)
-        with _complaining(path):
+        with complaining(path):
             path.write_text(page, encoding="utf-8")
-
-
-def _check_files(tournament: Path | None = None, **outputs: Path | None) -> None:
-    """Refuse files that cannot be written, or that are one, before hours are spent on what was to be in them."""
-    taken = {} if tournament is None else {tournament.resolve(): "the tournament's own file"}
-    for option, path in outputs.items():
-        if path is None:
-            continue
-        if path.resolve() in taken:
-            raise ConfigurationError(f"--{option} {path} is {taken[path.resolve()]} as well: name another file")
-        taken[path.resolve()] = f"--{option}"
-        there = path.exists()
-        with _complaining(path):
-            path.open("a").close()
-            if not there:
-                path.unlink()
-
-
-@contextmanager
-def _complaining(path: Path) -> Iterator[None]:
-    """Say in a sentence why a file cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        raise ConfigurationError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _fresh_seed() -> int:

@@ -108,3 +108,9 @@ def run() -> None:
         sys.exit(2)
     except BrokenPipeError:
         sys.exit(0)
+    except OSError as error:
+        named = (
+            f"{error.filename} cannot be used as asked ({error.strerror}): name another" if error.filename else error
+        )
+        complain(str(named))
+        sys.exit(2)

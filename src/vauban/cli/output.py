@@ -1,4 +1,4 @@
-"""What all commands share: tables, progress, JSON on the last line, complaints."""
+"""What all commands share: tables, progress, JSON on the last line, complaints, files to be written."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from vauban.errors import ConfigurationError
 
 console = Console()
 errors = Console(stderr=True)
@@ -55,3 +57,28 @@ def progress_bar(what: str, total: int | None = None) -> Iterator[Any]:
             bar.update(task, completed=done, description=text or what, total=total)
 
         yield move
+
+
+def check_files(tournament: Path | None = None, **outputs: Path | None) -> None:
+    """Refuse files that cannot be written, or that are one, before hours are spent on what was to be in them."""
+    taken = {} if tournament is None else {tournament.resolve(): "the tournament's own file"}
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        if path.resolve() in taken:
+            raise ConfigurationError(f"--{option} {path} is {taken[path.resolve()]} as well: name another file")
+        taken[path.resolve()] = f"--{option}"
+        there = path.exists()
+        with complaining(path):
+            path.open("a").close()
+            if not there:
+                path.unlink()
+
+
+@contextmanager
+def complaining(path: Path) -> Iterator[None]:
+    """Say in a sentence why a file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be written: {error.strerror}") from error

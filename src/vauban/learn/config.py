@@ -71,16 +71,23 @@ class RunConfig:
 def load_config(name: str, changes: Sequence[str] = ()) -> RunConfig:
     """A preset or a TOML file, with changes `key=value` (keys of tables with dots: `moves.games=512`)."""
     if name.endswith(".toml"):
-        try:
-            text = Path(name).read_text(encoding="utf-8")
-        except OSError as error:
-            raise ConfigurationError(f"{name} cannot be read: {error.strerror}") from error
+        text = read_config(Path(name))
     else:
         known = presets()
         if name not in known:
             raise ConfigurationError(f"there is no preset {name!r}: {nearest(name, list(known))}; or give a .toml file")
         text = known[name]
     return parse_config(text, changes, name)
+
+
+def read_config(path: Path) -> str:
+    """The text of a configuration."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path} is no UTF-8, from byte {error.start} on: save it as UTF-8") from error
 
 
 def presets() -> dict[str, str]:

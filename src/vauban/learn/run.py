@@ -31,7 +31,7 @@ from vauban.learn.ancestry import check_same, model_checkpoint
 from vauban.learn.belief_run import BeliefRun
 from vauban.learn.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint, under
 from vauban.learn.collect import Collector, Window
-from vauban.learn.config import RunConfig, config_text, parse_config
+from vauban.learn.config import RunConfig, config_text, parse_config, read_config
 from vauban.learn.metrics import COLLAPSED, Journal
 from vauban.learn.moves import MoveLearner
 from vauban.learn.setups import SetupLearner
@@ -495,7 +495,7 @@ def run_config(folder: Path, changes: Sequence[str] = ()) -> RunConfig:
     path = folder / CONFIG
     if not path.exists():
         raise ConfigurationError(f"there is no run in {folder}: it has no config.toml")
-    return parse_config(path.read_text(encoding="utf-8"), changes, str(path))
+    return parse_config(read_config(path), changes, str(path))
 
 
 def _load_optimiser(optimiser: torch.optim.Optimizer, saved: Mapping[str, Any]) -> None:
