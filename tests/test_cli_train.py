@@ -219,6 +219,7 @@ def test_show_prints_a_configuration_that_can_be_read_back() -> None:
         (["--resume", "runs/x", "--from", "classic"], "has its own networks"),
         (["laptop-tiny", "--from", "clasic"], "did you mean 'classic'"),
         (["small.toml", "--from", "classic"], "plays classic, not 'tiny'"),
+        (["small.toml", "--from", ""], "there is no model"),
         (["laptop-tin"], "did you mean 'laptop-tiny'"),
         (["small.toml", "--device", "gpu"], "auto, cpu or cuda"),
         (
@@ -555,6 +556,12 @@ def test_matches_in_which_an_agent_broke_down_are_refused(config: Path) -> None:
     ):
         told("models", "card", "run", "--name", "mine", "--matches", "matches.jsonl")
     assert not Path("models").exists()
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b"])
+def test_a_model_is_called_by_what_a_folder_can_be_called_by(name: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"without slashes, not '{name}'"):
+        told("models", "card", "runs/small", "--name", name)
 
 
 def test_a_folder_without_a_run_has_no_card(config: Path) -> None:

@@ -227,6 +227,10 @@ def with_nan(weights: Weights) -> Weights:
         (lambda w: {**w, "extra": torch.ones(3)}, "extra is no weight of this network"),
         (lambda w: {**w, "module.norm_out.bias": w["norm_out.bias"]}, "norm_out.bias is there twice"),
         (lambda w: {**w, "value_head.bias": torch.ones(1)}, "value_head.bias has the shape (1,) instead of (3,)"),
+        (
+            lambda w: {**w, "value_head.bias": torch.ones(3).long()},
+            "value_head.bias holds torch.int64, and weights are",
+        ),
         (lambda w: {**w, "qk_proj.weight": torch.ones(64, 31)}, "qk_proj.weight has the shape (64, 31) instead of"),
         (lambda w: {**w, "embedder.weight": torch.ones(32, 539)}, "the network sees 539 inputs where 643 are known"),
         (with_nan, "norm.bias holds numbers that are not finite"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import weakref
 from copy import deepcopy
 from dataclasses import replace
@@ -125,6 +126,8 @@ def test_absent_actions_stay_absent_and_a_search_without_any_pull_is_refused() -
     assert mirror_descent(torch.tensor([0.3, torch.nan]), absent, absent, 0.1, 0.1).exp().tolist() == [1.0, 0.0]
     with pytest.raises(ConfigurationError, match="not both 0"):
         SearchConfig(alpha=0, beta=0)
+    with pytest.raises(ConfigurationError, match="alpha and beta are finite"):
+        SearchConfig(alpha=math.inf)
 
 
 # ── Allocation ───────────────────────────────────────────────────────────────────────────────────

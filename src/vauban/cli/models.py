@@ -14,6 +14,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from vauban.cli.output import Json, console, print_json
+from vauban.errors import ConfigurationError
 
 CURVE_ROWS = 8
 """So many rows of a run's curve are shown, evenly chosen."""
@@ -153,6 +154,8 @@ def make_card(
     """
     from vauban.learn.card import make_model
 
+    if name in ("", ".", "..") or Path(name).name != name:
+        raise ConfigurationError(f"a model is called by a name that a folder can have, without slashes, not {name!r}")
     folder = out or Path("models") / name
     card = make_model(run, folder, name, matches or [])
     if json:

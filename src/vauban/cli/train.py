@@ -97,7 +97,7 @@ def train(
         workers = join_workers(place, config.patience)
         command = command_text(preset, resume, changes, workers.count, out, model)
         if preset is not None:
-            run = Run.begin(config, folder, place, workers, evaluator, load_trained(model) if model else None)
+            run = Run.begin(config, folder, place, workers, evaluator, None if model is None else load_trained(model))
         else:
             run = Run.resume(folder, place, workers, changes, evaluator)
         with _no_room_is_said(config, place, folder, run):
@@ -213,7 +213,7 @@ def command_text(
         local = os.environ["LOCAL_WORLD_SIZE"]
         start = ["torchrun", f"--nnodes={workers // int(local)}", f"--nproc-per-node={local}", "-m", "vauban"]
     what = [preset] if preset else ["--resume", str(resume)]
-    where = [*(["--from", model] if model else []), *(["--out", str(out)] if out else [])]
+    where = [*([] if model is None else ["--from", model]), *(["--out", str(out)] if out else [])]
     return shlex.join([*start, "train", *what, *where, *(part for change in changes for part in ("--set", change))])
 
 

@@ -67,6 +67,13 @@ class RunConfig:
     belief: BeliefRunConfig = field(default_factory=BeliefRunConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
 
+    def __post_init__(self) -> None:
+        for name in ("iterations", "minutes", "save_every"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ConfigurationError(f"{name} must be a number from 0, not {getattr(self, name)}")
+        if not self.patience > 0:
+            raise ConfigurationError(f"patience must be more than 0 minutes, not {self.patience}")
+
 
 def load_config(name: str, changes: Sequence[str] = ()) -> RunConfig:
     """A preset or a TOML file, with changes `key=value` (keys of tables with dots: `moves.games=512`)."""
@@ -129,6 +136,8 @@ def _build(kind: Any, value: Any, where: str) -> Any:
     if get_origin(kind) in (Union, types.UnionType):
         options = [each for each in get_args(kind) if each is not type(None)]
         return None if value is False and type(None) in get_args(kind) else _build(options[0], value, where)
+    if isinstance(value, float) and math.isnan(value):
+        raise ConfigurationError(f"{where} is a number, not {value}")
     if kind is PowerLaw and isinstance(value, (int, float)) and not isinstance(value, bool):
         return PowerLaw(float(value))
     if dataclasses.is_dataclass(kind):

@@ -87,8 +87,9 @@ class MoveConfig:
                 raise ConfigurationError(f"{name} of the moves must not be negative, and is {getattr(self, name)}")
         if not 0 <= self.average < 1:
             raise ConfigurationError(f"average of the moves must be in [0, 1), not {self.average}")
-        if self.gradient_norm <= 0:
-            raise ConfigurationError(f"gradient_norm of the moves must be more than 0, not {self.gradient_norm}")
+        for name, value in (("gradient_norm", self.gradient_norm), ("learning_rate", self.learning_rate.coefficient)):
+            if value <= 0:
+                raise ConfigurationError(f"{name} of the moves must be more than 0, not {value}")
 
 
 class Batch(NamedTuple):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from vauban.errors import ConfigurationError
+
 
 @dataclass(frozen=True)
 class PowerLaw:
@@ -14,6 +16,12 @@ class PowerLaw:
     decay: float = 0.0
     floor: float = 0.0
     ceiling: float = math.inf
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.coefficient < math.inf and 0 <= self.decay < math.inf and 0 <= self.floor <= self.ceiling):
+            raise ConfigurationError(
+                f"a schedule has a coefficient and a decay from 0, and a floor from 0 to its ceiling: {self}"
+            )
 
     def at(self, iteration: int) -> float:
         """The number for an iteration."""

@@ -226,6 +226,8 @@ def convert(
             wanted[0] //= len(theirs)
         for name in theirs:
             _check_shape(name, tensors[name], wanted, path)
+            if not tensors[name].is_floating_point():
+                raise ModelError(f"{path}: {name} holds {tensors[name].dtype}, and weights are floating-point numbers")
         joined = torch.cat([tensors[name].float() for name in theirs])
         weights[ours] = joined[0] if ours == "positions" else joined
     if architecture.part == "move":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -14,8 +16,8 @@ def mirror_descent(values: Tensor, log_policy: Tensor, log_magnet: Tensor, alpha
     That is π ∝ [exp(values) · magnetᵅ · policyᵝ]^(1 / (α + β)) (Ataraxos, equations 7 and 8). Actions that are not
     there have a magnet of −inf, and get −inf.
     """
-    if not (alpha >= 0 and beta >= 0 and alpha + beta > 0):
-        raise ConfigurationError(f"alpha and beta are 0 or more, and not both 0: alpha={alpha}, beta={beta}")
+    if not (alpha >= 0 and beta >= 0 and 0 < alpha + beta < math.inf):
+        raise ConfigurationError(f"alpha and beta are finite, 0 or more, and not both 0: alpha={alpha}, beta={beta}")
     absent = log_magnet == -torch.inf
     scores = values.masked_fill(absent, 0.0)
     for weight, logarithms in ((alpha, log_magnet), (beta, log_policy)):
