@@ -214,6 +214,51 @@ def test_a_setup_with_the_longest_name_makes_no_screen_wider(visit):
     visitor.fits()
 
 
+OUTSIDE = """() => [...document.querySelectorAll("main *, dialog *, .toast *")]
+    .filter(each => each.checkVisibility() && !each.closest(".unseen, .moves, table, svg"))
+    .filter(each => each.getBoundingClientRect().right > innerWidth + 1).map(each => each.textContent.slice(0, 60))"""
+"""What stands beyond the right edge of the screen, whether one can scroll there or not."""
+ASKING = """import("/static/js/dom.js").then(({toast}) => void toast("Confirm each move before it is played?",
+    {seconds: 60, actions: [["Yes, confirm", () => {}]]}))"""
+"""A message that asks something."""
+
+
+def test_text_of_twice_the_size_fits_on_a_phone(visit):
+    visitor = visit(viewport={"width": 360, "height": 740}, reduced_motion="reduce")
+    page = visitor.page
+    page.add_init_script("addEventListener('DOMContentLoaded', () => document.documentElement.style.fontSize = '200%')")
+    found: dict[str, list[str]] = {}
+
+    def look(name: str) -> None:
+        visitor.picture(f"twice-{name}")
+        visitor.fits()
+        found[name] = page.evaluate(OUTSIDE)
+
+    visitor.open()
+    assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == "32px"
+    for screen in SCREENS:
+        _go(visitor, screen)
+        look(screen or "home")
+    player = visitor.start()
+    page.evaluate(ASKING)
+    visitor.see(".toast .small")
+    look("toast")
+    page.locator(".toast .close").click()
+    player.turns(2)
+    look("game")
+    if not player.over():
+        visitor.resign()
+    page.locator("dialog.end").get_by_role("button", name="Look back").click()
+    visitor.see(".graph path.value.red")
+    page.locator(".review .cell[aria-label*=flag]").first.click()
+    visitor.see(".bars li")
+    look("review")
+    while page.evaluate("(({value, max}) => value < max)(document.querySelector('.transport input'))"):
+        page.keyboard.press("ArrowRight")
+        visitor.fits()
+    assert {name: bad for name, bad in found.items() if bad} == {}
+
+
 def _side(thing: Locator) -> float:
     box = thing.bounding_box()
     assert box is not None
@@ -253,8 +298,10 @@ REVIEWED = SIZES | {"small tablet": (768, 1024), "wide phone": (480, 740), "smal
 
 def test_looking_back_the_board_covers_nothing_that_has_the_focus(visit):
     visitor = visit(reduced_motion="reduce")
-    visitor.start().turns(2)
-    visitor.resign()
+    player = visitor.start()
+    player.turns(2)
+    if not player.over():
+        visitor.resign()
     page = visitor.page
     page.locator("dialog.end").get_by_role("button", name="Look back").click()
     visitor.see(".graph path.value.red")
