@@ -243,6 +243,9 @@ def test_text_of_twice_the_size_fits_on_a_phone(visit):
     page.evaluate(ASKING)
     visitor.see(".toast .small")
     look("toast")
+    visitor.button("Help and keys").click()
+    look("help")
+    page.keyboard.press("Escape")
     page.locator(".toast .close").click()
     player.turns(2)
     look("game")
@@ -257,6 +260,18 @@ def test_text_of_twice_the_size_fits_on_a_phone(visit):
         page.keyboard.press("ArrowRight")
         visitor.fits()
     assert {name: bad for name, bad in found.items() if bad} == {}
+
+
+def test_the_help_leaves_most_of_a_phone_to_what_the_keys_do(visit):
+    visitor = visit(**PHONE)
+    visitor.open()
+    visitor.button("Help and keys").tap()
+    visitor.see(".keys dd")
+    visitor.picture("help-phone")
+    keys, does = (visitor.page.locator(f".keys {each}").first.bounding_box() for each in ("dt", "dd"))
+    assert keys is not None and does is not None
+    assert does["width"] > 2 * keys["width"]
+    assert visitor.page.evaluate(OUTSIDE) == []
 
 
 def _side(thing: Locator) -> float:
