@@ -274,6 +274,30 @@ def test_the_help_leaves_most_of_a_phone_to_what_the_keys_do(visit):
     assert visitor.page.evaluate(OUTSIDE) == []
 
 
+HEADED = (481, 540, 600, 640, 655, 700)
+"""Widths between those of a phone and those that have room for everything."""
+
+
+def test_the_header_has_no_row_of_icons_alone(visit):
+    visitor = visit(viewport={"width": 640, "height": 400})
+    page = visitor.open().page
+    rows = {}
+    for width in HEADED:
+        page.set_viewport_size({"width": width, "height": 400})
+        boxes = [page.locator(f"header {each}").bounding_box() for each in (".brand", ".tools")]
+        tops = [each["y"] + each["height"] / 2 for each in boxes if each is not None]
+        rows[width] = abs(tops[0] - tops[1]) < 8
+    assert rows == dict.fromkeys(HEADED, True)
+    # In a game on such a screen the whole board is on it, from its first row to its last.
+    page.set_viewport_size({"width": 640, "height": 400})
+    visitor.start()
+    page.evaluate("scrollTo(0, 0)")
+    visitor.picture("header-large-text")
+    board = visitor.see(".table .board").bounding_box()
+    assert board is not None and board["y"] + board["height"] <= 400
+    visitor.fits()
+
+
 def _side(thing: Locator) -> float:
     box = thing.bounding_box()
     assert box is not None
