@@ -214,6 +214,90 @@ def test_a_setup_with_the_longest_name_makes_no_screen_wider(visit):
     visitor.fits()
 
 
+OUTSIDE = """() => [...document.querySelectorAll("main *, dialog *, .toast *")]
+    .filter(each => each.checkVisibility() && !each.closest(".unseen, .moves, table, svg"))
+    .filter(each => each.getBoundingClientRect().right > innerWidth + 1).map(each => each.textContent.slice(0, 60))"""
+"""What stands beyond the right edge of the screen, whether one can scroll there or not."""
+ASKING = """import("/static/js/dom.js").then(({toast}) => void toast("Confirm each move before it is played?",
+    {seconds: 60, actions: [["Yes, confirm", () => {}]]}))"""
+"""A message that asks something."""
+
+
+def test_text_of_twice_the_size_fits_on_a_phone(visit):
+    visitor = visit(viewport={"width": 360, "height": 740}, reduced_motion="reduce")
+    page = visitor.page
+    page.add_init_script("addEventListener('DOMContentLoaded', () => document.documentElement.style.fontSize = '200%')")
+    found: dict[str, list[str]] = {}
+
+    def look(name: str) -> None:
+        visitor.picture(f"twice-{name}")
+        visitor.fits()
+        found[name] = page.evaluate(OUTSIDE)
+
+    visitor.open()
+    assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == "32px"
+    for screen in SCREENS:
+        _go(visitor, screen)
+        look(screen or "home")
+    player = visitor.start()
+    page.evaluate(ASKING)
+    visitor.see(".toast .small")
+    look("toast")
+    visitor.button("Help and keys").click()
+    look("help")
+    page.keyboard.press("Escape")
+    page.locator(".toast .close").click()
+    player.turns(2)
+    look("game")
+    if not player.over():
+        visitor.resign()
+    page.locator("dialog.end").get_by_role("button", name="Look back").click()
+    visitor.see(".graph path.value.red")
+    page.locator(".review .cell[aria-label*=flag]").first.click()
+    visitor.see(".bars li")
+    look("review")
+    while page.evaluate("(({value, max}) => value < max)(document.querySelector('.transport input'))"):
+        page.keyboard.press("ArrowRight")
+        visitor.fits()
+    assert {name: bad for name, bad in found.items() if bad} == {}
+
+
+def test_the_help_leaves_most_of_a_phone_to_what_the_keys_do(visit):
+    visitor = visit(**PHONE)
+    visitor.open()
+    visitor.button("Help and keys").tap()
+    visitor.see(".keys dd")
+    visitor.picture("help-phone")
+    keys, does = (visitor.page.locator(f".keys {each}").first.bounding_box() for each in ("dt", "dd"))
+    assert keys is not None and does is not None
+    assert does["width"] > 2 * keys["width"]
+    assert visitor.page.evaluate(OUTSIDE) == []
+
+
+HEADED = (481, 540, 600, 640, 655, 700)
+"""Widths between those of a phone and those that have room for everything."""
+
+
+def test_the_header_has_no_row_of_icons_alone(visit):
+    visitor = visit(viewport={"width": 640, "height": 400})
+    page = visitor.open().page
+    rows = {}
+    for width in HEADED:
+        page.set_viewport_size({"width": width, "height": 400})
+        boxes = [page.locator(f"header {each}").bounding_box() for each in (".brand", ".tools")]
+        tops = [each["y"] + each["height"] / 2 for each in boxes if each is not None]
+        rows[width] = abs(tops[0] - tops[1]) < 8
+    assert rows == dict.fromkeys(HEADED, True)
+    # In a game on such a screen the whole board is on it, from its first row to its last.
+    page.set_viewport_size({"width": 640, "height": 400})
+    visitor.start()
+    page.evaluate("scrollTo(0, 0)")
+    visitor.picture("header-large-text")
+    board = visitor.see(".table .board").bounding_box()
+    assert board is not None and board["y"] + board["height"] <= 400
+    visitor.fits()
+
+
 def _side(thing: Locator) -> float:
     box = thing.bounding_box()
     assert box is not None
@@ -253,8 +337,10 @@ REVIEWED = SIZES | {"small tablet": (768, 1024), "wide phone": (480, 740), "smal
 
 def test_looking_back_the_board_covers_nothing_that_has_the_focus(visit):
     visitor = visit(reduced_motion="reduce")
-    visitor.start().turns(2)
-    visitor.resign()
+    player = visitor.start()
+    player.turns(2)
+    if not player.over():
+        visitor.resign()
     page = visitor.page
     page.locator("dialog.end").get_by_role("button", name="Look back").click()
     visitor.see(".graph path.value.red")
