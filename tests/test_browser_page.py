@@ -520,6 +520,22 @@ def test_shares_that_round_to_nothing_are_not_told_as_nothing(visit):
     assert shares == ["1 %", "< 1 %", "99 %"]
 
 
+def test_a_move_that_only_a_search_has_tried_is_shown_with_its_weight_for_the_network(visit):
+    found = (
+        visit()
+        .open()
+        .page.evaluate(
+            """async () => {
+            const {considered} = await import("/static/js/analysis.js");
+            const policy = [{from: "a4", to: "a5", p: 0.6}];
+            const search = [{from: "b4", to: "b5", value: 0.1, visits: 24, before: 0.05, p: 0.9}];
+            return considered({policy, search});
+        }"""
+        )
+    )
+    assert [(move["from"], move["p"], move.get("value")) for move in found] == [("a4", 0.6, None), ("b4", 0.05, 0.1)]
+
+
 def test_the_first_minute_teaches_the_game(visit):
     visitor = visit()
     page = visitor.open().page

@@ -371,10 +371,14 @@ def test_a_search_looks_at_the_critical_positions_only(model: Model) -> None:
     plies = found.to_json()["plies"]
     assert plies[30]["search"] is None or 30 in found.searches
     best = plies[47]["search"][0]
-    assert set(best) == {"from", "to", "value", "visits", "p"} and len(plies[47]["search"]) <= 5
+    assert set(best) == {"from", "to", "value", "visits", "before", "p"} and len(plies[47]["search"]) <= 5
     analysis = found.searches[47]
     chosen = found.board.game.action_text(1, int(analysis.actions[analysis.policy.argmax()]))
     assert best["from"] + best["to"] == chosen
+    shares = {each["from"] + each["to"]: each["p"] for each in plies[47]["policy"]}
+    same = [(each["before"], shares.get(each["from"] + each["to"])) for each in plies[47]["search"]]
+    assert [share for share, other in same if other is not None] == [other for _, other in same if other is not None]
+    assert any(other is not None for _, other in same)
 
 
 def test_the_move_that_was_played_is_compared_with_the_likeliest_ones_by_enough_rollouts(model: Model) -> None:

@@ -202,6 +202,7 @@ class Review:
                 **self._squares_json(self.board.game.decode(found.player, int(found.actions[place]))),
                 "value": _rounded(found.values[place]),
                 "visits": int(found.visits[place]),
+                "before": _rounded(found.before[place]),
                 "p": _rounded(found.policy[place]),
             }
             for place in order[:TOP]

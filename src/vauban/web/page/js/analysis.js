@@ -36,7 +36,9 @@ export function chances(wdl) {
 /** The moves of the policy and of the search, each once: {from, to, p, value, visits}. */
 export function considered({ policy, search }) {
   const found = new Map();
-  for (const move of [...(search ?? []), ...(policy ?? [])]) {
+  // Of both the network's own share: what a search makes of it is told by its value.
+  const searched = (search ?? []).map(({ before, ...move }) => ({ ...move, p: before }));
+  for (const move of [...searched, ...(policy ?? [])]) {
     const name = move.from + move.to;
     found.set(name, { ...found.get(name), ...move });
   }
