@@ -22,6 +22,9 @@ PATIENCE = 60.0
 """Seconds that the page may take to show something: agents may have to be compiled first."""
 MOST_BYTES = 500_000
 """What all files of the page may weigh together."""
+ICON = "/static/icon.svg"
+"""Chromium asks for it when it has time, perhaps only after the page was left, and then refuses it to itself. That it
+is served is seen by its answers."""
 FIRST_PAINT = """new Promise(done => new PerformanceObserver(list => {
     const [first] = list.getEntriesByName("first-contentful-paint");
     if (first) done(first.startTime);
@@ -104,7 +107,7 @@ class Visitor:
     # ── What is watched ──────────────────────────────────────────────────────────────────────────
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
+        if message.type in ("error", "warning") and ICON not in message.text + message.location["url"]:
             self.complaints.append(f"console: {message.text}")
 
     def _request(self, request: Request) -> None:
@@ -114,7 +117,7 @@ class Visitor:
 
     def _failed(self, request: Request) -> None:
         # What was still on its way when the page was left is given up by the browser itself.
-        if request.failure != "net::ERR_ABORTED":
+        if request.failure != "net::ERR_ABORTED" and not request.url.endswith(ICON):
             self.complaints.append(f"failed: {request.method} {request.url}: {request.failure}")
 
     def _finished(self, request: Request) -> None:
