@@ -109,8 +109,6 @@ def run() -> None:
     except BrokenPipeError:
         sys.exit(0)
     except OSError as error:
-        named = (
-            f"{error.filename} cannot be used as asked ({error.strerror}): name another" if error.filename else error
-        )
-        complain(str(named))
+        file = error.filename
+        complain(f"{file} cannot be used as asked ({error.strerror}): name another" if file else str(error))
         sys.exit(2)

@@ -274,9 +274,7 @@ def stopped_by_signals(run: Run, display: Display) -> Iterator[None]:
 
 
 @contextmanager
-def _no_room_is_said(
-    config: RunConfig, device: torch.device, folder: Path, run: Run | None = None
-) -> Iterator[None]:  # fmt: skip
+def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path, run: Run | None = None) -> Iterator[None]:
     """When memory is not enough, say what to lower: of the moves, or of the belief if the run is that far."""
     from vauban.learn.run import CONFIG
 
