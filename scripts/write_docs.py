@@ -324,9 +324,9 @@ METRICS = """# Metrics
 {notice}
 
 What a [training run](training.md) says about itself: a line of `metrics.jsonl` for each iteration, in the run's folder,
-and the same in TensorBoard (`pip install tensorboard`, then `tensorboard --logdir runs`). A star stands for what
-varies: the name of an end, or of an agent. Lines of the belief, which is trained when moves are done, have the metrics
-`belief.*`.
+and the same in TensorBoard (`pip install "vauban-games[train]"`, then `tensorboard --logdir runs`). A star stands for
+what varies: the name of an end, or of an agent. Lines of the belief, which is trained when moves are done, have the
+metrics `belief.*`.
 
 {groups}
 ## What to look at

@@ -538,7 +538,7 @@ def test_a_missing_library_is_reported_with_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delitem(sys.modules, f"vauban.envs.{module}")
-    with pytest.raises(ImportError, match=re.escape(f'needs {library}: pip install "vauban[envs]"')):
+    with pytest.raises(ImportError, match=re.escape(f'needs {library}: pip install "vauban-games[envs]"')):
         importlib.import_module(f"vauban.envs.{module}")
 
 

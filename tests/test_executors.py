@@ -161,7 +161,7 @@ def test_a_worker_that_is_told_to_end_while_the_compiler_calls_it_back_ends_in_s
 
 def test_without_ray_a_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ConfigurationError, match=r"pip install \"\.\[ray\]\""):
+    with pytest.raises(ConfigurationError, match=r"pip install \"vauban-games\[ray\]\""):
         RayExecutor()
 
 

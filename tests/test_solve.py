@@ -282,7 +282,7 @@ def test_without_scipy_a_linear_program_says_what_it_needs(kuhn: Tree, monkeypat
     for module in ("scipy", "scipy.optimize", "scipy.sparse"):
         monkeypatch.setitem(sys.modules, module, None)
     for solve in (lambda: solve_tree(kuhn), lambda: solve_matrix([[1, 0], [0, 1]])):
-        with pytest.raises(ConfigurationError, match=re.escape('this needs scipy: pip install ".[solve]"')):
+        with pytest.raises(ConfigurationError, match=re.escape('need scipy: pip install "vauban-games[solve]"')):
             solve()
 
 

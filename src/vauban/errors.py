@@ -1,4 +1,12 @@
-"""What can go wrong, by kind. Every message says what is wrong, where, and what would be right."""
+"""The errors Vauban raises on purpose, by kind. Every message says what is wrong, where, and what would be right."""
+
+DISTRIBUTION = "vauban-games"
+"""The name that pip knows Vauban by; the import and the command are called `vauban`."""
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs the libraries of an extra of pyproject.toml; it works in any folder."""
+    return f'pip install "{DISTRIBUTION}[{extra}]"'
 
 
 class VaubanError(Exception):

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from vauban import __version__
 from vauban.arena.match import FinishedGame, Match
 from vauban.arena.processes import become_worker, process_context, start_server
-from vauban.errors import ConfigurationError, VaubanError
+from vauban.errors import ConfigurationError, VaubanError, install_command
 
 ATTEMPTS = 3
 """So often a job is begun whose process is ended from outside; then something about it ends processes."""
@@ -238,7 +238,7 @@ class RayExecutor:
         try:
             import ray
         except ImportError as error:
-            raise ConfigurationError('a Ray cluster needs ray: pip install ".[ray]"') from error
+            raise ConfigurationError(f"a Ray cluster needs ray: {install_command('ray')}") from error
         self._ray: Any = ray
         self._mine = not ray.is_initialized()
         if self._mine:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vauban.envs.table import BOUND, Mask, Observed, Pool, Table, check_render_mode, render_modes
-from vauban.errors import ConfigurationError, IllegalActionError
+from vauban.errors import ConfigurationError, IllegalActionError, install_command
 from vauban.games.base import Game, nearest
 from vauban.games.base import game as find_game
 from vauban.games.base import names as game_names
@@ -26,7 +26,7 @@ try:
     import gymnasium
     from gymnasium import spaces
 except ImportError as error:
-    raise ImportError('vauban.envs.gymnasium needs Gymnasium: pip install "vauban[envs]"') from error
+    raise ImportError(f"vauban.envs.gymnasium needs Gymnasium: {install_command('envs')}") from error
 
 SIDES = ("first", "second", "alternate")
 PATIENCE = 1000

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from vauban.envs.table import BOUND, Mask, Observed, Pool, Table, check_render_mode, render_modes
-from vauban.errors import ConfigurationError
+from vauban.errors import ConfigurationError, install_command
 from vauban.games.base import Game, nearest
 
 try:
@@ -26,7 +26,7 @@ try:
     from pettingzoo import AECEnv
     from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 except ImportError as error:
-    raise ImportError('vauban.envs.pettingzoo needs PettingZoo: pip install "vauban[envs]"') from error
+    raise ImportError(f"vauban.envs.pettingzoo needs PettingZoo: {install_command('envs')}") from error
 
 
 def env(

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import FunctionType, MappingProxyType
 from typing import Any, cast
 
-from vauban.errors import ConfigurationError
+from vauban.errors import ConfigurationError, install_command
 
 CPU, CUDA = "cpu", "cuda"
 
@@ -125,7 +125,7 @@ def cuda() -> Any:
         import numba_cuda  # noqa: F401  (numba has a module `cuda` of its own, which is no longer kept up)
         from numba import cuda as module
     except ImportError as error:
-        raise ConfigurationError('device "cuda" needs numba-cuda: pip install ".[cuda]"') from error
+        raise ConfigurationError(f'device "cuda" needs numba-cuda: {install_command("cuda")}') from error
     from numba.core import config
 
     # A batch may be smaller than the GPU; that is the caller's choice.

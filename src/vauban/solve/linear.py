@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vauban.errors import ConfigurationError
+from vauban.errors import ConfigurationError, install_command
 from vauban.solve.policies import joined
 from vauban.solve.tree import Table, Tree
 
@@ -141,5 +141,5 @@ def _scipy() -> Any:
         import scipy.optimize
         import scipy.sparse
     except ImportError as error:
-        raise ConfigurationError('this needs scipy: pip install ".[solve]"') from error
+        raise ConfigurationError(f"linear programs need scipy: {install_command('solve')}") from error
     return scipy
