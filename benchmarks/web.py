@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import http.client
 import json
 import os
 import random
@@ -39,10 +40,12 @@ ARRIVING = 10.0
 MOVE_EVERY = 5.0
 """Seconds in which a person makes a move, in life."""
 MOST_MS, GROWTH = 200, 0.1
+REQUESTS = 200
+"""Requests that are timed, one after the other, before anybody plays."""
 
 
 def serve(port: int, folder: str) -> None:
-    """The server: as `vauban.web.serve` makes it, without the pause before an answer."""
+    """Run the server as `vauban.web.serve` makes it, behind its own listener, without the pause before an answer."""
     import uvicorn
 
     from vauban.arena.executors import cores
@@ -50,13 +53,25 @@ def serve(port: int, folder: str) -> None:
     from vauban.web.host import Host, Settings
     from vauban.web.levels import levels
     from vauban.web.limits import Limits
-    from vauban.web.serve import configuration
+    from vauban.web.serve import configuration, listen
     from vauban.web.shelf import Shelf
 
     host = Host(Shelf(Path(folder) / "games.sqlite"), levels(), Settings(delay=0.0, workers=cores(), warm_up=False))
     config = configuration(make_app(host, Limits(paced=False), own_names("127.0.0.1")))
-    config.port = port
-    uvicorn.Server(config).run()
+    uvicorn.Server(config).run(sockets=[listen("127.0.0.1", port)])
+
+
+def time_requests(port: int) -> float:
+    """Ask for what is offered again and again over one open connection; returns the median in milliseconds."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    waits = []
+    for _ in range(REQUESTS):
+        asked = time.perf_counter()
+        connection.request("GET", "/api/offer")
+        connection.getresponse().read()
+        waits.append(time.perf_counter() - asked)
+    connection.close()
+    return round(1000 * statistics.median(waits), 2)
 
 
 def say(line: str) -> None:
@@ -265,7 +280,9 @@ def main() -> None:
                     time.sleep(0.1)
             against = {"kind": "watch", "red": options.level, "blue": options.level}
             load.post("/api/games", {"variant": options.variant, "against": against, **setup})
-            found = asyncio.run(measure(options, port, server.pid))
+            requests = {"request_p50_ms": time_requests(port)}
+            say(f"a request, nobody playing: {requests['request_p50_ms']} ms")
+            found = requests | asyncio.run(measure(options, port, server.pid))
         finally:
             server.terminate()
             server.wait(20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import random
@@ -21,7 +22,7 @@ from vauban.web.app import make_app, own_names
 from vauban.web.host import Host, Settings
 from vauban.web.levels import Level, levels
 from vauban.web.limits import SOCKETS, Limits
-from vauban.web.serve import configuration
+from vauban.web.serve import configuration, listen
 from vauban.web.shelf import Shelf
 
 PATIENCE = 180.0
@@ -200,8 +201,7 @@ class Server(Talk):
     ) -> None:
         quick = Settings(delay=0.0, watch_delay=0.0, warm_up=False)
         self.host = Host(Shelf(shelf), among or levels(), settings or quick)
-        listener = socket.socket()
-        listener.bind(("127.0.0.1", 0))
+        listener = listen("127.0.0.1", 0)
         super().__init__(listener.getsockname()[1])
         self.limits = Limits(paced, sockets=sockets)
         app = make_app(self.host, self.limits, own_names("127.0.0.1", name))
@@ -211,6 +211,11 @@ class Server(Talk):
         self._thread = threading.Thread(target=self._server.run, args=([listener],), daemon=True)
         self._thread.start()
         wait_until(lambda: self._server.started)
+
+    @property
+    def connections(self) -> list[asyncio.BaseTransport]:
+        """The server's ends of all open connections."""
+        return [each.transport for each in self._server.server_state.connections]
 
     def close(self) -> None:
         self._server.should_exit = True

@@ -54,7 +54,7 @@ def serve(
     server that stands before this one is called: through it others come, even to one that is on loopback.
     """
     names = own_names(host, name)
-    listener = _listen(host, port)
+    listener = listen(host, port)
     prepare()  # it takes longer than all that follows, and somebody may want to play at once
     _warm_up()
     port = listener.getsockname()[1]
@@ -131,11 +131,12 @@ class _Server(uvicorn.Server):
                 threading.Thread(target=webbrowser.open, args=(self._address,), daemon=True).start()
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    """A socket on the port, or on a free one if the usual port is taken."""
+def listen(host: str, port: int) -> socket.socket:
+    """Open a listening socket on the port, or on a free one if the usual port is taken. Port 0: any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for choice in (port, 0) if port == PORT else (port,):
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        # With the protocol named, asyncio sets TCP_NODELAY on what is accepted: small answers are sent at once.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         if os.name == "posix":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
