@@ -10,6 +10,9 @@ import pytest
 from browser import CUT, PHONE, Player, Visitor, cross, friends, hotseat
 from playwright.sync_api import Locator, Page, expect
 
+from vauban.board import Board
+from vauban.notation.records import write_game
+
 pytest_plugins = ["browser_fixtures"]
 pytestmark = pytest.mark.xdist_group("browser-looks")
 
@@ -346,6 +349,12 @@ def test_looking_back_the_board_covers_nothing_that_has_the_focus(visit):
     visitor.see(".graph path.value.red")
     visitor.button("One move on").click()
     visitor.see(".chip")
+    for size, (width, height) in WIDE.items():
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate("scrollTo(0, 0)")
+        visitor.picture(f"looking-back-{size.replace(' ', '-')}")
+        hidden = [part for part in (".board", ".graph", ".moves") if not _on_screen(page, f".review {part}")]
+        assert hidden == [], f"not on a {size}"
     found: dict[str, set[str]] = {}
     for size, (width, height) in REVIEWED.items():
         page.set_viewport_size({"width": width, "height": height})
@@ -374,6 +383,52 @@ def test_looking_back_the_board_covers_nothing_that_has_the_focus(visit):
     page.locator(".review .cell[tabindex='0']").focus()
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     assert page.evaluate("scrollY") == 500
+
+
+WIDE = {
+    "laptop": (1280, 800), "full screen": (1920, 1080), "large screen": (2560, 1440), "small laptop": (1024, 768),
+    "low window": (1100, 620), "tablet": (820, 1180), "small tablet": (768, 1024), "tablet on its side": (1180, 820),
+}  # fmt: skip
+"""Screens on which there is room for the board, the moves and the graph at once."""
+CURRENT = """() => {
+    const list = document.querySelector(".review .moves"), box = list.getBoundingClientRect();
+    const now = list.querySelector("[aria-current]").getBoundingClientRect();
+    return now.top >= box.top - 1 && now.bottom <= box.bottom + 1 && list.scrollHeight > list.clientHeight + 100;
+}"""
+"""Whether the list of moves scrolls by itself, and shows the current one."""
+
+
+def _on_screen(page: Page, selector: str) -> bool:
+    box, size = page.locator(selector).first.bounding_box(), page.viewport_size
+    assert box is not None and size is not None
+    inside = box["x"] >= 0 and box["y"] >= 0
+    return inside and box["x"] + box["width"] <= size["width"] and box["y"] + box["height"] <= size["height"]
+
+
+def test_looking_back_on_a_long_game_the_moves_scroll_beside_the_board(visit):
+    board = Board.from_setups("FBO..NS./BGO.M..N/........", "FBO..NS./BGO.M..N/........", "duel")
+    for number in range(99):
+        for moves in (("g1h1", "f1e1", "h1g1", "e1f1"), ("b8a8", "c8d8", "a8b8", "d8c8")):
+            board.push(moves[number % 4])
+    visitor = visit(reduced_motion="reduce")
+    page = visitor.open("#/import").page
+    page.get_by_label("Or paste it here").fill(write_game(board))
+    visitor.button("Open").click()
+    visitor.see(".graph-place", has_text="There is no network for this variant")
+    hidden = []
+    for name, (width, height) in (WIDE | REVIEWED).items():
+        page.set_viewport_size({"width": width, "height": height})
+        for ply in (99, 198, 1):
+            page.locator(".transport input").fill(str(ply))
+            page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            if not page.evaluate(CURRENT):
+                hidden.append(f"{name}: move {ply} in its list")
+        page.evaluate("scrollTo(0, 0)")
+        visitor.fits()
+        if name in WIDE:
+            parts = (".board", ".moves", ".graph-place", ".transport")
+            hidden += [f"{name}: {part}" for part in parts if not _on_screen(page, f".review {part}")]
+    assert hidden == []
 
 
 # ── For the ear ───────────────────────────────────────────────────────────────────────────────────

@@ -11,6 +11,8 @@ export class MoveList {
     this.chosen = chosen;
     this.shown = [];
     this.element = el("ol", { class: "moves", "aria-label": t("moves"), tabindex: "0", "data-empty": t("moves.none") });
+    // A list that becomes lower, because the window does, still shows the current move.
+    new ResizeObserver(() => this.#follow()).observe(this.element);
   }
 
   /** Show these moves; marks the one after which the board stands. */
@@ -24,11 +26,15 @@ export class MoveList {
     for (const move of moves.slice(same)) this.element.append(this.#item(move));
     this.shown = [...moves];
     this.element.querySelector("[aria-current]")?.removeAttribute("aria-current");
-    const current = this.element.children[at - 1]?.firstChild;
-    if (!current) return;
-    current.setAttribute("aria-current", "true");
-    // Scrolling the list alone: scrollIntoView would move the page under a finger.
-    const item = current.parentElement;
+    this.element.children[at - 1]?.firstChild.setAttribute("aria-current", "true");
+    this.#follow();
+  }
+
+  /** Scroll the list, and nothing else, so that it shows the current move. */
+  #follow() {
+    // scrollIntoView would move the page under a finger.
+    const item = this.element.querySelector("[aria-current]")?.parentElement;
+    if (!item) return;
     if (item.offsetTop < this.element.scrollTop) this.element.scrollTop = item.offsetTop;
     const below = item.offsetTop + item.offsetHeight - this.element.clientHeight;
     if (below > this.element.scrollTop) this.element.scrollTop = below;

@@ -177,13 +177,11 @@ class ReviewScreen {
             step("sign-on", "review.on", () => this.ply + 1),
             step("sign-last", "review.last", () => this.moves.length),
             this.scrubber,
-          ),
-          el(
-            "div",
-            { class: "line" },
             button([drawing("sign-new", "sign"), t("play_on")], () => this.#playOn()),
           ),
         ),
+        this.graph,
+        el("section", { class: "box review-moves" }, el("h2", {}, t("moves")), this.list.element),
         el(
           "div",
           { class: "review-side" },
@@ -205,12 +203,10 @@ class ReviewScreen {
               this.#render();
             }),
           ),
-          this.graph,
           this.wdl,
           this.moments,
           this.policy,
           this.beliefs,
-          el("section", { class: "box" }, el("h2", {}, t("moves")), this.list.element),
           el("section", { class: "box" }, el("h2", {}, t("share")), el("div", { class: "line" }, this.#share())),
         ),
       ),
@@ -310,7 +306,6 @@ class ReviewScreen {
             ),
           ]
         : [el("p", { class: "quiet" }, t("review.no_model"))]),
-      model ? el("p", { class: "quiet" }, t("review.model", { model })) : "",
     );
     this.moments.replaceChildren(
       el("h2", {}, t("moments")),
@@ -336,6 +331,7 @@ class ReviewScreen {
       unsearched.length
         ? el("p", { class: "quiet" }, t("review.unsearched", { moves: unsearched.map((ply) => ply + 1).join(", ") }))
         : "",
+      model ? el("p", { class: "quiet" }, t("review.model", { model })) : "",
     );
     this.#render();
   }
