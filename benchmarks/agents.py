@@ -20,10 +20,11 @@ import sys
 import time
 from collections.abc import Iterator
 
-from vauban.arena.executors import ExecutorError, Here, Job, Processes
 from vauban.arena.match import FORFEIT, OWN, FinishedGame, Match
-from vauban.arena.schedule import Schedule
+from vauban.arena.schedule import Job, Schedule
 from vauban.arena.statistics import summary
+from vauban.work.base import WorkError
+from vauban.work.executors import Here, Processes
 
 SCRIPTED = ("charger", "cadet", "fox", "hunter", "hunter:finish=1", "thermal", "thermal:refuse=1", "prober")
 LEARNED = ("net", "search", "search-mcts")
@@ -92,7 +93,7 @@ def main() -> None:
         play(wanted, done, asked)
     except KeyboardInterrupt:
         stopped = "\nstopped early"
-    except ExecutorError as error:
+    except WorkError as error:
         stopped = f"\nstopped: {error}"
     for match, finished in zip(wanted, done, strict=True):
         if finished:
@@ -108,7 +109,7 @@ def play(wanted: list[Match], done: list[list[FinishedGame]], asked: argparse.Na
     for place, games in side_by_side(wanted) if asked.device == "cuda" else spread(wanted, asked.workers):
         lost = [game.result.note for game in games if game.result.end == FORFEIT]
         if lost:  # not by playing worse: such games say nothing about strength
-            raise ExecutorError(f"{len(lost)} of {len(games)} games were forfeited, the first since: {lost[0]}")
+            raise WorkError(f"{len(lost)} of {len(games)} games were forfeited, the first since: {lost[0]}")
         done[place] += games
         played = sum(map(len, done))
         print(f"{played} games, {time.perf_counter() - begun:.0f} s", end="\r", file=sys.stderr, flush=True)

@@ -48,13 +48,13 @@ def serve(port: int, folder: str) -> None:
     """Run the server as `vauban.web.serve` makes it, behind its own listener, without the pause before an answer."""
     import uvicorn
 
-    from vauban.arena.executors import cores
     from vauban.web.app import make_app, own_names
     from vauban.web.host import Host, Settings
     from vauban.web.levels import levels
     from vauban.web.limits import Limits
     from vauban.web.serve import configuration, listen
     from vauban.web.shelf import Shelf
+    from vauban.work.processes import cores
 
     host = Host(Shelf(Path(folder) / "games.sqlite"), levels(), Settings(delay=0.0, workers=cores(), warm_up=False))
     config = configuration(make_app(host, Limits(paced=False), own_names("127.0.0.1")))

@@ -15,12 +15,13 @@ from pathlib import Path
 import pytest
 from contenders import Dice, KillsAlways, KillsOnce, Rogue, plain
 
-from vauban.arena.executors import ExecutorError, Here, Job, Processes, RayExecutor
 from vauban.arena.match import Match
 from vauban.arena.play import play_games
-from vauban.arena.schedule import play_match
+from vauban.arena.schedule import Job, play_match
 from vauban.arena.sprt import Hypotheses, Sprt
 from vauban.errors import ConfigurationError
+from vauban.work.base import WorkError
+from vauban.work.executors import Here, Processes, RayExecutor
 
 
 def wait_until(true: Callable[[], object], seconds: float = 60) -> None:
@@ -70,13 +71,13 @@ def test_a_job_whose_process_is_killed_is_played_again(tmp_path: Path) -> None:
 
 def test_a_job_that_always_ends_its_process_is_given_up_with_a_sentence() -> None:
     match = Match(KillsAlways, "random", 2, "tiny")
-    with pytest.raises(ExecutorError, match="games 0–1 of kills-always – random: .* by signal 9, 3 times"):
+    with pytest.raises(WorkError, match="games 0–1 of kills-always – random: .* by signal 9, 3 times"):
         play_match(match, Processes(2))
 
 
 def test_what_is_wrong_with_a_job_is_said_where_it_was_handed_out() -> None:
     job = Job(Match("random", "random", 2, "tiny"), (0, 1), version="0.0.1")
-    with pytest.raises(ExecutorError, match="install the same version everywhere"):
+    with pytest.raises(WorkError, match="install the same version everywhere"):
         list(Processes(1).run([job]))
 
 
@@ -103,9 +104,9 @@ from functools import partial
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from contenders import Lingers
-from vauban.arena.executors import Processes
 from vauban.arena.match import Match
 from vauban.arena.schedule import play_match
+from vauban.work.executors import Processes
 if __name__ == "__main__":
     play_match(Match(partial(Lingers, Path({folder!r})), "random", 8, "tiny"), Processes(2))
 """
@@ -134,9 +135,9 @@ def test_the_number_of_workers_is_checked() -> None:
 
 def test_ctrl_c_does_not_reach_the_process_that_is_copied_while_it_imports() -> None:
     program = (
-        "import vauban.arena.processes as e\n"
+        "from vauban.work.processes import prepare\n"
         "from multiprocessing import forkserver\n"
-        "e.start_server(e.process_context('vauban.arena.play'))\n"
+        "prepare(['vauban.arena.play'])\n"
         "print(open(f'/proc/{forkserver._forkserver._forkserver_pid}/status').read())\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -146,7 +147,7 @@ def test_ctrl_c_does_not_reach_the_process_that_is_copied_while_it_imports() -> 
 
 CALLED_BACK = """
 import ctypes, os, signal
-from vauban.arena.processes import become_worker
+from vauban.work.processes import become_worker
 become_worker()
 ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGTERM))()
 print("it went on")
@@ -182,7 +183,7 @@ def test_a_ray_cluster_of_two_workers_plays_the_same_games() -> None:
         assert cluster.workers == 2
         assert [plain(game) for game in play_match(match, cluster)] == expected
         old = Job(match, (0, 1), version="0.0.1")
-        with pytest.raises(ExecutorError, match="install the same version everywhere"):
+        with pytest.raises(WorkError, match="install the same version everywhere"):
             list(cluster.run([old]))
     finally:
         cluster.close()

@@ -16,11 +16,11 @@ import pytest
 from test_executors import wait_until
 from test_match import RESIGNS_AT_ONCE
 
-from vauban.arena.executors import Processes
 from vauban.arena.report import report_json
 from vauban.arena.tournament import Settings, Tournament, TournamentError
 from vauban.errors import ConfigurationError
 from vauban.notation.records import read_games
+from vauban.work.executors import Processes
 
 COLUMNS = "pairing, number, red, blue, winner, end, plies, note, red_setup, blue_setup, moves"
 

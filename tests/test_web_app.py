@@ -35,8 +35,9 @@ from vauban.web.host import Settings
 from vauban.web.levels import Level, levels
 from vauban.web.limits import SOCKETS_OF_ONE, Limits
 from vauban.web.table import OFFER_PAUSE
-from vauban.web.thinking import ChooseSetup, ThinkingError, WeighDraw
+from vauban.web.thinking import ChooseSetup, WeighDraw
 from vauban.words import ENDS
+from vauban.work.base import WorkError
 
 DUEL = "FBO..NS./BGO.M..N/........"
 HOUR = {"kind": "bronstein", "minutes": 60, "seconds": 0}
@@ -443,11 +444,9 @@ def test_a_worker_that_is_killed_in_a_game_is_replaced_and_the_game_goes_on(serv
         seat.my_turn()
         seat.do("move", **{"from": "e3", "to": "e4"})
         seat.until(lambda sight: sight["thinking"] is not None)
-        workers = server.host.deep.workers
-        wait_until(lambda: any(worker.process is not None and worker.process.pid for worker in workers))
-        for worker in workers:
-            if worker.process is not None and worker.process.pid:
-                os.kill(worker.process.pid, signal.SIGKILL)
+        wait_until(lambda: server.host.deep.pids)
+        for pid in server.host.deep.pids:
+            os.kill(pid, signal.SIGKILL)
         assert seat.until(lambda sight: sight["ply"] == 2)["turn"] == "red"
 
 
@@ -501,7 +500,7 @@ def test_whoever_loads_a_network_makes_no_quick_opponent_wait():
             play_quietly(seat, random.Random(3), 4)
             seat.do("offer_draw")
             assert seat.until(lambda sight: sight["note"])["note"]["kind"] == "draw"
-        assert all(worker.process is None for worker in server.host.quick.workers)
+        assert not server.host.quick.pids
     finally:
         server.close()
 
@@ -668,7 +667,7 @@ def test_a_review_that_failed_is_told_once_and_forgotten_if_nobody_asks_again(se
         return server.ask("GET", f"/api/games/{each['game']}/review", secret=each["seats"]["red"])[0]
 
     async def broken(*_):
-        raise ThinkingError("The wheel is broken.")
+        raise WorkError("The wheel is broken.")
 
     with monkeypatch.context() as patch:
         patch.setattr(reviews.thinking, "ask", broken)
@@ -741,7 +740,7 @@ def test_a_rematch_that_could_not_be_made_leaves_no_room_behind(server, monkeypa
         async def fail_when_all_are_gone(*_):
             while room.clients:
                 await asyncio.sleep(0.01)
-            raise ThinkingError("There is no setup.")
+            raise WorkError("There is no setup.")
 
         monkeypatch.setattr(server.host, "_new_table", fail_when_all_are_gone)
         seat.do("rematch")
@@ -1309,6 +1308,6 @@ def test_the_setup_that_every_page_begins_with_waits_for_no_process():
     server = Server()
     try:
         assert server.post("/api/setups", variant="barrage", kind="human")["setup"]
-        assert all(worker.process is None for worker in server.host.quick.workers)
+        assert not server.host.quick.pids
     finally:
         server.close()

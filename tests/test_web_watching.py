@@ -36,7 +36,7 @@ def sit(server: Server, made: dict[str, Any]) -> Seat:
 
 def nobody_thinks(server: Server) -> bool:
     """Whether no process of those that think long is at work: one that was given up is ended."""
-    return all(worker.process is None for worker in server.host.deep.workers)
+    return not server.host.deep.pids
 
 
 def test_a_paused_game_waits_and_goes_on_move_by_move(server):

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from vauban.arena.executors import Executor, Here, Job
+from vauban import __version__
 from vauban.arena.match import FinishedGame, Match
 from vauban.arena.sprt import Sprt
+from vauban.work.base import Executor, Tell, WorkError
+from vauban.work.executors import Here
 
 SECONDS = 4.0
 """A job that took less is followed by larger ones: they show progress often enough, and little is lost with one."""
@@ -19,6 +22,34 @@ GROWTH = 4
 """How many times as large the next job is. Many games at once cost hardly more than few, so speed is no guide."""
 LARGEST = 256
 """Games of a job: more at once are no faster."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Some games of a match: a task for an executor."""
+
+    match: Match
+    numbers: tuple[int, ...]
+    version: str = __version__
+    """Vauban's version where the job was made: games of another might differ."""
+    modules: ClassVar = ("vauban.arena.play",)
+
+    def run(self, tell: Tell) -> list[FinishedGame]:
+        """Play the games."""
+        from vauban.arena.play import (
+            play_games,  # brings torch along, which the process that hands out jobs can do without
+        )
+
+        if self.version != __version__:
+            raise WorkError(
+                f"a worker has Vauban {__version__}, and the match was begun with {self.version}: "
+                "install the same version everywhere"
+            )
+        return play_games(self.match, self.numbers)
+
+    def __str__(self) -> str:
+        last = f"–{self.numbers[-1]}" if len(self.numbers) > 1 else ""
+        return f"games {self.numbers[0]}{last} of {' – '.join(self.match.names)}"
 
 
 class Schedule:

@@ -23,7 +23,6 @@ from types import TracebackType
 from typing import Any
 
 from vauban import __version__
-from vauban.arena.executors import Executor, Here
 from vauban.arena.match import MEMORY, FinishedGame, Match, mixed, record_text
 from vauban.arena.results import GameResult
 from vauban.arena.schedule import Schedule
@@ -32,6 +31,8 @@ from vauban.games.base import nearest
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.variants import Variant
 from vauban.notation.game import parse_variant_headers, variant_headers
+from vauban.work.base import Executor
+from vauban.work.executors import Here
 
 APPLICATION = 0x56415542  # "VAUB", by which the file is known for what it is
 FORMAT = 1

@@ -23,10 +23,10 @@ from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
 
 if TYPE_CHECKING:
-    from vauban.arena.executors import Executor
     from vauban.arena.results import GameResult
     from vauban.arena.sprt import Hypotheses
     from vauban.arena.tournament import Tournament
+    from vauban.work.base import Executor
 
 INTERRUPTED = 130
 
@@ -358,7 +358,8 @@ def _written(value: Any) -> str:
 @contextmanager
 def _executor(workers: int | None, ray: str | None, games: int) -> Iterator[Executor]:
     """Where games are played, as the options say."""
-    from vauban.arena.executors import Here, Processes, RayExecutor, cores
+    from vauban.work.executors import Here, Processes, RayExecutor
+    from vauban.work.processes import cores
 
     if ray is not None:
         cluster = RayExecutor(None if ray == "local" else ray, workers)

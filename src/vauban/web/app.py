@@ -36,8 +36,8 @@ from vauban.web.reviews import ReviewError
 from vauban.web.rooms import Client
 from vauban.web.shelf import ClearedError, ConflictError, ShelfError, UnreadableError
 from vauban.web.table import Table, TableError
-from vauban.web.thinking import BusyError, ThinkingError
 from vauban.words import sentence
+from vauban.work.base import BusyError, WorkError
 
 PAGE = Path(__file__).with_name("page")
 SIT_SECONDS = 10.0
@@ -234,7 +234,7 @@ def code_of(error: VaubanError) -> tuple[int, str]:
             return paces[error.code], error.code
         return (409 if error.code in ("phase", "over", "turn", "offer", "invitation") else 400), error.code
     kinds: list[tuple[type[VaubanError], int, str]] = [
-        (NoSuchGameError, 404, "game"), (BusyError, 503, "busy"), (ThinkingError, 502, "thinking"),
+        (NoSuchGameError, 404, "game"), (BusyError, 503, "busy"), (WorkError, 502, "thinking"),
         (ReviewError, 502, "review"), (ConflictError, 409, "conflict"), (ClearedError, 410, "cleared"),
         (UnreadableError, 500, "unreadable"), (ShelfError, 503, "shelf"),
     ]  # fmt: skip

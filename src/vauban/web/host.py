@@ -33,18 +33,11 @@ from vauban.web.reviews import Reviews
 from vauban.web.rooms import Client, Room, numbered
 from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
 from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, TableError, new_table
-from vauban.web.thinking import (
-    BusyError,
-    ChooseMove,
-    ChooseSetup,
-    DrawHidden,
-    Thinking,
-    WarmUp,
-    WeighDraw,
-    draw_setup,
-)
+from vauban.web.thinking import ChooseMove, ChooseSetup, DrawHidden, WarmUp, WeighDraw, draw_setup, thinkers
 from vauban.web.wishes import read_setup, read_side, read_squares, read_switch, read_words, read_yes
 from vauban.words import oddities, sentence
+from vauban.work.base import BusyError
+from vauban.work.pool import Pool
 
 Json = dict[str, Any]
 
@@ -97,8 +90,8 @@ class Host:
         self.levels = tuple(levels)
         self.settings = settings or Settings()
         # Whoever thinks long has processes of his own, and so has looking back: no other game waits for them.
-        self.quick = Thinking(self.settings.workers, warm_ups=self._warm_ups(True))
-        self.deep = Thinking(self.settings.workers, warm_ups=self._warm_ups(False))
+        self.quick = thinkers(self.settings.workers, warm_ups=self._warm_ups(True))
+        self.deep = thinkers(self.settings.workers, warm_ups=self._warm_ups(False))
         self.reviews = Reviews(shelf, self.levels, self.settings.patience)
         self.rooms: dict[str, Room] = {}
         self._recent: OrderedDict[str, Table] = OrderedDict()
@@ -259,14 +252,13 @@ class Host:
         ]
         return list(dict.fromkeys(wanted))
 
-    def _thinking(self, agent: str, seconds: float = 0.0) -> Thinking:
+    def _thinking(self, agent: str, seconds: float = 0.0) -> Pool:
         """Where an agent thinks about what usually takes it so long."""
         return self.quick if _is_quick(agent, seconds) else self.deep
 
     async def _choose_setup(self, agent: str, seed: int, variant: Variant, player: int) -> str:
         task = ChooseSetup(agent, seed, variant.name, player)
-        setup: str = await self._thinking(agent).ask(task, SETUP_SECONDS)
-        return setup
+        return await self._thinking(agent).ask(task, SETUP_SECONDS)
 
     async def _new_table(self, made: Event, setups: Mapping[int, str], moves: Sequence[Move] = ()) -> Table:
         """A table on the shelf, with the setups that are known, those that its machines choose, and these moves."""
@@ -563,8 +555,7 @@ class Host:
             try:
                 limit = max(MOVE_SECONDS, 20 * sitter.seconds)
                 thinking = self._thinking(sitter.agent, sitter.seconds)
-                answer: tuple[int, int] | None = await thinking.ask(task, limit)
-                return answer
+                return await thinking.ask(task, limit)
             except BusyError:
                 await asyncio.sleep(0.5)
 

@@ -17,8 +17,9 @@ from vauban.errors import VaubanError
 from vauban.web.levels import Level, learned_agents
 from vauban.web.shelf import Shelf, ShelfError
 from vauban.web.table import Table
-from vauban.web.thinking import BusyError, ReviewGame, Thinking
+from vauban.web.thinking import ReviewGame, thinkers
 from vauban.words import sentence
+from vauban.work.base import BusyError
 
 REVIEW_LIMIT = 1800.0
 """Seconds for one game at most."""
@@ -50,7 +51,7 @@ class Reviews:
 
     def __init__(self, shelf: Shelf, levels: Sequence[Level], patience: float) -> None:
         """`patience`: seconds after which what nobody asks for any more is given up, if others wait for theirs."""
-        self.thinking = Thinking(1, queue=QUEUE)
+        self.thinking = thinkers(1, queue=QUEUE)
         self._shelf = shelf
         self._levels = levels
         self._patience = patience

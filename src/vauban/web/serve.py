@@ -15,7 +15,6 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 
-from vauban.arena.executors import cores
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.pieces import PLAYERS
 from vauban.web.app import is_loopback, make_app, own_names
@@ -27,7 +26,8 @@ from vauban.web.offer import OFFERED
 from vauban.web.shelf import Shelf
 from vauban.web.sight import explain, sight
 from vauban.web.table import PERSON, Table, new_table
-from vauban.web.thinking import draw_setup, prepare
+from vauban.web.thinking import MODULES, draw_setup
+from vauban.work.processes import cores, prepare
 
 HOST, PORT = "127.0.0.1", 8300
 EVERYBODY = ("0.0.0.0", "::")
@@ -55,7 +55,7 @@ def serve(
     """
     names = own_names(host, name)
     listener = listen(host, port)
-    prepare()  # it takes longer than all that follows, and somebody may want to play at once
+    prepare(MODULES)  # it takes longer than all that follows, and somebody may want to play at once
     _warm_up()
     port = listener.getsockname()[1]
     address = f"http://{_written(host)}:{port}/"

@@ -1,72 +1,40 @@
-"""Agents think in processes of their own: a bounded queue, answers that can be cancelled, workers that can be lost.
+"""What agents are asked to think about, each question a task for a worker process.
 
-    thinking = Thinking(workers=2)
-    move = await thinking.ask(ChooseMove("mcts", seed, view), seconds=30)
+    pool = thinkers(2)
+    move = await pool.ask(ChooseMove("mcts", seed, view), seconds=30)
 
-A worker is handed a pickled `View`, never a `Board`. One that dies is replaced, and the task asked again; one that
-takes too long is replaced, and whoever asked is told. While there is nothing to do, workers warm up, one at a time.
+A worker is handed a pickled `View`, never a `Board`.
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import random
-import threading
-from collections import deque
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
-from typing import Any, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from vauban.arena.processes import become_worker, process_context, start_server
 from vauban.board import Board, View
-from vauban.errors import VaubanError
 from vauban.games.stratego.pieces import FLAG, WORTH
 from vauban.games.stratego.setups import setup_text
 from vauban.games.stratego.variants import VARIANTS
-from vauban.words import oddities, sentence
+from vauban.words import oddities
+from vauban.work.base import Task, Tell
+from vauban.work.pool import QUEUE, Pool
 
 MODULES = ("vauban.arena.play", "vauban.web.thinking")
 """What workers have imported before they start."""
 
 TRIES = 50
-"""A setup is drawn so often at most until there is nothing odd about it."""
-ATTEMPTS = 3
-"""So often a task is begun whose process is ended from outside; then something about it ends processes."""
-GRACE = 1.0
-"""Seconds that a worker may go on with what nobody waits for any more, before it is replaced."""
-PATIENCE = 5.0
-"""Seconds that a process has to end by itself."""
-QUEUE = 1024
+"""How often a setup is drawn, at most, until nothing about it is odd."""
 WORSE, BETTER, QUIET = -0.1, 0.1, 40
 """A draw is taken below the first value, and up to the second after so many plies without a battle."""
 REASONS = {"own": ("less", "even", "more", "play"), "counted": ("weaker", "quiet", "stronger", "play")}
 """Why a draw is taken (the first two) or not, by whether the agent judges itself or armies were counted."""
 
-Tell = Callable[[float], None]
 
-log = logging.getLogger("vauban.web")
-
-
-class BusyError(VaubanError):
-    """There is too much to think about already."""
-
-
-class ThinkingError(VaubanError):
-    """An agent has given no answer; the message says why."""
-
-
-# ── What can be asked ────────────────────────────────────────────────────────────────────────────
-
-
-class Task(Protocol):
-    """Something to be done in a worker; can be pickled."""
-
-    def run(self, tell: Tell) -> Any:
-        """Do it, and tell how far it is, from 0 to 1, if it takes long."""
+def thinkers(workers: int, queue: int = QUEUE, warm_ups: Sequence[Task[Any]] = ()) -> Pool:
+    """Make a pool of processes in which agents think."""
+    return Pool(workers, MODULES, queue, warm_ups)
 
 
 @dataclass(frozen=True)
@@ -202,219 +170,3 @@ def draw_setup(sampler: str, seed: int, variant_name: str) -> str:
         if not oddities(setup, variant):
             break
     return setup_text(setup, variant)
-
-
-def prepare() -> None:
-    """Have imported, in the background, what all workers begin with."""
-    start_server(process_context(*MODULES))
-
-
-# ── Asking ───────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(eq=False)
-class _Asked:
-    """A task on its way."""
-
-    task: Task
-    seconds: float
-    tell: Tell
-    answer: asyncio.Future[Any]
-    waits: bool = True
-    """Whether no worker has begun with it, and somebody still wants it."""
-
-
-class Thinking:
-    """A few processes, and the queue before them. For one event loop."""
-
-    def __init__(self, workers: int, queue: int = QUEUE, warm_ups: Sequence[Task] = ()) -> None:
-        self.workers = [_Worker() for _ in range(workers)]
-        self._warm_ups = tuple(warm_ups)
-        self._warming = False
-        self._queue: asyncio.Queue[_Asked | None] = asyncio.Queue()
-        self._most, self._waiting = queue, 0
-        self._threads = ThreadPoolExecutor(workers, "thinking")
-        self._serving: list[asyncio.Task[None]] = []
-
-    def start(self) -> None:
-        """Begin to work through the queue; processes are started when there is something to do for them."""
-        prepare()
-        self._serving = [asyncio.create_task(self._serve(worker)) for worker in self.workers]
-
-    async def close(self) -> None:
-        """End all processes; whoever still waits is told."""
-        for serving in self._serving:
-            serving.cancel()
-        await asyncio.gather(*self._serving, return_exceptions=True)
-        for worker in self.workers:
-            worker.end()
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        while not self._queue.empty():
-            asked = self._queue.get_nowait()
-            if asked is not None and not asked.answer.done():
-                asked.answer.set_exception(ThinkingError("The server is being stopped."))
-
-    async def ask(self, task: Task, seconds: float, tell: Tell = lambda share: None) -> Any:
-        """What a worker answers, within so many seconds from when it begins; cancelling this gives the task up."""
-        if self._waiting >= self._most:
-            raise BusyError("The machines have too much to think about just now. Try again in a moment.")
-        asked = _Asked(task, seconds, tell, asyncio.get_running_loop().create_future())
-        self._waiting += 1
-        self._queue.put_nowait(asked)
-        try:
-            return await asked.answer
-        finally:
-            self._waits_no_more(asked)
-
-    def _waits_no_more(self, asked: _Asked) -> None:
-        self._waiting -= asked.waits
-        asked.waits = False
-
-    async def _serve(self, worker: _Worker) -> None:
-        """Answer one task after the other; in between, warm up, unless another worker does so already."""
-        warm_ups = deque(self._warm_ups)
-        while True:
-            if warm_ups and not self._warming and self._queue.empty():
-                self._warming = True
-                future = asyncio.get_running_loop().create_future()
-                await self._answer(worker, _Asked(warm_ups.popleft(), 600.0, lambda share: None, future))
-                future.exception()  # a level that cannot play says so when it is asked to
-                self._warming = False
-                self._queue.put_nowait(None)  # another one's turn to warm up
-                continue
-            asked = await self._queue.get()
-            if asked is not None and not asked.answer.done():
-                self._waits_no_more(asked)
-                await self._answer(worker, asked)
-
-    async def _answer(self, worker: _Worker, asked: _Asked) -> None:
-        """Have a worker do a task: whatever happens, whoever asked is answered, and the next one can be."""
-        try:
-            await self._attempt(worker, asked)
-        except Exception as error:
-            log.exception("a task could not be thought about")
-            _settle(asked.answer, ThinkingError(f"It could not be thought about: {type(error).__name__}: {error}"))
-
-    async def _attempt(self, worker: _Worker, asked: _Asked) -> None:
-        loop = asyncio.get_running_loop()
-        # Steps of a task are told from another thread.
-        tell: Tell = lambda share: None if loop.is_closed() else _quietly(loop, asked.tell, share)  # noqa: E731
-        for _ in range(ATTEMPTS):
-            trip = loop.run_in_executor(self._threads, worker.round_trip, asked.task, tell)
-            trip.add_done_callback(_look_at)
-            try:
-                done, _ = await asyncio.wait({trip, asked.answer}, timeout=asked.seconds, return_when="FIRST_COMPLETED")
-                if trip not in done and asked.answer.done():
-                    done, _ = await asyncio.wait({trip}, timeout=GRACE)
-                if trip not in done:
-                    await asyncio.to_thread(worker.end)  # it may be starting just now, and the loop has other games
-                    await asyncio.wait({trip})
-                    _settle(asked.answer, ThinkingError(f"It took longer than {asked.seconds:g} seconds."))
-                    return
-            except asyncio.CancelledError:
-                worker.end()
-                _settle(asked.answer, ThinkingError("The server is being stopped."))
-                raise
-            error = trip.exception()
-            if error is None or isinstance(error, ThinkingError):
-                _settle(asked.answer, error or trip.result())
-                return
-            if not isinstance(error, EOFError | OSError):
-                raise error
-            log.warning("a process that thinks has ended, or could not be started: %r", error)
-            await asyncio.to_thread(worker.end)
-        _settle(asked.answer, ThinkingError(f"The process that thought has ended {ATTEMPTS} times in a row."))
-
-
-def _quietly(loop: asyncio.AbstractEventLoop, tell: Tell, share: float) -> None:
-    with suppress(RuntimeError):  # the loop has ended in the meantime
-        loop.call_soon_threadsafe(tell, share)
-
-
-def _look_at(trip: asyncio.Future[Any]) -> None:
-    """Take note of an error that nobody may be left to hear of."""
-    if not trip.cancelled():
-        trip.exception()
-
-
-def _settle(answer: asyncio.Future[Any], result: Any) -> None:
-    """Give an answer to whoever still waits for it."""
-    if answer.done():
-        return
-    if isinstance(result, BaseException):
-        answer.set_exception(result)
-    else:
-        answer.set_result(result)
-
-
-# ── Processes ────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(eq=False)
-class _Worker:
-    """A process that does tasks until it is told to stop, or nobody is left to tell it."""
-
-    process: Any = None
-    connection: Any = None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def round_trip(self, task: Task, tell: Tell) -> Any:
-        """Hand a task over, starting the process if there is none, and wait for the answer; in a thread."""
-        with self._lock:
-            if self.process is None:
-                self._start()
-            connection = self.connection
-        connection.send(task)
-        while True:
-            what, value = connection.recv()
-            if what == "answer":
-                return value
-            if what == "error":
-                raise ThinkingError(value)
-            tell(value)
-
-    def _start(self) -> None:
-        """Start the process; where that fails, there is still none."""
-        context = process_context(*MODULES)
-        ours, theirs = context.Pipe()
-        try:
-            process = context.Process(target=_work, args=(theirs,), daemon=True)
-            process.start()
-        except BaseException:
-            ours.close()
-            raise
-        finally:
-            theirs.close()
-        self.process, self.connection = process, ours
-
-    def end(self) -> None:
-        """End the process, at once: it holds nothing that has to be let go."""
-        with self._lock:
-            process, connection = self.process, self.connection
-            self.process = self.connection = None
-        if process is not None:
-            process.kill()
-            process.join(PATIENCE)
-            # Only now: a thread may still wait for the answer, and learns from the other end that there is none.
-            with suppress(OSError):
-                connection.close()
-
-
-def _work(connection: Connection) -> None:
-    """What a worker does."""
-    become_worker()
-    while True:
-        try:
-            task = connection.recv()
-        except (EOFError, OSError):
-            return
-        try:
-            answer = ("answer", task.run(lambda share: connection.send(("progress", share))))
-        except VaubanError as error:
-            answer = ("error", sentence(error))
-        except Exception as error:
-            answer = ("error", f"{type(error).__name__}: {error}")
-        try:
-            connection.send(answer)
-        except OSError:
-            return
