@@ -53,12 +53,12 @@ COMMANDS: dict[Callable[..., None], str] = {
     observation: "Print every channel of an observation.",
     rules: "Replay recorded games, and compare every ply.",
     perft: "Count the sequences of legal moves.",
-    bench: "Measure how fast the simulator is here.",
 }
 """The commands, each in a line short enough for a list of them."""
 
 for command, line in COMMANDS.items():
     app.command(short_help=line)(command)
+app.add_typer(bench, name="bench", short_help="Measure speed, compare behaviour with what is stored.")
 app.add_typer(models, name="models", short_help="List the models, show a card, import weights.")
 
 

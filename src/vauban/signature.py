@@ -1,0 +1,317 @@
+"""Signatures: one short hash for each part of what the program does (docs/signatures.md).
+
+Whoever changes code and not behaviour changes no signature. Whoever changes behaviour sees here what else changed.
+They are made of what can be seen from outside (actions, legal actions, outcomes, observations, metrics, weights) and
+never of the bytes of a record, so that records may be laid out anew.
+
+    games/…         random games of every game
+    rules/…         games by every preset of Stratego's rules, and by every switch
+    observations/…  every observation of every game
+    agents/…        games of every agent that needs no model, in batches and on boards
+    learners/…      ten iterations of a small run of every learner: its metrics, its weights
+
+All but the last are integers, or numbers that every machine computes alike. A learner's line holds for one kind of CPU
+and one version of torch: see `learned_on`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from vauban.agents import AGENTS, make_agent
+from vauban.arena.match import Match
+from vauban.arena.play import play_games, play_on_boards
+from vauban.errors import ConfigurationError
+from vauban.files import write_whole
+from vauban.games import base
+from vauban.games.base import HISTORY, Game, nearest
+from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.switches import PRESETS, SWITCHES
+from vauban.games.stratego.variants import Variant, parse_army
+from vauban.learn.config import load_config
+from vauban.learn.run import Run
+from vauban.observe import base as observations
+from vauban.sim.simulator import Simulator
+
+FILE = Path(__file__).with_name("signatures.json")
+"""The stored signatures."""
+COMMAND = "vauban bench signature --write"
+"""What stores them anew."""
+LEARNERS = "learners/"
+"""How the names of the parts begin that depend on the machine."""
+
+Part = Callable[[], str]
+
+GAMES = 4
+"""Random games of each game."""
+OBSERVED = 7
+"""Every so many plies everybody's observation is taken. Odd, so that each player is on turn in some."""
+LIMITS = ("40",)
+"""Values of the switches that are numbers."""
+REPETITIVE = Variant("repetitive", 8, 4, (), 1, parse_army("F1 J2 P1"), total_limit=400)
+"""Few pieces on a long board, which come to chase each other."""
+REPETITIVE_GAMES, HABIT = 128, 4
+"""Enough of them that every rule of chasing bars a move in some."""
+AGENT_GAMES = 2
+"""Games of each match of an agent: a pair, with the sides swapped."""
+EFFORT = {"nodes": "nodes=300", "sims": "sims=12,time=0"}
+"""By an option that an agent has: the settings that make it think by counting, and not by the clock."""
+ITERATIONS = 10
+"""Of each learner."""
+BELIEF_ITERATIONS = 2
+"""Of a belief, after those of the moves."""
+
+SMALL_RUNS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "kuhn": ("kuhn", ("moves.games=64", "moves.batch=128")),
+    "setups": (
+        "laptop-tiny",
+        ("move_network.width=16", "setup_network.width=16", "moves.games=16", "moves.batch=64", "setups.per_player=16",
+         "setups.batch=16"),
+    ),
+    "belief": (
+        "laptop-tiny",
+        ("move_network.width=16", "setup_network.width=16", "moves.games=16", "moves.batch=64", "setups.per_player=16",
+         "setups.batch=16", "belief.minutes=1e6", "belief.width=16", "belief.games=16", "belief.pool=4",
+         "belief.warmup=40", "belief.steps=5", "belief.validation=64", "belief.setups=16", "belief.strange=0.25"),
+    ),
+}  # fmt: skip
+"""By name: the preset that a learner's line trains, and what makes it a matter of seconds."""
+
+
+def parts() -> dict[str, Part]:
+    """All parts by name, each with the function that computes its signature."""
+    found: dict[str, Part] = {}
+    for name in base.names():
+        found[f"games/{name}"] = partial(_sign_game, name)
+    for rules in (
+        *PRESETS,
+        *(f"{switch}={value}" for switch, values in SWITCHES.items() for value in values or LIMITS),
+    ):
+        found[f"rules/{rules}"] = partial(_sign_rules, rules)
+    for name in base.names():
+        for seen in observations.names(base.game(name)):
+            found[f"observations/{name}/{seen}"] = partial(_sign_observation, name, seen)
+    for name in AGENTS:
+        found[f"agents/{name}"] = partial(_sign_agent, name)
+    for name, (preset, changes) in SMALL_RUNS.items():
+        found[f"{LEARNERS}{name}"] = partial(_sign_learner, preset, changes)
+    return found
+
+
+def chosen(names: list[str]) -> dict[str, Part]:
+    """The parts of these names; a name stands for all parts that begin with it, and no name for all."""
+    known = parts()
+    found: dict[str, Part] = {}
+    for name in names or [""]:
+        group = name.rstrip("/")
+        mine = {each: part for each, part in known.items() if not group or _is_under(each, group)}
+        if not mine:
+            groups = [each.partition("/")[0] for each in known]
+            raise ConfigurationError(f"there is no part {name!r}: {nearest(name, [*dict.fromkeys(groups), *known])}")
+        found |= mine
+    return {each: part for each, part in known.items() if each in found}
+
+
+def _is_under(name: str, group: str) -> bool:
+    return name == group or name.startswith((f"{group}/", f"{group} "))
+
+
+# ── The stored ones ──────────────────────────────────────────────────────────────────────────────
+
+
+def learned_on() -> str:
+    """The kind of machine that a learner's line depends on, in words."""
+    return f"torch {torch.__version__.partition('+')[0]}, {torch.backends.cpu.get_cpu_capability()}"
+
+
+def stored() -> tuple[dict[str, str], str]:
+    """The stored signatures by part, and what the learners' were learned on."""
+    table = json.loads(FILE.read_text(encoding="utf-8"))
+    return table["signatures"], table["learned_on"]
+
+
+def comparable(name: str) -> bool:
+    """Whether the stored line of a part can be compared with one that is computed here."""
+    return not name.startswith(LEARNERS) or stored()[1] == learned_on()
+
+
+def write(found: Mapping[str, str]) -> None:
+    """Store these signatures, and keep the others that are stored, of parts that there are."""
+    before, on = stored() if FILE.exists() else ({}, learned_on())
+    known = parts()
+    learners = [name for name in known if name.startswith(LEARNERS)]
+    if on != learned_on() and any(name in found for name in learners):
+        missing = [name for name in learners if name not in found]
+        if missing:
+            raise ConfigurationError(
+                f"the stored lines of learners are of {on}, this is {learned_on()}: write all of them together, "
+                "vauban bench signature learners --write"
+            )
+        on = learned_on()
+    lines = {**before, **found}
+    table = {"learned_on": on, "signatures": {name: lines[name] for name in known if name in lines}}
+    write_whole(FILE, json.dumps(table, indent=2, ensure_ascii=False) + "\n")
+
+
+# ── Hashing ──────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Hash:
+    """A hash of numbers and texts, whatever types and devices hold them."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=6)
+
+    def add(self, *values: Any) -> None:
+        for value in values:
+            if isinstance(value, str):
+                self._hash.update(value.encode() + b"\0")
+                continue
+            array = np.asarray(value)
+            floats = array.dtype.kind == "f"
+            # Zero may carry a sign; it is the same number.
+            self._hash.update(np.ascontiguousarray(array + 0.0 if floats else array, "<f4" if floats else "<i8").data)
+
+    @property
+    def text(self) -> str:
+        return self._hash.hexdigest()
+
+
+# ── Games ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _simulator(game: Game, games: int, tracks: bool) -> Simulator:
+    history = max(HISTORY, game.history_needed() or 0)
+    return Simulator(game, games, seed=1, tracks=tracks, restart=False, history=history, threads=1)
+
+
+def _sign_game(name: str) -> str:
+    """Random games by the game's own rules."""
+    hashed = _Hash()
+    _play(base.game(name), GAMES, hashed)
+    return hashed.text
+
+
+def _sign_rules(rules: str) -> str:
+    """Random games of barrage, which presets have limits for, and games that repeat themselves."""
+    hashed = _Hash()
+    barrage = Stratego("barrage", rules)
+    if barrage.history_needed() is not None:
+        _play(barrage, GAMES, hashed)
+    _play(Stratego(REPETITIVE, rules), REPETITIVE_GAMES, hashed, habit=HABIT)
+    return hashed.text
+
+
+def _play(game: Game, games: int, hashed: _Hash, habit: int = 1) -> None:
+    """Play to the end; hash at every ply who is on turn, what is legal, hidden and played, and then the outcomes.
+
+    habit: at one of so many turns any move is played, at the others one that depends on nothing but what is legal. A
+        player who keeps to a habit goes round in circles until the rules of repetition bar the way.
+    """
+    sim = _simulator(game, games, tracks=False)
+    ranks = np.arange(game.action_count) * 2654435761 % 4093 + 1
+    hashed.add(sim.starts)
+    turn = 0
+    while not bool(sim.over.all()):
+        mask = np.asarray(sim.legal_mask())
+        hashed.add(sim.players, sim.plies, sim.over, *np.nonzero(mask))
+        for viewer in (0, 1):
+            values = np.asarray(sim.hidden_values(viewer))
+            hashed.add(sim.hidden_counts(viewer), values[values >= 0])
+        actions = np.asarray(sim.sample())
+        if turn // 2 % habit:
+            actions = np.where(mask.any(1), (mask * ranks).argmax(1), actions)
+        hashed.add(actions)
+        sim.step(actions)
+        turn += 1
+    results = sim.results
+    hashed.add(results.end, results.winner, results.plies, results.utility)
+    hashed.add(*(f"{outcome.end} {outcome.winner}" for row in range(sim.n) if (outcome := sim.outcome(row))))
+
+
+def _sign_observation(name: str, seen: str) -> str:
+    """What each player sees of random games."""
+    game, hashed = base.game(name), _Hash()
+    sim = _simulator(game, GAMES, tracks=True)
+    hashed.add(*observations.find(game, seen).channel_names(game))
+    ply = 0
+    while not bool(sim.over.all()):
+        if ply % OBSERVED == 0 or ply < OBSERVED:
+            for viewer in (None, 0, 1):
+                hashed.add(sim.observe(seen, viewer=viewer))
+        sim.step(sim.sample())
+        ply += 1
+    return hashed.text
+
+
+# ── Agents ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _sign_agent(name: str) -> str:
+    """An agent against itself, many games at once if it can, and against `random`, one by one on boards."""
+    known = getattr(make_agent(name), "options", None)
+    settings = [effort for option, effort in EFFORT.items() if hasattr(known, option)]
+    text = name + ":" * bool(settings) + ",".join(settings)
+    itself = Match(text, text, AGENT_GAMES, "classic", "total_limit=100", seed=1, setups="own")
+    other = Match(text, "random", AGENT_GAMES, "barrage", "total_limit=200", seed=2, setups="human")
+    hashed = _Hash()
+    for game in (*play_games(itself, range(AGENT_GAMES)), *play_on_boards(other, range(AGENT_GAMES))):
+        result = game.result
+        hashed.add(*game.setups, game.moves, result.end, str(result.winner), str(result.plies), result.note)
+    return hashed.text
+
+
+# ── Learners ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _sign_learner(preset: str, changes: tuple[str, ...]) -> str:
+    """Some iterations of a run: two hashes, of its metrics that are not times, and of its weights."""
+    config = load_config(preset, (*changes, f"iterations={ITERATIONS}", "minutes=0", "evaluation.every=0"))
+    metrics, weights = _Hash(), _Hash()
+    with _reproducible(), tempfile.TemporaryDirectory() as folder:
+        run = Run.begin(config, Path(folder) / "run")
+        for _ in range(ITERATIONS + (BELIEF_ITERATIONS if config.belief.minutes else 0)):
+            assert run.goes_on()
+            told = run.iterate()
+            for key in sorted(told):
+                if not _is_time(key):
+                    metrics.add(key, repr(float(told[key])))
+        run.close()
+        tensors = [
+            tensor.detach().cpu().float().numpy().tobytes()
+            for trainee in run._trainees().values()
+            for network in (trainee.network, trainee.average)
+            for tensor in network.state_dict().values()
+        ]
+    # By what they hold and not by their names, which may change.
+    weights.add(*sorted(hashlib.blake2b(each, digest_size=8).hexdigest() for each in tensors))
+    return f"metrics {metrics.text} weights {weights.text}"
+
+
+def _is_time(metric: str) -> bool:
+    return metric.startswith(("speed.", "seconds.", "memory.")) or metric.endswith("minutes")
+
+
+@contextmanager
+def _reproducible() -> Iterator[None]:
+    """One thread, deterministic algorithms and random numbers of its own; then everything as it was."""
+    threads, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    with torch.random.fork_rng(devices=[]):
+        try:
+            torch.set_num_threads(1)
+            torch.use_deterministic_algorithms(True)
+            torch.manual_seed(1)
+            yield
+        finally:
+            torch.use_deterministic_algorithms(strict)
+            torch.set_num_threads(threads)

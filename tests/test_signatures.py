@@ -1,0 +1,112 @@
+"""Signatures and transcripts: what the program does is what it did, unless a change was meant (docs/signatures.md)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transcripts import FOLDER, transcripts
+from typer.testing import CliRunner
+
+from vauban import signature
+from vauban.cli.main import app
+from vauban.errors import ConfigurationError
+
+PARTS = signature.parts()
+TRANSCRIPTS = transcripts()
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_does_what_it_did(name: str) -> None:
+    stored, learned_on = signature.stored()
+    found = PARTS[name]()
+    assert name in stored, f"no signature of {name} is stored: {signature.COMMAND} stores it"
+    if not signature.comparable(name):
+        assert PARTS[name]() == found, f"two runs of {name} differ"
+        pytest.skip(f"stored for {learned_on}, and this is {signature.learned_on()}: two runs here agree")
+    assert found == stored[name], f"{name} has changed; if that is meant, say why in the commit: {signature.COMMAND}"
+
+
+def test_no_signature_is_stored_of_a_part_that_is_gone() -> None:
+    gone = set(signature.stored()[0]) - set(PARTS)
+    assert not gone, f"there are no such parts any more: {gone}; {signature.COMMAND} forgets them"
+
+
+@pytest.mark.parametrize("name", TRANSCRIPTS)
+def test_a_game_reads_as_it_did(name: str) -> None:
+    path = FOLDER / f"{name}.txt"
+    assert path.exists(), f"no transcript of {name} is kept: python tests/transcripts.py writes it"
+    kept = path.read_text(encoding="utf-8")
+    assert TRANSCRIPTS[name] == kept, "if that is meant, say why in the commit: python tests/transcripts.py"
+
+
+def test_no_transcript_is_kept_of_a_family_that_is_gone() -> None:
+    assert {path.stem for path in FOLDER.iterdir()} == set(TRANSCRIPTS)
+
+
+def test_a_hash_depends_on_numbers_and_not_on_what_holds_them() -> None:
+    def hashed(*values: object) -> str:
+        one = signature._Hash()
+        one.add(*values)
+        return one.text
+
+    assert hashed(np.array([1, 2], np.int16)) == hashed(torch.tensor([1, 2])) == hashed([1, 2])
+    assert hashed(np.array([0.5, -0.0], np.float32)) == hashed(torch.tensor([0.5, 0.0], dtype=torch.float64))
+    assert hashed([1, 2]) != hashed([2, 1])
+    assert hashed("ab", "c") != hashed("a", "bc")
+
+
+def test_a_name_stands_for_all_parts_under_it() -> None:
+    assert list(signature.chosen(["rules/isf", "games/"])) == [
+        name for name in PARTS if name.startswith("games/") or name == "rules/isf"
+    ]
+    assert list(signature.chosen([])) == list(PARTS)
+    with pytest.raises(ConfigurationError, match="did you mean 'games'"):
+        signature.chosen(["gmaes"])
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the stored signatures that may be written."""
+    path = tmp_path / "signatures.json"
+    path.write_text(signature.FILE.read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.setattr(signature, "FILE", path)
+    return path
+
+
+def test_the_command_says_what_differs_until_it_is_stored(elsewhere: Path) -> None:
+    table = json.loads(elsewhere.read_text())
+    right = table["signatures"]["games/kuhn"]
+    table["signatures"]["games/kuhn"] = "0" * 12
+    del table["signatures"]["games/nano"]
+    table["signatures"]["games/gone"] = "1" * 12
+    elsewhere.write_text(json.dumps(table))
+    command = ["bench", "signature", "games/kuhn", "games/nano", "games/tiny"]
+
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 1
+    assert f"{right}  games/kuhn  differs from 000000000000" in done.stdout
+    assert "games/nano  not stored" in done.stdout
+    assert "2 of 3 differ from what is stored" in done.stdout
+
+    done = CliRunner().invoke(app, [*command, "--json", "--write"])
+    assert done.exit_code == 0
+    assert json.loads(done.stdout.splitlines()[-1])["differ"] == ["games/nano", "games/kuhn"]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    assert list(signature.stored()[0]) == list(PARTS), "others are kept, in order, and what is gone is forgotten"
+
+
+def test_lines_of_learners_are_stored_together_for_one_kind_of_machine(elsewhere: Path) -> None:
+    table = json.loads(elsewhere.read_text()) | {"learned_on": "torch 1.0, an abacus"}
+    elsewhere.write_text(json.dumps(table))
+    assert not signature.comparable("learners/kuhn")
+    assert signature.comparable("games/kuhn")
+    with pytest.raises(ConfigurationError, match="write all of them together"):
+        signature.write({"learners/kuhn": "metrics 0 weights 0"})
+    learners = {name: "metrics 0 weights 0" for name in PARTS if name.startswith("learners/")}
+    signature.write(learners)
+    assert signature.stored()[1] == signature.learned_on()
+    assert signature.comparable("learners/kuhn")

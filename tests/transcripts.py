@@ -1,0 +1,102 @@
+"""Transcripts: one game of each family in words, ply by ply, as kept in tests/data/transcripts.
+
+    python tests/transcripts.py
+
+writes them anew, for a change of the rules or of a text that is meant.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from vauban.board import Board
+from vauban.games.base import Outcome, game, names
+from vauban.games.stratego.pieces import LETTERS
+from vauban.observe import base as observations
+from vauban.sim.simulator import Simulator
+
+FOLDER = Path(__file__).parent / "data" / "transcripts"
+SHOWN = {"stratego": "tiny"}
+"""By family: the game that is shown, if it is not the first one."""
+SEEDS = {"tiny": 2, "leduc": 6}
+"""By game: the seed of one that shows something; 1 for all others."""
+
+
+def transcripts() -> dict[str, str]:
+    """The transcript of one game of each family, by the game's name."""
+    families = {game(name).family: name for name in reversed(names())} | SHOWN
+    return {name: "\n".join(_lines(name, SEEDS.get(name, 1))) + "\n" for name in families.values()}
+
+
+def _lines(name: str, seed: int) -> Iterator[str]:
+    return _stratego(name, seed) if game(name).family == "stratego" else _simulated(name, seed)
+
+
+def _result(outcome: Outcome | None) -> str:
+    assert outcome is not None
+    return f"  result     winner {outcome.winner}, end {outcome.end}, utility {outcome.utility:g}"
+
+
+def _stratego(name: str, seed: int) -> Iterator[str]:
+    """A game on a board: its texts are those that people read and write."""
+    board = Board.random(name, seed=seed)
+    rng = random.Random(seed)
+    yield f"{name}: {board.rules.text}"
+    while True:
+        yield ""
+        yield f"ply {board.plies}" + ("" if board.is_over else f", {board.game.players[board.turn]} to move")
+        yield str(board)
+        yield f"  position   {board.text}"
+        for player, who in enumerate(board.game.players):
+            view = board.view(player)
+            yield f"  {who} sees".ljust(13) + view.text
+            yield f"    hidden   {' '.join(board.variant.square_name(square) for square in view.hidden())}".rstrip()
+        if board.is_over:
+            break
+        legal = sorted(board.legal_moves)
+        yield f"  legal      {' '.join(board.move_text(move) for move in legal)}"
+        move = rng.choice(legal)
+        yield f"  plays      {board.move_text(move)}"
+        played = board.push(move)
+        if played.battle:
+            fight = played.battle
+            yield f"  battle     {LETTERS[fight.attacker]} {fight.result} {LETTERS[fight.defender]}"
+    yield _result(board.outcome())
+
+
+def _simulated(name: str, seed: int) -> Iterator[str]:
+    """A game in the simulator: views are the channels of an observation that are not 0."""
+    sim = Simulator(name, 1, seed=seed, restart=False, threads=1)
+    played = sim.game
+    seen = observations.names(played)[0]
+    channels = observations.find(played, seen).channel_names(played)
+    yield f"{name}: observation {seen}"
+    while True:
+        over = bool(sim.over[0])
+        player = int(sim.players[0])
+        yield ""
+        yield f"ply {int(sim.plies[0])}" + ("" if over else f", {played.players[player]} to move")
+        for viewer, who in enumerate(played.players):
+            values = np.asarray(sim.observe(seen, viewer=viewer)).reshape(-1)
+            shown = [f"{channels[each]}={values[each]:g}" for each in np.flatnonzero(values)]
+            hidden = np.asarray(sim.hidden_values(viewer))[0]
+            yield f"  {who} sees {' '.join(shown)}".rstrip()
+            yield f"    hidden   {' '.join(str(each) for each in hidden[hidden >= 0])}".rstrip()
+        if over:
+            break
+        legal = np.flatnonzero(np.asarray(sim.legal_mask())[0])
+        yield f"  legal      {' '.join(played.action_text(player, int(action)) for action in legal)}"
+        actions = sim.sample()
+        yield f"  plays      {played.action_text(player, int(actions[0]))}"
+        sim.step(actions)
+    yield _result(sim.outcome(0))
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, text in transcripts().items():
+        (FOLDER / f"{name}.txt").write_text(text, encoding="utf-8")
