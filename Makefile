@@ -41,7 +41,7 @@ test-all: venv browser
 	VAUBAN_ORACLE_PLIES=$(PLIES) $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 oracle: venv
-	VAUBAN_ORACLE_PLIES=$(PLIES) $(BIN)/python -m pytest -n 2 tests/test_oracle_agreement.py
+	VAUBAN_ORACLE_PLIES=$(PLIES) $(BIN)/python -m pytest -n 2 tests/games/test_oracle_agreement.py
 
 lint: venv
 	$(BIN)/ruff check .
@@ -56,7 +56,7 @@ docs: venv
 	$(BIN)/python scripts/write_docs.py
 
 pictures: venv browser
-	$(BIN)/python -m pytest -q tests/test_browser_looks.py tests/test_browser_games.py -k "pictures or newcomer"
+	$(BIN)/python -m pytest -q tests/web/test_browser_looks.py tests/web/test_browser_games.py -k "pictures or newcomer"
 	$(BIN)/python scripts/write_pictures.py
 
 clean:

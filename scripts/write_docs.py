@@ -3,7 +3,7 @@ each shipped model.
 
     python scripts/write_docs.py
 
-Tables come from the code; the sentences around them are here. `tests/test_docs.py` fails when a page
+Tables come from the code; the sentences around them are here. `tests/house/test_docs.py` fails when a page
 is not what this script would write.
 """
 

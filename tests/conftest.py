@@ -17,9 +17,10 @@ torch.set_num_threads(1)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-sys.path.insert(0, str(Path(__file__).parent))
-
 HERE = Path(__file__).parent
+
+# Tests lie in folders by room; helpers are imported by name from any of them.
+sys.path[:0] = [str(HERE), *(str(folder) for folder in HERE.iterdir() if any(folder.glob("test_*.py")))]
 
 
 def shared_folder() -> Path | None:

@@ -550,7 +550,7 @@ def test_the_room_itself_imports_nothing_heavy() -> None:
     assert answer.stdout.strip() == "[]"
 
 
-PAGE = (Path(__file__).parent.parent / "docs" / "envs.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "envs.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.S)
 
 

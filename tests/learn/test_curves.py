@@ -19,7 +19,7 @@ from vauban.errors import ConfigurationError
 from vauban.learn.curves import COLOURS, MANY, Against, RunMetrics, curves_svg, make_panels, read_runs
 from vauban.learn.metrics import MEANINGS, read_metrics
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import keep_run  # noqa: E402  (the script, not a module of the package)
 

@@ -16,7 +16,7 @@ from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.switches import DEFAULT_PRESET, PRESETS, SWITCHES
 from vauban.games.stratego.variants import VARIANTS, load_variant
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]

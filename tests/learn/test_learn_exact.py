@@ -13,7 +13,7 @@ from vauban.learn.config import load_config
 from vauban.learn.run import Run
 from vauban.solve import Tree, build_tree, evaluate, tabulate, uniform
 
-MICRO = Path(__file__).parent / "models" / "micro"
+MICRO = Path(__file__).parents[1] / "models" / "micro"
 """What `vauban train micro` left on a GPU; its card says when."""
 UNDAMPED = ["moves.magnet_weight=0.0", "moves.update_weight=0.0"]
 

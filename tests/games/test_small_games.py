@@ -28,7 +28,7 @@ from vauban.sim.compile import CPU, compiled
 from vauban.sim.simulator import HISTORY, Simulator
 from vauban.sim.store import Snapshot, Store
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FIRST, SECOND = 0, 1
 PASS, BET = 0, 1
 FOLD, CALL, RAISE = 0, 1, 2

@@ -167,7 +167,7 @@ def test_what_a_board_string_cannot_hold_is_not_written():
 
 def test_recorded_games_survive_as_action_numbers():
     """The published games, where the folder with them is at hand."""
-    folder = Path(os.environ.get("VAUBAN_VECTORS", Path(__file__).parents[2] / "shared" / "vectors"))
+    folder = Path(os.environ.get("VAUBAN_VECTORS", Path(__file__).parents[3] / "shared" / "vectors"))
     if not (folder / "chase_games.jsonl").exists():
         pytest.skip(f"no recorded games in {folder}")
     lines = (folder / "chase_games.jsonl").read_text().splitlines()

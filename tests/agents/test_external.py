@@ -32,8 +32,8 @@ from vauban.notation.moves import Move
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="processes are looked for in /proc")
 
-BOTS = Path(__file__).parent / "bots"
-ROOT = Path(__file__).parent.parent
+BOTS = Path(__file__).parents[1] / "bots"
+ROOT = Path(__file__).parents[2]
 CLASSIC = VARIANTS["classic"]
 PLIES = 60
 

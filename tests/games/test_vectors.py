@@ -12,7 +12,7 @@ import pytest
 from vauban.errors import NotationError
 from vauban.verify import verify
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 OURS = sorted(DATA.glob("games_uniform_*.json"))
 
 

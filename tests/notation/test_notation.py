@@ -706,6 +706,6 @@ def test_every_game_text_can_be_replayed_by_itself():
 
 
 def test_the_code_of_the_docs_runs():
-    page = Path(__file__).parents[1] / "docs" / "notation.md"
+    page = Path(__file__).parents[2] / "docs" / "notation.md"
     found = doctest.testfile(str(page), module_relative=False)
     assert found.attempted > 15 and found.failed == 0

@@ -16,7 +16,7 @@ import pytest
 
 from vauban.cli.main import _interrupt_again
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 
 
 def vauban(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -25,7 +25,7 @@ from vauban.sim.store import Snapshot
 
 def load_example(name: str) -> ModuleType:
     """Import a file of `examples/`, which registers its game."""
-    path = Path(__file__).parent.parent / "examples" / f"{name}.py"
+    path = Path(__file__).parents[2] / "examples" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)

@@ -118,7 +118,7 @@ def test_no_process_stays_behind(tmp_path: Path, ending: signal.Signals) -> None
     script = tmp_path / "linger.py"
     folder = tmp_path / "processes"
     folder.mkdir()
-    script.write_text(LINGER.format(tests=str(Path(__file__).parent), folder=str(folder)))
+    script.write_text(LINGER.format(tests=str(Path(__file__).parents[1]), folder=str(folder)))
     with subprocess.Popen([sys.executable, str(script)], stderr=subprocess.DEVNULL) as parent:
         wait_until(lambda: len(list(folder.iterdir())) == 2)
         workers = [int(file.name) for file in folder.iterdir()]
