@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 import torch
-
 from test_learn_run import SMALL, without_times
+
 from vauban.games.base import game
 from vauban.games.stratego.game import Stratego
 from vauban.learn.belief import BeliefConfig, BeliefLearner
