@@ -15,6 +15,7 @@ had happened.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,6 +56,8 @@ SOON = 10.0
 """Seconds before the first checkpoint, and between the first ones."""
 SHARE_AT_RISK = 0.25
 """A young run is saved when this share of its time would be lost, long before `save_every` minutes have passed."""
+RECENT = 32
+"""Iterations that the pace of a run is taken from."""
 NEW = {
     "optimiser": "the optimiser begins anew",
     "setups": "games that are under way do not count for their setups",
@@ -104,6 +107,8 @@ class Run:
         self._asked = -1
         """The iteration after which `goes_on` was asked last."""
         self._since = self._saved = self._evaluated = clock()
+        self._ended: deque[float] = deque(maxlen=RECENT + 1)
+        """When the latest iterations ended; at first also when the first one began."""
         moves = config.moves
         self.journal = Journal(folder, lambda sentence: self.notes.append(sentence)) if workers.leads else None
         if moves.length <= 1 + self.game.moves_in_a_row:
@@ -218,9 +223,22 @@ class Run:
             self._warn_of_collapse(told)
         if moves and self._evaluation_is_due():
             told |= self._evaluate()
+        if moves:
+            self._ended.append(self._clock())
         return told
 
+    @property
+    def pace(self) -> float | None:
+        """Seconds an iteration, lately; None before the first one. The first one counts only until there is another."""
+        ended = list(self._ended)
+        if len(ended) < 2:
+            return None
+        first = 1 if 2 < len(ended) <= RECENT else 0
+        return (ended[-1] - ended[first]) / (len(ended) - 1 - first)
+
     def _iterate_moves(self) -> dict[str, float]:
+        if not self._ended:
+            self._ended.append(self._clock())
         self.iteration += 1
         seconds: dict[str, float] = {}
         first = self.collector.carried if self.collector.filled else 0
