@@ -12,13 +12,13 @@ from test_learn_run import SMALL, without_times
 
 from vauban.games.base import game
 from vauban.games.stratego.game import Stratego
-from vauban.learn.belief import BeliefConfig, BeliefLearner
-from vauban.learn.collect import Collector, Window
+from vauban.learn.ataraxos.belief import BeliefConfig, BeliefLearner
+from vauban.learn.ataraxos.collect import Collector, Window
+from vauban.learn.ataraxos.moves import MoveConfig, MoveLearner
+from vauban.learn.ataraxos.setups import SetupConfig, SetupLearner
 from vauban.learn.config import parse_config
-from vauban.learn.moves import MoveConfig, MoveLearner
 from vauban.learn.run import Run
 from vauban.learn.schedules import PowerLaw
-from vauban.learn.setups import SetupConfig, SetupLearner
 from vauban.learn.trainee import Trainee
 from vauban.nets.move import MoveNetwork
 from vauban.nets.policy import PolicyNetwork

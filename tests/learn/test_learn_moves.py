@@ -9,10 +9,10 @@ import torch
 from torch import nn
 
 from vauban.games.stratego.game import Stratego
-from vauban.learn.collect import Collector
-from vauban.learn.moves import METRICS, MoveConfig, MoveLearner
+from vauban.learn.ataraxos.collect import Collector
+from vauban.learn.ataraxos.moves import METRICS, MoveConfig, MoveLearner
+from vauban.learn.ataraxos.targets import lambda_returns
 from vauban.learn.schedules import PowerLaw
-from vauban.learn.targets import lambda_returns
 from vauban.learn.trainee import Trainee
 from vauban.nets.move import MoveNetwork
 from vauban.nets.policy import PolicyNetwork

@@ -29,13 +29,13 @@ from vauban.files import write_whole
 from vauban.games.base import Game, game
 from vauban.games.stratego.game import Stratego
 from vauban.learn.ancestry import check_same, model_checkpoint
-from vauban.learn.belief_run import BeliefRun
+from vauban.learn.ataraxos.belief_run import BeliefRun
+from vauban.learn.ataraxos.collect import Collector, Window
+from vauban.learn.ataraxos.moves import MoveLearner
+from vauban.learn.ataraxos.setups import SetupLearner
 from vauban.learn.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint, under
-from vauban.learn.collect import Collector, Window
 from vauban.learn.config import RunConfig, config_text, parse_config, read_config
 from vauban.learn.metrics import COLLAPSED, Journal
-from vauban.learn.moves import MoveLearner
-from vauban.learn.setups import SetupLearner
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets import store

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from vauban.learn.collect import Collector
+from vauban.learn.ataraxos.collect import Collector
 from vauban.learn.run import Run
 
 ROWS = 4
