@@ -1,0 +1,100 @@
+"""Load agents and games that others wrote: from a file, or from an installed package.
+
+    load("py:mine.py:Striker", "an agent")      # what the name stands for in the file
+    entry_points("vauban.agents")               # by name, what loads each object that installed packages offer
+
+A file is imported once a process, under a module name of its own, with its folder on the path behind everything else:
+it may import the files beside it. What is loaded is not checked here: whoever wants it says what is missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from vauban.errors import ConfigurationError
+
+PREFIX = "py:"
+"""Begins a text that names something in a file."""
+_NAMED = re.compile(r"py:(?P<file>.+?\.py):(?P<name>\w+)(?P<rest>,.*)?", re.DOTALL)
+
+
+def split(text: str, wanted: str) -> tuple[Path, str, str]:
+    """The file and the name of `py:FILE.py:NAME,REST`, and the rest, where there is one.
+
+    wanted: what the text should name, in words: "an agent", "a game".
+    """
+    found = _NAMED.fullmatch(text)
+    if found is None:
+        raise ConfigurationError(f"{text!r} does not name {wanted}: write {PREFIX}FILE.py:NAME, e.g. py:mine.py:Mine")
+    return Path(found["file"]), found["name"], (found["rest"] or "").removeprefix(",")
+
+
+def load(text: str, wanted: str) -> Any:
+    """What `py:FILE.py:NAME` names. `wanted` says what it should be, in words, for the error messages."""
+    path, name, rest = split(text, wanted)
+    if rest:
+        raise ConfigurationError(f"{wanted} in a file has no options, and {rest!r} was given")
+    module = load_file(path, wanted)
+    if name.startswith("_") or not hasattr(module, name):
+        own = [each for each, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
+        known = ", ".join(each for each in own if not each.startswith("_")) or "nothing that could be one"
+        raise ConfigurationError(f"{path} has no {name!r}, which should be {wanted}: it has {known}")
+    return getattr(module, name)
+
+
+def load_file(path: Path, wanted: str) -> ModuleType:
+    """The module in a file; imported the first time only."""
+    whole = path.expanduser().resolve()
+    # The same name in every process, so that objects of the module can be sent where it has been loaded.
+    name = f"door_{whole.stem}_{hashlib.blake2b(str(whole).encode(), digest_size=4).hexdigest()}"
+    if name in sys.modules:
+        return sys.modules[name]
+    if not whole.is_file():
+        raise ConfigurationError(f"there is no file {path} to take {wanted} from: it is looked for in {Path.cwd()}")
+    spec = importlib.util.spec_from_file_location(name, whole)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    folder = str(whole.parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise ConfigurationError(f"{path} cannot be imported: {_complaint(error, whole)}") from error
+    return module
+
+
+def _complaint(error: Exception, path: Path) -> str:
+    """An error that a file raised, with the line of the file, if it is known."""
+    if isinstance(error, SyntaxError):
+        return f"{type(error).__name__} in line {error.lineno}: {error.msg}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    where = f" in line {lines[-1]}" if lines else ""
+    return f"{type(error).__name__}{where}: {error}"
+
+
+def entry_points(group: str) -> dict[str, Callable[[], Any]]:
+    """By name, what loads each object that installed packages offer under a group, e.g. "vauban.agents"."""
+    return {each.name: partial(_load_entry_point, each) for each in importlib.metadata.entry_points(group=group)}
+
+
+def _load_entry_point(point: importlib.metadata.EntryPoint) -> Any:
+    try:
+        return point.load()
+    except Exception as error:
+        package = f" of the package {point.dist.name}" if point.dist else ""
+        raise ConfigurationError(
+            f"{point.name!r}{package} cannot be loaded from {point.value}: {type(error).__name__}: {error}"
+        ) from error
