@@ -18,11 +18,12 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vauban.board.stratego.words import oddities
 from vauban.errors import VaubanError
 from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.games.stratego.setups import can_move_first, random_setup, setup_text
 from vauban.games.stratego.variants import Variant
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 from vauban.web import sight as wall
 from vauban.web.commitment import new_salt
 from vauban.web.imports import imported
@@ -35,7 +36,7 @@ from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
 from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, TableError, new_table
 from vauban.web.thinking import ChooseMove, ChooseSetup, DrawHidden, WarmUp, WeighDraw, draw_setup, thinkers
 from vauban.web.wishes import read_setup, read_side, read_squares, read_switch, read_words, read_yes
-from vauban.words import oddities, sentence
+from vauban.words import sentence
 from vauban.work.base import BusyError
 from vauban.work.pool import Pool
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from vauban.board import Look, Played, View
+from vauban.board.stratego import Look, Played, View
+from vauban.board.stratego.words import plies_left
 from vauban.errors import VaubanError
 from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.games.stratego.setups import parse_setup
-from vauban.notation.moves import Move, MoveText, move_text
+from vauban.notation.stratego.moves import Move, MoveText, move_text
 from vauban.web.table import WATCH, Table
-from vauban.words import plies_left
 
 Json = dict[str, Any]
 
