@@ -29,18 +29,18 @@ import numpy as np
 
 from vauban.agents import make_agent
 from vauban.agents.base import Agent, BatchAgent, Listener, close
-from vauban.agents.external import PREFIX, ExternalAgent
-from vauban.agents.setups import make_sampler
+from vauban.agents.external.agent import PREFIX, ExternalAgent
+from vauban.agents.stratego.setups import make_sampler
 from vauban.arena.results import GameResult
-from vauban.board import Board
+from vauban.board.stratego import Board
 from vauban.errors import ConfigurationError, SetupError
 from vauban.games.base import HISTORY
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import Row, check_army
 from vauban.games.stratego.switches import Rules
 from vauban.games.stratego.variants import Variant
-from vauban.notation import ucc
 from vauban.notation.records import write_game
+from vauban.notation.stratego import ucc
 
 Contender = str | Callable[[int], Agent]
 """Who plays: an agent's text, or what makes an agent from a seed."""
@@ -88,7 +88,7 @@ class Match:
         folder: str | Path | None = None,
     ) -> None:
         """
-        setups: a sampler for both sides (`vauban.agents.setups`), or "own": agents choose theirs.
+        setups: a sampler for both sides (`vauban.agents.stratego.setups`), or "own": agents choose theirs.
         time: seconds allowed for a move; who needs more loses the game.
         memory: MiB for each process of a program (bot:COMMAND), 0 for no limit.
         folder: where programs are started; the current one if not given.

@@ -19,8 +19,8 @@ import numpy.typing as npt
 import torch
 
 from vauban.agents.base import RESIGNS, Agent, close, tell
-from vauban.agents.external import PREFIX, BotError, ExternalAgent
-from vauban.agents.external_process import last_words
+from vauban.agents.external.agent import PREFIX, BotError, ExternalAgent
+from vauban.agents.external.process import last_words
 from vauban.arena.match import (
     FAILED,
     FORFEIT,
@@ -34,14 +34,14 @@ from vauban.arena.match import (
     replayed,
 )
 from vauban.arena.results import GameResult
-from vauban.board import Board
+from vauban.board.stratego import Board
 from vauban.errors import ConfigurationError
 from vauban.games.base import Outcome
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import Row, setup_text
 from vauban.games.stratego.variants import Variant
-from vauban.notation import ucc
-from vauban.notation.moves import Move
+from vauban.notation.stratego import ucc
+from vauban.notation.stratego.moves import Move
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vauban.board import Board, View
+from vauban.board.stratego import Board, View
+from vauban.board.stratego.words import oddities
 from vauban.games.stratego.pieces import FLAG, WORTH
 from vauban.games.stratego.setups import setup_text
 from vauban.games.stratego.variants import VARIANTS
-from vauban.words import oddities
 from vauban.work.base import Task, Tell
 from vauban.work.pool import QUEUE, Pool
 
@@ -62,7 +62,7 @@ class DrawHidden:
     seed: int
 
     def run(self, tell: Tell) -> dict[int, int]:
-        from vauban.agents.belief import PriorBelief
+        from vauban.agents.stratego.belief import PriorBelief
 
         return PriorBelief(self.view.variant).sample(self.view, self.seed)
 
@@ -159,8 +159,8 @@ class WarmUp:
 
 
 def draw_setup(sampler: str, seed: int, variant_name: str) -> str:
-    """A setup from a sampler (`vauban.agents.setups`), as text; takes no time to speak of, so no worker does it."""
-    from vauban.agents.setups import make_sampler
+    """Draw a setup from a sampler (`vauban.agents.stratego.setups`), as text; this is quick, so no worker does it."""
+    from vauban.agents.stratego.setups import make_sampler
 
     variant, rng = VARIANTS[variant_name], random.Random(seed)
     sample = make_sampler(sampler, variant)
