@@ -28,7 +28,7 @@ def look(game: Game, snapshot: Snapshot):
     from vauban.games.kernel import Record
 
     words, halves, bytes_ = (part[0].numpy() for part in snapshot.store)
-    return Look(game, Record(words.view("uint64"), halves.view("uint16"), bytes_, game.parameters(snapshot.history)))
+    return Look(game, Record(words.view("uint64"), halves.view("uint16"), bytes_, snapshot.format.parameters))
 
 
 def shuffled(sim: Simulator, viewer: int, seed: int) -> torch.Tensor:

@@ -29,7 +29,7 @@ def boards(sim: Simulator) -> list[str]:
     from vauban.games.kernel import Record
     from vauban.notation.position import position_text
 
-    rules = sim.game.parameters(sim.history)
+    rules = sim.format.parameters
     texts = []
     for row in range(sim.n):
         words, halves, bytes_ = (part[row].numpy() for part in sim.store)
@@ -275,10 +275,13 @@ def test_wrong_outputs_are_refused() -> None:
 def test_rules_that_a_record_cannot_hold_are_refused_when_it_is_made() -> None:
     with pytest.raises(ConfigurationError, match="without a bound"):
         Simulator(Stratego("classic", "isf"), 1)
-    with pytest.raises(ConfigurationError, match="history=1001"):
-        Simulator(Stratego("classic", "strategus battleless_limit=1000"), 1)
-    Simulator(Stratego("classic", "strategus battleless_limit=1000"), 1, history=1001)
-    Simulator(Stratego("classic", "strategus battleless_limit=255"), 1)
+    unbounded = Stratego("classic", "isf")
+    assert Simulator(unbounded, 1, format=unbounded.format(plies=600)).format.history == 1024
+
+
+def test_a_record_keeps_as_many_moves_as_the_rules_look_back() -> None:
+    for rules, history in (("battleless_limit=1000", 1001), ("battleless_limit=255", 256), ("chase=off", 256)):
+        assert Simulator(Stratego("classic", f"strategus {rules}"), 1).format.history == history, rules
 
 
 def test_observations_that_need_tracking_say_so() -> None:

@@ -326,7 +326,7 @@ class Coin(SmallGame):
         """betrays: the second player's choices depend on the coin, which he cannot see."""
         self.betrays = betrays
 
-    def parameters(self, history: int) -> npt.NDArray[np.int64]:
+    def parameters(self) -> npt.NDArray[np.int64]:
         return np.array([self.betrays], np.int64)
 
     def action_text(self, player: int, action: int) -> str:
