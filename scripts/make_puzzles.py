@@ -20,8 +20,8 @@ from rich.progress import track
 
 from vauban.board import Board
 from vauban.games.stratego.pieces import FLAG, PLAYERS, TYPES
-from vauban.notation.moves import Move, square_text
 from vauban.notation.records import read_games
+from vauban.notation.stratego.moves import Move, square_text
 
 FILE = Path("src/vauban/web/page/puzzles.json")
 RED = 0

@@ -19,7 +19,7 @@ from vauban.board import View
 from vauban.games.base import PLIES
 from vauban.games.stratego.setups import Row, random_setup
 from vauban.games.stratego.variants import Variant
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 

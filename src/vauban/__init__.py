@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 __all__ = ["Board", "Simulator", "VaubanError", "game"]
 
 if TYPE_CHECKING:
-    from vauban.board import Board
+    from vauban.board.stratego import Board
     from vauban.errors import VaubanError
     from vauban.games.base import game
     from vauban.sim.simulator import Simulator

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from vauban.board import Board
+from vauban.board.stratego import Board
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
 from vauban.games.kernel import Record

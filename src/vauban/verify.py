@@ -16,13 +16,13 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from vauban.board import Board
+from vauban.board.stratego import Board
 from vauban.errors import NotationError, VaubanError
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import PLAYERS, TYPES, type_of
 from vauban.games.stratego.setups import parse_setup, start_from_setups
 from vauban.games.stratego.variants import find_variant
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 
 
 @dataclass

@@ -1,136 +1,24 @@
-"""Words for people about a game: limits and how near they are, odd setups, how a game ended, errors as sentences.
-
-The terminal says them as they stand here. The page, which is to be translated, has its own words for the same things.
-"""
+"""Words for people that fit any game: a text with a capital, an error as a sentence, a long text cut short."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from vauban.board import Look
-from vauban.games.stratego.pieces import FLAG, PLAYERS, SCOUT
-from vauban.games.stratego.setups import Row, can_move_first
-from vauban.games.stratego.switches import Rules
-from vauban.games.stratego.variants import Variant
-
-NEAR_A_DRAW = 20
-"""So many plies before a limit the person is warned."""
-
-ENDS = {
-    "flag": ("you took the Flag", "your Flag was taken", ""),
-    "no_moves": ("your opponent cannot move", "you cannot move", ""),
-    "both_immobile": ("", "", "neither side can move"),
-    "total_limit": ("", "", "the game has reached its longest length"),
-    "battleless_limit": ("", "", "too many moves without a battle"),
-    "resigned": ("your opponent resigned", "you resigned", ""),
-    "agreed": ("", "", "agreed"),
-    "time": ("your opponent's time is up", "your time is up", ""),
-    "illegal": ("your opponent gave no legal answer", "you gave no legal answer", ""),
-}
-"""How a game ended, in words: if you won, if you lost, if nobody did."""
-ENDS_SEEN = {
-    "flag": "the Flag was taken",
-    "no_moves": "the other side cannot move",
-    "both_immobile": "neither side can move",
-    "total_limit": "the game has reached its longest length",
-    "battleless_limit": "too many moves without a battle",
-    "resigned": "the other side resigned",
-    "agreed": "agreed",
-    "time": "the other side's time is up",
-    "illegal": "the other side gave no legal answer",
-    "unfinished": "the game was not finished",
-}
-"""The same, for an onlooker."""
-
-ODD = {
-    "front": "Your Flag stands in the front row.",
-    "open": "Nothing stands before your Flag: a Scout could run straight at it.",
-    "stuck": "None of your pieces could make a first move, so no game begins with it: leave one a way out.",
-}
-"""What may be odd about a setup."""
-
-
-def end_words(winner: int | None, end: str, person: int | None) -> str:
-    """How a game ended, as a sentence to one of its players, or to an onlooker."""
-    if person is None or end not in ENDS:
-        who = "No result" if end == "unfinished" else "A draw" if winner is None else f"{capital(PLAYERS[winner])} won"
-        return f"{who}: {ENDS_SEEN[end]}."
-    place = 2 if winner is None else 0 if winner == person else 1
-    return f"{('You win', 'You lose', 'A draw')[place]}: {ENDS[end][place]}."
-
-
-def limit_words(rules: Rules) -> str:
-    """The limits that make a game a draw, as a sentence; nothing if there are none."""
-    battleless, total = (plies_left(0, limit, rules) for limit in (rules.battleless_limit, rules.total_limit))
-    if battleless is None and total is None:
-        return ""
-    if battleless is None or total is None:
-        most = battleless or total or 0
-        what = "in all" if battleless is None else "without a battle"
-        return f"{most} {moves_word(most)} {what} {'is' if most == 1 else 'are'} a draw."
-    return f"{battleless} {moves_word(battleless)} without a battle, or {total} in all, are a draw."
-
-
-def counter_words(look: Look) -> str:
-    """How far the game is from its limits."""
-    battleless = plies_left(0, look.rules.battleless_limit, look.rules)
-    total = plies_left(0, look.rules.total_limit, look.rules)
-    if battleless is None:
-        said = f"{look.battleless} {moves_word(look.battleless)} without a battle"
-    else:
-        said = f"{look.battleless} of {battleless} {moves_word(battleless)} without a battle"
-    return said if total is None else f"{said} · {look.plies} of {total} in all"
-
-
-def plies_left(count: int, limit: int | None, rules: Rules) -> int | None:
-    """After how many more plies a limit makes the game a draw."""
-    return None if limit is None else limit + (rules.limits == "exceeded") - count
-
-
-def warnings(look: Look) -> list[str]:
-    """What a person should know about a draw that is near."""
-    said = []
-    battleless = plies_left(look.battleless, look.rules.battleless_limit, look.rules)
-    total = plies_left(look.plies, look.rules.total_limit, look.rules)
-    if battleless is not None and battleless <= NEAR_A_DRAW:
-        said.append(f"{battleless} more {moves_word(battleless)} without a battle, and the game is a draw.")
-    if total is not None and total <= NEAR_A_DRAW:
-        said.append(f"{total} more {moves_word(total)}, and the game is a draw.")
-    return said
-
-
-def oddities(setup: Row, variant: Variant) -> list[str]:
-    """What is odd about a setup: names out of `ODD`."""
-    found = []
-    flag = int(np.flatnonzero(setup == 1 + FLAG)[0])
-    if variant.setup_rows > 1:
-        if flag // variant.columns == variant.setup_rows - 1:
-            found.append("front")
-        elif _open_to_scouts(setup, variant, flag):
-            found.append("open")
-    if not can_move_first(setup, variant):
-        found.append("stuck")
-    return found
-
-
-def _open_to_scouts(setup: Row, variant: Variant, flag: int) -> bool:
-    """Whether the Flag's file is empty as far as the enemy's army."""
-    before = setup[flag + variant.columns :: variant.columns]
-    lake = any(square % variant.columns == flag % variant.columns for square in variant.lakes)
-    return variant.army[SCOUT] > 0 and not before.any() and not lake
-
 
 def sentence(error: Exception) -> str:
-    """What is wrong, as a sentence; the name of a square at its beginning stays as it is."""
+    """Return what is wrong as a sentence; the name of a square at its beginning stays as it is."""
     text = str(error).rstrip(".") + "."
     return capital(text) if text[:2].isalpha() else text
 
 
 def moves_word(count: int) -> str:
-    """The word for so many moves, each of one player: to people a ply is a move."""
+    """Return "move" or "moves" for a count of plies: people call a ply a move."""
     return "move" if count == 1 else "moves"
 
 
 def capital(text: str) -> str:
-    """The text with a capital at its beginning."""
+    """Return the text with a capital at its beginning."""
     return text[:1].upper() + text[1:]
+
+
+def shortened(text: str, longest: int = 60) -> str:
+    """Return a text as a message quotes it: no longer than a line."""
+    return repr(text if len(text) <= longest else text[: longest - 1] + "…")

@@ -10,7 +10,7 @@ from vauban.agents import AGENTS, make_agent
 from vauban.agents.base import Agent, tell
 from vauban.arena.match import FORFEIT, RESIGNED, Match
 from vauban.arena.play import play_games
-from vauban.board import Board, Played, View
+from vauban.board.stratego import Board, Played, View
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.stratego.pieces import BOMB, FLAG
 from vauban.games.stratego.setups import can_move_first, check_army

@@ -24,7 +24,7 @@ from vauban.board import Board
 from vauban.errors import VaubanError
 from vauban.games.kernel import Record
 from vauban.games.stratego.variants import VARIANTS
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 from vauban.sim.compile import CPU, compiled
 
 SPY, SCOUT, MINER, SERGEANT, LIEUTENANT, CAPTAIN, MAJOR, COLONEL, GENERAL, MARSHAL, FLAG, BOMB = range(12)

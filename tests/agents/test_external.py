@@ -27,8 +27,8 @@ from vauban.cli.bots import bot_check
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.setups import Row
 from vauban.games.stratego.variants import VARIANTS
-from vauban.notation import ucc
-from vauban.notation.moves import Move
+from vauban.notation.stratego import ucc
+from vauban.notation.stratego.moves import Move
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="processes are looked for in /proc")
 

@@ -14,7 +14,7 @@ from vauban import Board
 from vauban.games.stratego.pieces import LETTERS, type_of
 from vauban.games.stratego.setups import parse_setup
 from vauban.games.stratego.variants import VARIANTS
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 
 CLASSIC = VARIANTS["classic"]
 FULL = {"B": 6, "1": 1, "2": 1, "3": 2, "4": 3, "5": 4, "6": 4, "7": 4, "8": 5, "9": 8, "s": 1, "F": 1}

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vauban.board import Battle, Board
+from vauban.board.stratego import Battle, Board
 from vauban.errors import (
     ConfigurationError,
     IllegalMoveError,
@@ -21,7 +21,7 @@ from vauban.errors import (
 )
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, SCOUT, SPY
 from vauban.games.stratego.variants import VARIANTS
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 from vauban.sim.simulator import Simulator
 
 RED, BLUE = 0, 1

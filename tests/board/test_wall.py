@@ -24,7 +24,7 @@ from vauban.sim.store import Snapshot
 
 def look(game: Game, snapshot: Snapshot):
     """One game of a snapshot, for reading."""
-    from vauban.board import Look
+    from vauban.board.stratego import Look
     from vauban.games.kernel import Record
 
     words, halves, bytes_ = (part[0].numpy() for part in snapshot.store)

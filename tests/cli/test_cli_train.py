@@ -17,14 +17,14 @@ import pytest
 import torch
 import typer
 from rich.console import Console
-from test_learn_run import SMALL, without_times
+from test_learn_run import SMALL, Clock, without_times
 from typer.testing import CliRunner
 
 from vauban.agents.cadet import CadetAgent
 from vauban.cli.main import app
 from vauban.cli.main import run as main
 from vauban.cli.train import command_text, make_evaluator, stopped_by_signals
-from vauban.cli.train_display import Display, done_line, duration, estimate_lines, line
+from vauban.cli.train_display import Display, done_line, duration, estimate_lines, line, seconds_left
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.learn.card import ROWS, belief_of, curve_of, steps_of
 from vauban.learn.commands import commands_text, settings, with_newer_settings
@@ -34,7 +34,7 @@ from vauban.learn.metrics import read_metrics
 from vauban.learn.moves import MoveConfig
 from vauban.learn.origin import STARTS, note_start, read_starts
 from vauban.learn.readme import readme_text
-from vauban.learn.run import Run
+from vauban.learn.run import RECENT, Run
 from vauban.learn.workers import ALONE
 from vauban.nets.dtypes import working_dtype
 from vauban.nets.store import STRENGTH, ModelError, load_model, read_card, shipped_models
@@ -310,7 +310,8 @@ def test_a_small_game_ends_with_a_command_that_measures_it(config: Path) -> None
     words = "the model is in run/model. To see how good it is: vauban "
     command = next(line for line in said.splitlines() if words in line).partition(words)[2]
     assert command == "exploitability kuhn net:run/model"
-    assert "exploitability" in json.loads(told(*shlex.split(command), "--json"))
+    # On the last line: a command that has to compile says so before.
+    assert "exploitability" in json.loads(told(*shlex.split(command), "--json").splitlines()[-1])
 
 
 def test_only_stratego_is_evaluated() -> None:
@@ -418,7 +419,10 @@ def test_a_terminal_shows_a_display_and_a_file_gets_lines(tmp_path: Path) -> Non
 
 
 def test_a_line_tells_how_far_how_fast_and_how_good_a_run_is(tmp_path: Path) -> None:
-    run = Run.begin(parse_config(SMALL, ["iterations=40", "minutes=8"]), tmp_path / "run")
+    clock = Clock()
+    run = Run.begin(parse_config(SMALL, ["iterations=40", "minutes=8"]), tmp_path / "run", clock=clock)
+    run.iterate()
+    clock.now = 6
     told = run.iterate() | {
         "iteration": 10.0, "minutes": 1.0, "moves": 2e6, "games": 7654.0, "speed.moves_per_second": 1234.0,
         "speed.collect": 2500.0, "speed.moves": 2400.0, "moves.entropy": 1.25, "moves.update_kl": 0.0123,
@@ -435,6 +439,24 @@ def test_a_line_tells_how_far_how_fast_and_how_good_a_run_is(tmp_path: Path) -> 
     assert "(25.0% to 75.0%)" in line(run, told | {"score.fox": 0.5, "score_low.fox": 0.25, "score_high.fox": 0.75})
     run.config = parse_config(SMALL)
     assert "left" not in line(run, told)
+
+
+def test_the_time_that_is_left_is_told_by_the_latest_iterations(tmp_path: Path) -> None:
+    """Compiling, measuring and the first iteration took a minute and a half here, each one since half a second."""
+    clock = Clock()
+    run = Run.begin(parse_config(SMALL, ["iterations=600"]), tmp_path / "run", clock=clock)
+    clock.now = 90
+    assert seconds_left(run) is None, "nothing is known before the first iteration"
+    run.iterate()
+    for _ in range(2):
+        clock.now += 0.5
+        told = run.iterate()
+    assert seconds_left(run) == pytest.approx(597 * 0.5)
+    assert "5 minutes left" in line(run, told)
+    for _ in range(RECENT):
+        clock.now += 2
+        run.iterate()
+    assert seconds_left(run) == pytest.approx((600 - 3 - RECENT) * 2), "older iterations are forgotten"
 
 
 def test_iterations_of_seconds_have_a_line_each(tmp_path: Path) -> None:

@@ -18,15 +18,15 @@ from typer.testing import CliRunner
 
 from vauban.agents import make_agent
 from vauban.agents.base import Agent
-from vauban.board import Board, Look, Played, View
+from vauban.board.stratego import Board, Look, Played, View
 from vauban.cli import terminal_picture as picture
 from vauban.cli.terminal import resume, terminal
 from vauban.cli.terminal_game import TerminalGame
 from vauban.errors import VaubanError
 from vauban.games.stratego.setups import Row, parse_setup, random_setup, setup_text
 from vauban.games.stratego.variants import VARIANTS, Variant
-from vauban.notation.moves import Move
 from vauban.notation.records import read_games
+from vauban.notation.stratego.moves import Move
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 FRAME = re.compile(r"^Move \d+ ·.*?^(?:red|blue)> ", re.MULTILINE | re.DOTALL)

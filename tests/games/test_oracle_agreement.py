@@ -13,7 +13,7 @@ import pytest
 from oracle.rules import Oracle
 from oracle.rules import Rules as OracleRules
 
-from vauban.board import Look
+from vauban.board.stratego import Look
 from vauban.games.kernel import Record
 from vauban.games.stratego import layout
 from vauban.games.stratego.game import Stratego

@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,16 @@ def begun(folder: Path, iterations: int = 2, changes: tuple[str, ...] = ()) -> R
         run.iterate()
     run.save()
     return run
+
+
+class Clock:
+    """A clock that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
 
 
 def same_networks(one: Run, other: Run) -> bool:
@@ -243,6 +254,20 @@ def test_a_run_without_a_checkpoint_is_not_resumed_over_its_model(tmp_path: Path
         load_config(str(folder / "config.toml")), tmp_path / "other", model=load_trained(folder / "model")
     )
     assert other.notes == ["it goes on from the networks of 'run', after iteration 0"]
+
+
+def test_a_young_run_that_is_killed_has_lost_little(tmp_path: Path) -> None:
+    clock = Clock()
+    run = Run.begin(parse_config(SMALL, ["save_every=5"]), tmp_path / "run", clock=clock)
+    saved = [0.0]
+    while clock.now < 3600:
+        clock.now += 1
+        if run.save_if_due():
+            saved.append(clock.now)
+        assert clock.now - saved[-1] <= max(10, 0.25 * clock.now), f"killed after {clock.now} seconds"
+    pauses = [later - earlier for earlier, later in pairwise(saved)]
+    assert min(pauses) == 10 and max(pauses) == 300, "soon at first, then every five minutes"
+    assert Run.resume(tmp_path / "run").iteration == 0
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_two_workers_learn_what_one_with_twice_the_games_does(tmp_path: Path) ->
     # They stop once and go on, as one that never stopped. In the end one of them plays, and the other waits.
     evaluation = ["--set", "evaluation.every=100", "--set", "evaluation.games=2"]
     for arguments in (begin, ["--resume", str(together), "--set", "iterations=5", *evaluation]):
-        done = subprocess.run([*command, *arguments], env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
+        done = subprocess.run([*command, *arguments], env=ENVIRONMENT, capture_output=True, text=True, timeout=HOURS)
         assert done.returncode == 0, done.stderr
     run = Run.begin(load_config(str(write_config(tmp_path, 1, iterations=5))), alone)
     while run.goes_on():
@@ -117,7 +117,7 @@ def test_when_a_worker_dies_the_other_ends_with_a_sentence(tmp_path: Path) -> No
                 other.kill()
                 break
         words = leader.stderr.read()
-        assert leader.wait(120) == 2
+        assert leader.wait(HOURS) == 2
         assert "worker 0 of 2 stops, since worker 1 has died" in words and "--resume" in words
         assert "Traceback" not in words
     finally:
@@ -129,12 +129,14 @@ def test_when_a_worker_dies_the_other_ends_with_a_sentence(tmp_path: Path) -> No
 
 PATIENCE = 3.0
 """Seconds, in the tests that are about it."""
+HOURS = 3600.0
+"""Seconds that a test waits for what will happen, however slow the machine is."""
 
 
-def meet(rank: int, port: int, patience: float = 60.0) -> Workers:
-    """What each of two workers does first. patience: in seconds."""
+def meet(rank: int, port: int, patience: float = HOURS) -> Workers:
+    """What each of two workers does first. patience: in seconds, from when both are there."""
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-    return join_workers(torch.device("cpu"), patience / 60)
+    return join_workers(torch.device("cpu"), patience / 60, meeting=HOURS / 60)
 
 
 def free_port() -> int:
@@ -160,7 +162,6 @@ def test_work_of_the_first_worker_may_take_longer_than_patience(tmp_path: Path) 
 def hang(rank: int, port: int, folder: str, hanging: int, leads: bool) -> None:
     """One worker stands still; the other tells what becomes of it."""
     workers = meet(rank, port, PATIENCE)
-    workers.wait()
     if rank == hanging:
         os.kill(os.getpid(), signal.SIGSTOP)
     try:
@@ -178,7 +179,7 @@ def test_a_worker_that_hangs_is_named_when_patience_ends(tmp_path: Path, hanging
     for each in workers:
         each.start()
     try:
-        workers[1 - hanging].join(60)
+        workers[1 - hanging].join(HOURS)
         words = (tmp_path / "error").read_text()
         assert f"worker {1 - hanging} of 2 stops, since worker {hanging} has died or does not answer" in words
     finally:

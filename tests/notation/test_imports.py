@@ -16,9 +16,10 @@ from vauban.board import Board
 from vauban.errors import ConfigurationError, NotationError
 from vauban.games.stratego.pieces import FLAG, MARSHAL, SCOUT
 from vauban.games.stratego.variants import VARIANTS
-from vauban.notation import gravon
 from vauban.notation.formats import to_notation
-from vauban.notation.gravon import (
+from vauban.notation.records import read_games, write_game
+from vauban.notation.stratego import gravon
+from vauban.notation.stratego.gravon import (
     COLUMNS,
     GravonCalibrationError,
     GravonFormatError,
@@ -27,10 +28,9 @@ from vauban.notation.gravon import (
     import_gravon,
     parse_gravon,
 )
-from vauban.notation.moves import Move
-from vauban.notation.position import PlacedPiece
-from vauban.notation.records import read_games, write_game
-from vauban.notation.strados import (
+from vauban.notation.stratego.moves import Move
+from vauban.notation.stratego.position import PlacedPiece
+from vauban.notation.stratego.strados import (
     action_number,
     parse_action,
     parse_strados_board,
@@ -38,7 +38,7 @@ from vauban.notation.strados import (
     strados_board_text,
     strados_text,
 )
-from vauban.notation.ucc import write_log
+from vauban.notation.stratego.ucc import write_log
 
 RANDOM = st.randoms(use_true_random=False)
 RULES_OFF = gravon.RULES

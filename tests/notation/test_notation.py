@@ -28,9 +28,9 @@ from vauban.notation.game import (
     parse_variant_headers,
     variant_headers,
 )
-from vauban.notation.moves import Move, MoveText, move_text, parse_move_text
-from vauban.notation.position import PlacedPiece, Position, parse_position, position_text
 from vauban.notation.records import read_games, replay, write_game
+from vauban.notation.stratego.moves import Move, MoveText, move_text, parse_move_text
+from vauban.notation.stratego.position import PlacedPiece, Position, parse_position, position_text
 
 CLASSIC, MICRO = VARIANTS["classic"], VARIANTS["micro"]
 SKIRMISH = Variant("skirmish", 6, 7, (15, 26), 2, parse_army("F1 O2 N1 M1 S1 B1"))

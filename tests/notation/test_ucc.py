@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from vauban.agents.external import ExternalAgent
 from vauban.agents.external_seen import SEEN_RULES, SeenGame
 from vauban.agents.random import RandomAgent
-from vauban.board import Battle, Board, Played, View
+from vauban.board.stratego import Battle, Board, Played, View
 from vauban.cli.bots import Speaker
 from vauban.errors import ConfigurationError, InvalidMoveError, NotationError, SetupError
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, SCOUT, SPY, TYPES
 from vauban.games.stratego.setups import Row, random_setup
 from vauban.games.stratego.variants import VARIANTS, Variant
-from vauban.notation import ucc
-from vauban.notation.moves import Move
 from vauban.notation.records import read_games, write_game
+from vauban.notation.stratego import ucc
+from vauban.notation.stratego.moves import Move
 
 CLASSIC = VARIANTS["classic"]
 RED_ROWS = ["5B8B8B4B68", "78B939B195", "s499766593", "946727589F"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from vauban.board import View
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 
 from . import asmodeus, celsius, hunter, peternlewis, vixen
 from .common import Draws, SeededDraws

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vauban.board import View
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 
 from .common import UNKNOWN, Draws, Sight, V, find_path, random_step, single_steps
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from vauban.board import View
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 
 from .common import CLOSE, DOWN, LEFT, RIGHT, UNKNOWN, UP, Draws, Sight, Unit, V
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from vauban.board import View
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 
 RANKS = "s987654321FB"
 """The document's letter of each type."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from vauban.board import View
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 
 from .common import CLOSE, DOWN, LEFT, RIGHT, UNKNOWN, UP, Draws, Sight, Unit, V
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from vauban.board import View
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 
 from .common import DOWN, IMMOBILE, LEFT, RANKS, RIGHT, UNKNOWN, UP, Direction, Draws, Sight, Unit
 

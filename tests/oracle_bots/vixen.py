@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from vauban.board import View
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 
 from .common import CLOSE, DOWN, LEFT, RIGHT, UP, Direction, Draws, Sight, V, find_path
 

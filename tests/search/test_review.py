@@ -16,8 +16,8 @@ import torch
 import typer
 from typer.testing import CliRunner
 
-from vauban import picture
 from vauban.board import Board
+from vauban.board.stratego import picture
 from vauban.cli.analyse import analyse
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.pieces import BOMB, FLAG, PLAYERS, TYPES
@@ -25,8 +25,8 @@ from vauban.nets.belief import BeliefNetwork, hidden_pieces, marginals
 from vauban.nets.move import MoveNetwork
 from vauban.nets.store import Model, describe, make_card, save_model
 from vauban.nets.transformer import Size
-from vauban.notation.moves import Move
 from vauban.notation.records import read_games, write_game
+from vauban.notation.stratego.moves import Move
 from vauban.search import moments as moments_module
 from vauban.search import review as module
 from vauban.search import search as search_module

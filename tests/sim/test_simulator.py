@@ -25,9 +25,9 @@ from vauban.sim.store import Snapshot
 
 def boards(sim: Simulator) -> list[str]:
     """The position of every game."""
-    from vauban.board import Look
+    from vauban.board.stratego import Look
     from vauban.games.kernel import Record
-    from vauban.notation.position import position_text
+    from vauban.notation.stratego.position import position_text
 
     rules = sim.format.parameters
     texts = []

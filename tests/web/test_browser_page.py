@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from browser import PHONE, QUIET, Player, Visitor, cross
+from browser import PHONE, QUIET, Player, Visitor, cross, friends
 from playwright.sync_api import Locator, Page, Route, expect
 
 from vauban.board import Board
@@ -621,10 +621,68 @@ def test_an_address_that_is_badly_written_leads_nowhere_in_words(visit, address)
     expect(page.locator("h1").first).to_be_visible()
 
 
+KEYS = """() => JSON.parse(localStorage["vauban.games"] ?? "[]")
+    .flatMap(({ id, seats }) => Object.entries(seats).map(([seat, secret]) => [secret, `#/game/${id}/${seat}`]))"""
+"""In the page: the secrets of the seats that it has kept, each with the address of the seat."""
+
+
+def keys(visitor: Visitor) -> list[list[str]]:
+    return visitor.page.evaluate(KEYS)
+
+
+def test_no_address_holds_the_key_to_a_seat(visit):
+    host, guest, other = visit(), visit(), visit()
+    addresses: list[str] = []
+    for somebody in (host, guest, other):
+        somebody.page.on("framenavigated", lambda frame: addresses.append(frame.url))
+    friends(host, guest)
+    [[red, at]], [[blue, _]] = keys(host), keys(guest)
+    for somebody, address in ((host, at), (guest, at.replace("red", "blue"))):
+        assert somebody.page.url == somebody.address + address
+        # It goes on after a reload, and from the list of games.
+        somebody.page.reload()
+        somebody.see(".table .piece.red")
+        somebody.page.goto(somebody.address)
+        somebody.see(".games a").click()
+        somebody.see(".table .piece.red")
+    # No page that was visited, nor a link on one, tells it; an invitation is gone as soon as it is taken.
+    links = host.open().page.evaluate("[...document.links].map(link => link.href)")
+    invitation = host.page.evaluate("JSON.parse(localStorage['vauban.games'])[0].friend.invitation")
+    assert any(at in link for link in links)
+    assert not [each for each in addresses + links if red in each or blue in each]
+    guest.page.go_back()
+    assert invitation not in guest.page.url
+
+    # Another browser has no seat by the address alone; by an old link, which holds the key, it has one.
+    other.open(at)
+    other.see(".page p", has_text="This browser has no seat in that game")
+    other.open(f"{at}/{red}")
+    other.see(".bottom-card.turn")
+    assert other.page.url == other.address + at
+    other.page.reload()
+    other.see(".bottom-card.turn")
+    # A wrong key is not kept in the place of the right one.
+    other.open(f"{at}/wrong")
+    other.see(".bottom-card.turn")
+    other.resign()
+    other.page.locator("dialog.end").get_by_role("button", name="Look back").click()
+    other.see(".review .board")
+    assert not [each for each in addresses[-3:] if red in each]
+
+
+def test_looking_back_too_early_leaves_no_key_in_the_address(visit):
+    visitor = visit()
+    visitor.start()
+    [[secret, at]] = keys(visitor)
+    visitor.open(at.replace("game", "review").replace("red", secret))
+    visitor.see(".page p", has_text="The game is not over")
+    assert secret not in visitor.page.url
+
+
 def test_the_address_of_a_look_back_opens_no_seat(visit):
     visitor = visit()
     visitor.start()
-    seat = visitor.page.url.rpartition("/")[2]
+    [(seat, _)] = keys(visitor)
     visitor.resign()
     visitor.page.locator("dialog.end").get_by_role("button", name="Look back").click()
     visitor.see(".review .board")
@@ -636,6 +694,7 @@ def test_the_address_of_a_look_back_opens_no_seat(visit):
 
 def test_a_game_that_somebody_has_shown_is_not_among_ones_own(visit):
     visitor, guest, onlooker = visit(), visit(), visit()
+    visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
     visitor.start()
     visitor.resign()
     visitor.page.locator("dialog.end").get_by_role("button", name="Look back").click()
@@ -647,10 +706,14 @@ def test_a_game_that_somebody_has_shown_is_not_among_ones_own(visit):
     visitor.choose(variant="classic", mode="watch", red="fox", blue="fox")
     visitor.button("Watch").click()
     visitor.see(".moves li")
-    onlooker.open(visitor.page.url.removeprefix(visitor.address))
+    visitor.button("Copy link").click()
+    visitor.see(".toast", has_text="Copied.")
+    onlooker.open(visitor.page.evaluate("navigator.clipboard.readText()").removeprefix(visitor.address))
     onlooker.see(".moves li")
-    onlooker.button("Stop").click()
-    onlooker.page.locator("dialog").get_by_role("button", name="Stop").click()
+    # Whoever came by a link looks on, and does nothing else.
+    assert onlooker.page.locator(".actions button").all_inner_texts() == ["Flip"]
+    visitor.button("Stop").click()
+    visitor.page.locator("dialog").get_by_role("button", name="Stop").click()
     onlooker.see("dialog.end")
     for somebody, games in ((visitor, 2), (guest, 0), (onlooker, 0)):
         somebody.open("#/import")

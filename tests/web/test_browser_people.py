@@ -256,7 +256,7 @@ def test_what_the_server_refuses_is_said_in_the_pages_own_words(visit):
     host.button("Take back").click()
     host.page.locator("dialog").get_by_role("button", name="Take back").click()
     host.see(".toast", has_text="There is no move of yours to take back.")
-    game = host.page.url.split("/")[-3]
+    game = host.page.url.split("/")[-2]
     stranger.open(f"#/game/{game}/red/wrong")
     stranger.see(".page p", has_text="There is no such game, or this link does not open it.")
     link = host.page.evaluate("game => JSON.parse(localStorage['vauban.games']).find(each => each.id === game)", game)
@@ -293,7 +293,9 @@ def test_two_machines_are_watched(visit):
     visitor.button("Watch").click()
     visitor.see(".moves li:nth-child(3)")
     expect(page.locator(".table .piece.hidden")).to_have_count(0)
-    assert page.locator(".actions button").all_inner_texts() == ["Pause", "One move", "Stop", "Flip"]
+    assert page.locator(".actions button").all_inner_texts() == [
+        "Pause", "One move", "Stop", "Copy link", "Flip",
+    ]  # fmt: skip
     # With the eyes of a side: the server sends no more than that side may know, also after a reload.
     for side, other in (("red", "blue"), ("blue", "red")):
         page.locator(f"input[name=eyes][value={side}]").check()

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from vauban.board import Board
 from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.games.stratego.variants import VARIANTS
-from vauban.notation.moves import parse_square, square_text
+from vauban.notation.stratego.moves import parse_square, square_text
 from vauban.web.app import PAGE
 
 pytest_plugins = ["browser_fixtures"]

@@ -23,10 +23,11 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from vauban.board import Board
+from vauban.board.stratego.words import ENDS
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.pieces import LETTERS, PLAYERS, TYPES
 from vauban.notation.records import read_games, write_game
-from vauban.notation.strados import strados_text
+from vauban.notation.stratego.strados import strados_text
 from vauban.web import host as module
 from vauban.web import sight as wall
 from vauban.web.app import PAGE, Door, address_of, own_names
@@ -36,7 +37,6 @@ from vauban.web.levels import Level, levels
 from vauban.web.limits import SOCKETS_OF_ONE, Limits
 from vauban.web.table import OFFER_PAUSE
 from vauban.web.thinking import ChooseSetup, WeighDraw
-from vauban.words import ENDS
 from vauban.work.base import WorkError
 
 DUEL = "FBO..NS./BGO.M..N/........"

@@ -8,7 +8,7 @@ import pytest
 from web_server import BLUE, RED
 
 from vauban.board import Board, View
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 from vauban.web import thinking as module
 from vauban.web.thinking import ChooseMove, ChooseSetup, WarmUp, WeighDraw, draw_setup, thinkers
 from vauban.work.base import WorkError

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from web_server import RED, Seat, Server, wait_until
+from web_server import PATIENCE, RED, Seat, Server, wait_until
 
 from vauban.web.host import Settings
 from vauban.web.levels import Level, levels
@@ -39,6 +39,24 @@ def nobody_thinks(server: Server) -> bool:
     return not server.host.deep.pids
 
 
+def test_whoever_looks_on_by_a_link_sees_the_game_and_has_no_part_in_it(server):
+    made = watch(server)
+    with sit(server, made) as seat:
+        link = seat.sight["watching"]["look"]
+        assert link != made["seats"][WATCH]
+        with server.sit(made["game"], WATCH, link) as guest:
+            guest.until(lambda sight: sight["ply"] > 2)
+            assert all(piece["type"] for piece in guest.sight["pieces"])
+            assert guest.sight["watching"] == {"paused": False, "pace": "usual", "look": None}
+            for what, more in {"pause": {"paused": True}, "step": {}, "pace": {"pace": "fast"}, "stop": {}}.items():
+                assert guest.refused(what, **more)["key"] == "seat.look"
+            assert not any(secret in text for text in guest.heard for secret in (link, made["seats"][WATCH]))
+            assert guest.sight["over"] is None and not guest.sight["watching"]["paused"]
+        with server.socket() as ws:
+            ws.send(json.dumps({"do": "sit", "game": made["game"], "seat": "red", "secret": link}))
+            assert json.loads(ws.recv(PATIENCE))["code"] == "game"
+
+
 def test_a_paused_game_waits_and_goes_on_move_by_move(server):
     made = watch(server)
     with sit(server, made) as seat:
@@ -52,7 +70,8 @@ def test_a_paused_game_waits_and_goes_on_move_by_move(server):
     # It is paused for whoever comes back, too: also at a server that has to read it from the shelf.
     wait_until(lambda: made["game"] not in server.host.rooms)
     with sit(server, made) as seat:
-        assert seat.sight["watching"] == {"paused": True, "pace": "usual"} and seat.sight["ply"] == ply + 3
+        told = {"paused": True, "pace": "usual", "look": server.host.rooms[made["game"]].table.look}
+        assert seat.sight["watching"] == told and seat.sight["ply"] == ply + 3
         assert seat.sight["thinking"] is None
         seat.do("pause", paused=False)
         seat.until(lambda sight: sight["ply"] > ply + 5)

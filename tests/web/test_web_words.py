@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from web_server import RED, Server
 
-from vauban.board import FAULTS
+from vauban.board.stratego import FAULTS
+from vauban.board.stratego.words import ENDS, ENDS_SEEN, ODD
 from vauban.search.moments import BATTLES, SENTENCES
 from vauban.web import sight
 from vauban.web.app import PAGE
@@ -19,7 +20,6 @@ from vauban.web.levels import has_learned, levels
 from vauban.web.offer import OFFERED
 from vauban.web.table import PACES
 from vauban.web.thinking import QUIET, REASONS
-from vauban.words import ENDS, ENDS_SEEN, ODD
 
 STRINGS = (PAGE / "js" / "strings.js").read_text()
 KNOWN = set(re.findall(r'^  "?([\w.-]+)"?:', STRINGS, re.MULTILINE))

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from vauban.board import Played, View
+from vauban.board.stratego import Played, View
 from vauban.games.stratego.setups import Row
 from vauban.games.stratego.variants import Variant
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 
 if TYPE_CHECKING:
     from vauban.sim.store import Snapshot

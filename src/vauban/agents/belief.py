@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vauban.agents import priors
-from vauban.board import View
+from vauban.board.stratego import View
 from vauban.errors import ConfigurationError, RecordError
 from vauban.games.base import PLIES
 from vauban.games.kernel import Record, holds, kernel

@@ -21,12 +21,12 @@ from functools import lru_cache
 import numpy as np
 
 from vauban.agents.base import chance
-from vauban.board import Piece, View
+from vauban.board.stratego import Piece, View
 from vauban.games.stratego import rules
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, MOVABLE_TYPES, SCOUT, SPY, TYPES, WORTH
 from vauban.games.stratego.setups import Row, can_move_first
 from vauban.games.stratego.variants import Variant
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 
 CURIOSITY = 1.0
 """What it is worth to learn what a piece is."""

@@ -23,13 +23,13 @@ from vauban.agents.base import RESIGNS
 from vauban.agents.belief import prior_table
 from vauban.agents.options import options_text
 from vauban.agents.setups import make_sampler
-from vauban.board import View
+from vauban.board.stratego import View
 from vauban.errors import ConfigurationError
 from vauban.games.kernel import Record, hook, kernel
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import Row
 from vauban.games.stratego.variants import Variant
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 from vauban.sim.compile import CPU, compiled, progress
 
 if TYPE_CHECKING:

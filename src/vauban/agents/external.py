@@ -24,13 +24,14 @@ from pathlib import Path
 from typing import NoReturn
 
 from vauban.agents.external_process import KINDS, BotError, BotProcess
-from vauban.board import Played, View
+from vauban.board.stratego import Played, View
 from vauban.errors import ConfigurationError, InvalidMoveError, SetupError
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES, SCOUT, TYPES
 from vauban.games.stratego.setups import Row
 from vauban.games.stratego.variants import Variant
-from vauban.notation import ucc
-from vauban.notation.moves import Move, shortened, squares_between
+from vauban.notation.stratego import ucc
+from vauban.notation.stratego.moves import Move, squares_between
+from vauban.words import shortened
 
 __all__ = ["KINDS", "PREFIX", "BotError", "ExternalAgent", "why_illegal"]
 
@@ -198,7 +199,7 @@ class ExternalAgent:
             self._process.send(ucc.event_line(played, words))
 
     def ended(self, end: str) -> None:
-        """The game is over; `end` is one of `vauban.notation.ucc.WORDS_OF_END`. What it is told with QUIT."""
+        """The game is over; `end` is one of `vauban.notation.stratego.ucc.WORDS_OF_END`. What it is told with QUIT."""
         names = [self.opponent, self.opponent]
         names[self._player] = self._own_name
         values = ucc.values_left(self._sent, self._variant)

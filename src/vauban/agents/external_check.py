@@ -15,12 +15,12 @@ from pathlib import Path
 from vauban.agents.base import Agent
 from vauban.agents.external import BotError, ExternalAgent
 from vauban.agents.random import RandomAgent
-from vauban.board import Board, View
+from vauban.board.stratego import Board, View
 from vauban.games.stratego.pieces import SCOUT
 from vauban.games.stratego.setups import Row
 from vauban.games.stratego.variants import Variant
-from vauban.notation import ucc
-from vauban.notation.moves import Move, squares_between
+from vauban.notation.stratego import ucc
+from vauban.notation.stratego.moves import Move, squares_between
 
 PATIENCE = 3
 """So many times the limit an answer is waited for, to tell a late bot from one that hangs."""

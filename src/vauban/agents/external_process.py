@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from vauban.errors import VaubanError
-from vauban.notation.moves import shortened
+from vauban.words import shortened
 
 GUARD = str(Path(__file__).with_name("external_guard.py"))
 LONGEST_LINE = 1024

@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from vauban.board import Board, Played, View
+from vauban.board.stratego import Board, Played, View
 from vauban.errors import NotationError
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES, PLAYERS, SCOUT, TYPES
 from vauban.games.stratego.setups import Row
-from vauban.notation import ucc
-from vauban.notation.moves import Move, squares_between
-from vauban.notation.position import PlacedPiece, Position
+from vauban.notation.stratego import ucc
+from vauban.notation.stratego.moves import Move, squares_between
+from vauban.notation.stratego.position import PlacedPiece, Position
 
 SEEN_RULES = f"{ucc.UCC_RULES} total_limit=none"
 """A manager's turn cap is its own secret."""

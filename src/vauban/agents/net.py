@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from vauban.agents.options import option, options_text
 from vauban.agents.setups import make_sampler
-from vauban.board import View
+from vauban.board.stratego import View
 from vauban.errors import ConfigurationError
 from vauban.games.randomness import MOVE
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import Row
 from vauban.games.stratego.variants import Variant
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 
 if TYPE_CHECKING:
     from vauban.nets.store import Model

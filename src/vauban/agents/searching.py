@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from vauban.agents.net import ModelAgent
 from vauban.agents.options import option
-from vauban.board import View
+from vauban.board.stratego import View
 from vauban.games.randomness import SEARCHED_MOVE
 from vauban.games.stratego.game import Stratego
 

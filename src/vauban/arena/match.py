@@ -32,14 +32,14 @@ from vauban.agents.base import Agent, BatchAgent, Listener, close
 from vauban.agents.external import PREFIX, ExternalAgent
 from vauban.agents.setups import make_sampler
 from vauban.arena.results import GameResult
-from vauban.board import Board
+from vauban.board.stratego import Board
 from vauban.errors import ConfigurationError, SetupError
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import Row, check_army
 from vauban.games.stratego.switches import Rules
 from vauban.games.stratego.variants import Variant
-from vauban.notation import ucc
 from vauban.notation.records import write_game
+from vauban.notation.stratego import ucc
 
 Contender = str | Callable[[int], Agent]
 """Who plays: an agent's text, or what makes an agent from a seed."""

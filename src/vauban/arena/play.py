@@ -33,14 +33,14 @@ from vauban.arena.match import (
     replayed,
 )
 from vauban.arena.results import GameResult
-from vauban.board import Board
+from vauban.board.stratego import Board
 from vauban.errors import ConfigurationError
 from vauban.games.base import Outcome
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import Row, setup_text
 from vauban.games.stratego.variants import Variant
-from vauban.notation import ucc
-from vauban.notation.moves import Move
+from vauban.notation.stratego import ucc
+from vauban.notation.stratego.moves import Move
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 

@@ -5,11 +5,11 @@ Every drawing has a title and a description, and stands beside a table with the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from itertools import count
 
+from vauban import charts
 from vauban.arena.report import (
     LOPSIDED,
     NOT_LOST,
@@ -26,15 +26,15 @@ from vauban.arena.report import (
     tally_text,
     wealth_text,
 )
+from vauban.charts import minus
 
 COLOURS = 8
 """How many colours the styles have for kinds of ends."""
 WIDTH = 992.0
 """Of a drawing: as wide as the page."""
-LETTER, WIDE_LETTER = 8.2, 14.0
-"""How wide letters are in a drawing at most: most of them, and these:"""
-WIDE_LETTERS = "MWmw@%—…"
 LONGEST_NAME = 30
+ROW = 34.0
+"""Height of an agent in the drawing of the ratings."""
 
 STYLE = """
 :root { color-scheme: light dark;
@@ -101,14 +101,8 @@ def report_html(report: Report, title: str = "Arena report", conditions: Mapping
     numbers = count(1)
 
     def draw(width: float, height: float, name: str, what: str, parts: Iterable[str]) -> str:
-        """A drawing that a screen reader can name."""
-        key = next(numbers)
-        return (
-            f'<div class="scroll"><svg role="img" aria-labelledby="t{key} d{key}" '
-            f'viewBox="0 0 {width:.0f} {height:.0f}" '
-            f'width="{width:.0f}" height="{height:.0f}"><title id="t{key}">{escape(name)}</title>'
-            f'<desc id="d{key}">{escape(what)}</desc>{"".join(parts)}</svg></div>'
-        )
+        """A drawing that scrolls where the page is narrow."""
+        return f'<div class="scroll">{charts.svg(width, height, name, what, parts, str(next(numbers)))}</div>'
 
     sections = [_ratings(report, draw)]
     if several:
@@ -159,8 +153,8 @@ def _ratings(report: Report, draw: Draw) -> str:
         rows = [
             [
                 row["agent"],
-                _minus(f"{row['rating']:+.1f}"),
-                "set" if row["agent"] == table["anchor"] else _minus(f"{row['low']:+.1f} … {row['high']:+.1f}"),
+                minus(f"{row['rating']:+.1f}"),
+                "set" if row["agent"] == table["anchor"] else minus(f"{row['low']:+.1f} … {row['high']:+.1f}"),
                 str(row["games"]),
                 f"{row['score']:.1%}",
             ]
@@ -174,33 +168,24 @@ def _ratings(report: Report, draw: Draw) -> str:
 def _rating_plot(table: Report, draw: Draw) -> str:
     """A dot for every rating, and a bar as wide as its 95 % interval."""
     rows = table["agents"]
-    left = 14 + max(_wide(_short(row["agent"])) for row in rows)
-    width, line, right = WIDTH, 34.0, 70.0
+    left = 14 + max(charts.text_width(_short(row["agent"])) for row in rows)
+    bottom = 12 + ROW * len(rows)
     low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
-    ticks = _ticks(low, high, 8)
-    low, high = min(low, ticks[0]), max(high, ticks[-1])
-    bottom = 12 + line * len(rows)
-
-    def x(rating: float) -> float:
-        return left + float(rating - low) / ((high - low) or 1) * (width - left - right)
-
+    x = charts.Scale.rounded(low, high, left, WIDTH - 70, 8)
     parts = []
-    for tick in ticks:
-        parts.append(f'<line class="grid" x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="6" y2="{bottom:.1f}"/>')
-        parts.append(_text(x(tick), bottom + 18, _minus(f"{tick:g}"), "soft", "middle"))
+    for tick in x.ticks:
+        parts.append(charts.line(x.at(tick), 6, x.at(tick), bottom, "grid"))
+        parts.append(charts.text(x.at(tick), bottom + 18, charts.number_text(tick, x.step), "soft", "middle"))
     for number, row in enumerate(rows):
-        y = 12 + line * (number + 0.5)
-        a, b = x(row["low"]), x(row["high"])
+        y = 12 + ROW * (number + 0.5)
+        a, b = x.at(row["low"]), x.at(row["high"])
         said = f"{row['agent']}: {row['rating']:+.1f}, 95 % from {row['low']:+.1f} to {row['high']:+.1f}"
-        parts.append(_text(left - 14, y + 4.5, _short(row["agent"]), "", "end"))
-        parts.append(
-            f"<g><title>{escape(said)}</title>"
-            f'<path class="bar" fill="none" d="M{a:.1f} {y}H{b:.1f}M{a:.1f} {y - 5}v10M{b:.1f} {y - 5}v10"/>'
-            f'<circle class="dot" cx="{x(row["rating"]):.1f}" cy="{y}" r="5.5"/></g>'
-        )
-        parts.append(_text(width, y + 4.5, _minus(f"{row['rating']:+.0f}"), "strong", "end"))
+        bar = f'<path class="bar" fill="none" d="M{a:.1f} {y}H{b:.1f}M{a:.1f} {y - 5}v10M{b:.1f} {y - 5}v10"/>'
+        parts.append(charts.text(left - 14, y + 4.5, _short(row["agent"]), "", "end"))
+        parts.append(charts.group([bar, charts.dot(x.at(row["rating"]), y, 5.5, "dot")], said))
+        parts.append(charts.text(WIDTH, y + 4.5, minus(f"{row['rating']:+.0f}"), "strong", "end"))
     return draw(
-        width,
+        WIDTH,
         bottom + 28,
         "Ratings (Davidson) with their 95 % intervals",
         "From the strongest agent to the weakest: " + ", ".join(f"{r['agent']} {r['rating']:+.0f}" for r in rows),
@@ -240,31 +225,28 @@ def _heat(
     """A matrix of shares as colours, with the share in every cell."""
     agents, values = report["agents"], report[key]
     labels = [f"{number}  {_short(agent)}" for number, agent in enumerate(agents, 1)]
-    left = 14 + max(map(_wide, labels))
+    left = 14 + max(map(charts.text_width, labels))
     wide = min(96.0, max(52.0, (WIDTH - left) / len(agents)))
     high = 44.0 if below else 30.0
     small = below if wide >= 66 else None
     parts = []
     for j in range(len(agents)):
-        parts.append(_text(left + wide * (j + 0.5), 16, str(j + 1), "soft", "middle"))
+        parts.append(charts.text(left + wide * (j + 0.5), 16, str(j + 1), "soft", "middle"))
     for i, label in enumerate(labels):
         top = 24 + high * i
-        parts.append(_text(left - 14, top + high / 2 + 4.5, label, "", "end"))
+        parts.append(charts.text(left - 14, top + high / 2 + 4.5, label, "", "end"))
         for j, value in enumerate(values[i]):
-            at = (
-                f'x="{left + wide * j + 1:.1f}" y="{top + 1:.1f}" width="{wide - 2:.1f}" height="{high - 2:.1f}" rx="3"'
-            )
+            box = (left + wide * j + 1, top + 1, wide - 2, high - 2)
             middle = left + wide * (j + 0.5)
             if value is None:
-                parts.append(f'<rect class="none" {at}/>')
+                parts.append(charts.rect(*box, "none", 'rx="3"'))
                 continue
             said = f"{agents[i]} against {agents[j]}: {shown(value)}" + (f", {below(i, j)}" if below else "")
-            parts.append(
-                f'<g><title>{escape(said)}</title><rect {at} style="fill:{_mixed(value)}"/>'
-                + _text(middle, top + high / 2 + (-2 if small else 4.5), shown(value), "strong", "middle")
-                + (_text(middle, top + high / 2 + 13, small(i, j), "small", "middle") if small else "")
-                + "</g>"
-            )
+            cell = [charts.rect(*box, attributes=f'rx="3" style="fill:{_mixed(value)}"')]
+            cell.append(charts.text(middle, top + high / 2 + (-2 if small else 4.5), shown(value), "strong", "middle"))
+            if small:
+                cell.append(charts.text(middle, top + high / 2 + 13, small(i, j), "small", "middle"))
+            parts.append(charts.group(cell, said))
     about = "Rows and columns are the agents, numbered from the strongest. " + "; ".join(
         f"{agents[i]} against {agents[j]} {shown(value)}"
         for i, row in enumerate(values)
@@ -285,7 +267,7 @@ def _matches(report: Report) -> str:
     for row in report["matches"]:
         point, interval = elo_text(row)
         mark = " †" if is_lopsided(row) else ""
-        figures = [tally_text(row), f"{row['score']:.1%}", _minus(point), _minus(interval) + mark]
+        figures = [tally_text(row), f"{row['score']:.1%}", minus(point), minus(interval) + mark]
         rows.append([*row["agents"], *figures])
         pair = f"{row['agents'][0]} – {row['agents'][1]}"
         if len(report["matches"]) == 1:
@@ -309,9 +291,9 @@ def _evidence(report: Report) -> str:
             *row["agents"],
             chance_text(row["los"]),
             chance_text(row["los_exact"]),
-            _minus(p_value_text(row["sign_test_two_sided"])),
-            _minus(wealth_text(row, 0)),
-            _minus(wealth_text(row, 1)),
+            minus(p_value_text(row["sign_test_two_sided"])),
+            minus(wealth_text(row, 0)),
+            minus(wealth_text(row, 1)),
             not_lost_text(row),
         ]
         for row in report["matches"]
@@ -329,11 +311,11 @@ def _sprt(report: Report) -> str:
         f"{one['model']}, over the finished prefix of pairs."
     )
     rows = [
-        [*row["agents"], str(sum(row["sprt"]["counts"])), _minus(sprt_text(row["sprt"]))] for row in report["matches"]
+        [*row["agents"], str(sum(row["sprt"]["counts"])), minus(sprt_text(row["sprt"]))] for row in report["matches"]
     ]
     return _section(
         "Sequential test (SPRT)",
-        f"<p>{escape(_minus(about))}</p>",
+        f"<p>{escape(minus(about))}</p>",
         _html_table(["first", "second", "pairs", "state"], 2, rows),
     )
 
@@ -359,26 +341,26 @@ def _ends(report: Report, draw: Draw) -> str:
 def _end_plot(bars: list[tuple[str, dict[str, int], int]], ends: list[str], draw: Draw) -> str:
     """A bar for every match, cut into the shares of its ends."""
     longest = 44
-    left = 14 + max(_wide(_short(name, longest)) for name, _, _ in bars)
+    left = 14 + max(charts.text_width(_short(name, longest)) for name, _, _ in bars)
     width, line = WIDTH, 26.0
     scale = width - left - 1
     parts = []
     for number, (name, counts, games) in enumerate(bars):
         top, start = 4 + line * number, left
-        parts.append(_text(left - 14, top + 15, _short(name, longest), "strong" if name == "in all" else "", "end"))
+        parts.append(
+            charts.text(left - 14, top + 15, _short(name, longest), "strong" if name == "in all" else "", "end")
+        )
         for colour, end in enumerate(ends):
             size = counts.get(end, 0) / games * scale
             if size:
                 said = f"{name}: {_words(end)} {counts[end]} of {games}"
-                parts.append(
-                    f'<rect x="{start:.1f}" y="{top}" width="{size:.1f}" height="{line - 6}" '
-                    f'style="fill:var(--c{colour % COLOURS})"><title>{escape(said)}</title></rect>'
-                )
+                colour_of = f'style="fill:var(--c{colour % COLOURS})"'
+                parts.append(charts.group([charts.rect(start, top, size, line - 6, attributes=colour_of)], said))
             start += size
     bottom = 6 + line * len(bars)
     for share in (0, 0.25, 0.5, 0.75, 1):
         parts.append(
-            _text(left + share * scale, bottom + 14, f"{share:.0%}", "soft", "end" if share == 1 else "middle")
+            charts.text(left + share * scale, bottom + 14, f"{share:.0%}", "soft", "end" if share == 1 else "middle")
         )
     what = "; ".join(f"{name}: " + ", ".join(f"{_words(e)} {n}" for e, n in counts.items()) for name, counts, _ in bars)
     return draw(width, bottom + 22, "How games ended, as shares of each match", what, parts)
@@ -415,38 +397,27 @@ def _histogram(plies: Report, draw: Draw) -> str:
     counts: list[int] = plies["histogram"]["counts"]
     width, top, bottom, left = WIDTH, 40.0, 240.0, 50.0
     end = start + size * len(counts)
-    levels = [tick for tick in _ticks(0, max(counts), 4) if tick == int(tick)]
-    ceiling = max(levels[-1], max(counts))
-
-    def x(value: float) -> float:
-        return left + (value - start) / (end - start) * (width - left - 10)
-
-    def y(number: float) -> float:
-        return bottom - number / ceiling * (bottom - top)
-
+    y = charts.Scale.rounded(0, max(counts), bottom, top, 4)
+    x = charts.Scale.fitting(start, end, left, width - 10, 10)
     parts = []
-    for level in levels:
-        parts.append(f'<line class="grid" x1="{left}" x2="{width}" y1="{y(level):.1f}" y2="{y(level):.1f}"/>')
-        parts.append(_text(left - 8, y(level) + 4, f"{level:g}", "soft", "end"))
+    for level in (each for each in y.ticks if each == int(each)):
+        parts.append(charts.line(left, y.at(level), width, y.at(level), "grid"))
+        parts.append(charts.text(left - 8, y.at(level) + 4, f"{level:g}", "soft", "end"))
     for number, games in enumerate(counts):
         a, b = start + size * number, start + size * (number + 1)
         if games:
             span = f"{a} plies" if size == 1 else f"{a} to {b - 1} plies"
-            said = f"{span}: {games} {'game' if games == 1 else 'games'}"
-            parts.append(
-                f'<rect class="column" x="{x(a) + 1:.1f}" y="{y(games):.1f}" width="{max(1.0, x(b) - x(a) - 2):.1f}" '
-                f'height="{bottom - y(games):.1f}"><title>{said}</title></rect>'
-            )
-    parts.append(f'<line class="axis" x1="{left}" x2="{width}" y1="{bottom}" y2="{bottom}"/>')
-    for tick in _ticks(start, end, 10):
-        if start <= tick <= end:
-            parts.append(_text(x(tick), bottom + 18, f"{tick:g}", "soft", "middle"))
+            wide = max(1.0, x.at(b) - x.at(a) - 2)
+            column = charts.rect(x.at(a) + 1, y.at(games), wide, bottom - y.at(games), "column")
+            parts.append(charts.group([column], f"{span}: {games} {'game' if games == 1 else 'games'}"))
+    parts.append(charts.line(left, bottom, width, bottom, "axis"))
+    parts += [charts.text(x.at(tick), bottom + 18, f"{tick:g}", "soft", "middle") for tick in x.ticks]
     # A game of p plies lies in the middle of its own ply, which matters where a column is one ply wide.
-    middle = x(plies["median"] + 0.5 if size == 1 else plies["median"])
-    parts.append(f'<line class="mark" x1="{middle:.1f}" x2="{middle:.1f}" y1="{top - 22}" y2="{bottom}"/>')
+    middle = x.at(plies["median"] + 0.5 if size == 1 else plies["median"])
+    parts.append(charts.line(middle, top - 22, middle, bottom, "mark"))
     aside, anchor = (6, "start") if middle < width * 0.8 else (-6, "end")
     # Above the highest column.
-    parts.append(_text(middle + aside, top - 12, f"median {plies['median']:.0f}", "soft", anchor))
+    parts.append(charts.text(middle + aside, top - 12, f"median {plies['median']:.0f}", "soft", anchor))
     what = (
         f"Median {plies['median']:.0f}, mean {plies['mean']:.1f}, from {plies['least']} to {plies['most']} plies; "
         f"eight in ten games between {plies['tenth']:.0f} and {plies['ninetieth']:.0f}"
@@ -493,36 +464,12 @@ def _html_table(
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>{end}</table></div>'
 
 
-def _text(x: float, y: float, text: str, style: str, anchor: str) -> str:
-    kind = f' class="{style}"' if style else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{kind}>{escape(text)}</text>'
-
-
-def _ticks(low: float, high: float, about: int) -> list[float]:
-    """Round numbers from below the low to above the high, about so many."""
-    span = (high - low) or 1
-    power = 10 ** math.floor(math.log10(span / about))
-    step = next(power * factor for factor in (1, 2, 5, 10) if span / (power * factor) <= about)
-    first, last = math.floor(low / step), math.ceil(high / step)
-    return [round(number * step, 10) for number in range(first, last + 1)]
-
-
 def _short(name: str, longest: int = LONGEST_NAME) -> str:
-    return name if len(name) <= longest else name[: longest - 1] + "…"
-
-
-def _wide(text: str) -> float:
-    """How wide a text may be in a drawing."""
-    return sum(WIDE_LETTER if letter in WIDE_LETTERS else LETTER for letter in text)
+    return charts.shortened(name, longest)
 
 
 def _words(end: str) -> str:
     return end.replace("_", " ")
-
-
-def _minus(figure: str) -> str:
-    """A figure with a minus sign as it is printed, in place of the hyphen that programs write."""
-    return figure.replace("-", "−")
 
 
 def _capital(sentence: str) -> str:

@@ -17,7 +17,7 @@ from vauban.errors import ConfigurationError
 if TYPE_CHECKING:
     from vauban.agents.net import ModelAgent
     from vauban.agents.searching import SearchAgent
-    from vauban.board import Board
+    from vauban.board.stratego import Board
     from vauban.notation.records import RecordedGame
     from vauban.search.review import Review
 
@@ -150,7 +150,7 @@ def _shipped(variant: str | None) -> str:
 
 
 def _from_text(text: str, thinker: SearchAgent, ply: int | None) -> Board:
-    from vauban.board import Board
+    from vauban.board.stratego import Board
     from vauban.games.stratego.game import Stratego
 
     if ply is not None:

@@ -14,7 +14,7 @@ from vauban.agents.external import PREFIX
 from vauban.agents.random import RandomAgent
 from vauban.cli.output import Json, console, print_json, progress_bar
 from vauban.errors import ConfigurationError, VaubanError
-from vauban.notation import ucc
+from vauban.notation.stratego import ucc
 
 
 class _Quit(Exception):  # noqa: N818 – nothing went wrong
@@ -96,7 +96,7 @@ class Speaker:
 def _warm_up(agent: Agent) -> None:
     """Have the rules and the agent compiled, or fetched from where they are kept, before a clock runs."""
     from vauban.agents.external_seen import SEEN_RULES, SeenGame
-    from vauban.board import Board
+    from vauban.board.stratego import Board
 
     board = Board.random(ucc.CLASSIC, 0, SEEN_RULES)
     board.push(board.legal_moves[0])

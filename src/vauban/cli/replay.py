@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from vauban.board import Look, Played
+from vauban.board.stratego import Look, Played
 from vauban.cli.output import Json, errors, print_json
 from vauban.cli.terminal_picture import BRACKETS, QUIET, STYLES, draw, list_words, piece_words
 from vauban.errors import ConfigurationError, NotationError, VaubanError
@@ -28,8 +28,8 @@ from vauban.games.stratego.variants import Variant
 from vauban.notation import records
 from vauban.notation.formats import to_notation
 from vauban.notation.game import iterate_games
-from vauban.notation.moves import Move
 from vauban.notation.records import RecordedGame
+from vauban.notation.stratego.moves import Move
 
 VIEWS = ("all", *PLAYERS)
 """Whose knowledge is shown: both sides open, or what one player knew."""

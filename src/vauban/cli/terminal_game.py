@@ -25,7 +25,8 @@ from rich.text import Text
 
 from vauban.agents.base import Agent, Listener, describe, tell
 from vauban.agents.cadet import CadetAgent
-from vauban.board import Board, Look, Piece, Played
+from vauban.board.stratego import Board, Look, Piece, Played
+from vauban.board.stratego.words import ODD, counter_words, end_words, limit_words, oddities, warnings
 from vauban.cli.output import started_as
 from vauban.cli.terminal_picture import (
     BRACKETS,
@@ -48,19 +49,9 @@ from vauban.games.stratego.pieces import LETTERS, PLAYERS, RANKS, TYPES
 from vauban.games.stratego.setups import Row, mirrored, parse_setup, random_setup, setup_text
 from vauban.games.stratego.switches import Rules
 from vauban.games.stratego.variants import Variant
-from vauban.notation.moves import Move, looks_like_a_move, parse_move_text
 from vauban.notation.records import FILLED_IN, result_of, setups_of, write_game
-from vauban.words import (
-    ODD,
-    capital,
-    counter_words,
-    end_words,
-    limit_words,
-    moves_word,
-    oddities,
-    sentence,
-    warnings,
-)
+from vauban.notation.stratego.moves import Move, looks_like_a_move, parse_move_text
+from vauban.words import capital, moves_word, sentence
 
 COMMANDS = {
     "moves": ("moves  or  moves {square}", "what may be played, by piece, or with one piece"),

@@ -13,7 +13,7 @@ from itertools import zip_longest
 
 from rich.text import Text
 
-from vauban.board import Look, Piece, Played, View
+from vauban.board.stratego import Look, Piece, Played, View
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES, PLAYERS, RANKS, SCOUT, TYPES
 from vauban.games.stratego.variants import FILES, Variant
 from vauban.words import capital

@@ -169,12 +169,12 @@ def line(run: Run, told: Mapping[str, float], scores: Mapping[str, float] = {}) 
 
 
 def seconds_left(run: Run) -> float | None:
-    """How long moves will still be learned, by the pace so far; None if there is no limit."""
+    """How long moves will still be learned, by the pace of the latest iterations; None if that cannot be told."""
     config, left = run.config, []
     if config.minutes:
         left.append(60 * (config.minutes - run.minutes))
-    if config.iterations and run.iteration:
-        left.append((config.iterations - run.iteration) * 60 * run.minutes / run.iteration)
+    if config.iterations and run.pace is not None:
+        left.append((config.iterations - run.iteration) * run.pace)
     return max(0.0, min(left)) if left else None
 
 

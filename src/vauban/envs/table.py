@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from vauban.board import Board
+from vauban.board.stratego import Board
 from vauban.errors import ConfigurationError, IllegalActionError, IllegalMoveError, SetupError
 from vauban.games.base import Game, Outcome, nearest
 from vauban.games.base import game as find_game

@@ -55,7 +55,7 @@ class RunConfig:
     minutes: float = 0.0
     """How long, at most; 0: no limit."""
     save_every: float = 5.0
-    """Minutes between checkpoints."""
+    """Most minutes between checkpoints; while a run is young there are more."""
     patience: float = PATIENCE
     """Minutes that one of several workers waits for others that give no sign of life before it takes one of them for
     dead. The first one's evaluations may take longer."""

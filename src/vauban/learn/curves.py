@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from html import escape
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from vauban import charts
+from vauban.charts import number_text
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
 from vauban.learn.metrics import MEANINGS, METRICS_FILE, meaning, read_metrics
@@ -298,43 +299,13 @@ text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neu
 """
 
 
-@dataclass(frozen=True)
-class Scale:
-    """From the numbers of an axis to places in the picture, and the round numbers on it."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-    step: float
-
-    @classmethod
-    def fitting(cls, low: float, high: float, start: float, end: float, about: int) -> Scale:
-        """A scale from low to high, with about so many round numbers."""
-        span = high - low
-        power: float = 10.0 ** math.floor(math.log10(span / about))
-        step = next(power * factor for factor in (1, 2, 5, 10) if span / (power * factor) <= about)
-        return cls(low, high, start, end, step)
-
-    @property
-    def ticks(self) -> list[float]:
-        """The round numbers."""
-        near = 1e-9
-        first, last = math.ceil(self.low / self.step - near), math.floor(self.high / self.step + near)
-        return [number * self.step for number in range(first, last + 1)]
-
-    def at(self, value: float) -> float:
-        """Where a number is."""
-        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
-
-
 def curves_svg(runs: Sequence[RunMetrics], panels: Sequence[Panel]) -> str:
     """The picture of panels that `make_panels` made of these runs."""
     names = [run.name for run in runs]
     legend, below = _legend(names, MARGIN + 48)
     said = _smoothing(names, panels)
     if said:
-        legend.append(_text(MARGIN, below + 2, said, "soft"))
+        legend.append(charts.text(MARGIN, below + 2, said, "soft"))
         below += 20
     columns = min(len(panels), 3 if len(panels) > 4 else 2)
     width = (WIDTH - 2 * MARGIN - GAP * (columns - 1)) / columns
@@ -344,38 +315,29 @@ def curves_svg(runs: Sequence[RunMetrics], panels: Sequence[Panel]) -> str:
     for number, panel in enumerate(panels):
         row, column = divmod(number, columns)
         x, y = MARGIN + column * (width + GAP), below + row * height
-        drawn.append(f'<g class="panel" transform="translate({x:.1f} {y:.1f})">')
-        drawn += [*_drawn_panel(panel, names, width, reach[panel.against]), "</g>"]
+        inside = _drawn_panel(panel, names, width, reach[panel.against])
+        said = meaning(panel.metrics[0]) or ""
+        drawn.append(charts.group(inside, said, "panel", f'transform="translate({x:.1f} {y:.1f})"'))
     whole = below + height * math.ceil(len(panels) / columns) + 4
+    frame = charts.rect(0.5, 0.5, WIDTH - 1, whole - 1, attributes='rx="8" fill="#ffffff" stroke="#d1d9e0"')
+    heading = charts.text(MARGIN, MARGIN + 16, "Learning curves", "heading")
     about = f"Learning curves of {', '.join(names)}"
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:.0f} {whole:.0f}" width="{WIDTH:.0f}" '
-            f'height="{whole:.0f}" role="img" aria-labelledby="title about">',
-            f'<title id="title">{escape(about)}</title>',
-            f'<desc id="about">{escape(_description(names, panels))}</desc>',
-            f"<style>{STYLE}</style>",
-            f'<rect x="0.5" y="0.5" width="{WIDTH - 1:.0f}" height="{whole - 1:.0f}" rx="8" fill="#ffffff" '
-            'stroke="#d1d9e0"/>',
-            _text(MARGIN, MARGIN + 16, "Learning curves", "heading"),
-            *legend,
-            *drawn,
-            "</svg>\n",
-        ]
-    )
+    parts = [f"<style>{STYLE}</style>", frame, heading, *legend, *drawn]
+    named = 'xmlns="http://www.w3.org/2000/svg"'
+    return charts.svg(WIDTH, whole, about, _description(names, panels), parts, attributes=named) + "\n"
 
 
 def _legend(names: Sequence[str], top: float) -> tuple[list[str], float]:
     """The names of the runs with their colours, in as many rows as it takes; and where it ends."""
     parts, x, y = [], MARGIN, top
     for colour, name in zip(COLOURS, names, strict=False):
-        shown = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+        shown = charts.shortened(name, LONGEST_NAME)
         wide = 30 + LETTER * len(shown)
         if x > MARGIN and x + wide > WIDTH - MARGIN:
             x, y = MARGIN, y + 20
-        parts.append(f'<line x1="{x:.1f}" x2="{x + 20:.1f}" y1="{y - 4.5:.1f}" y2="{y - 4.5:.1f}" '
-                     f'stroke="{colour}" stroke-width="3.5" stroke-linecap="round"/>')  # fmt: skip
-        parts.append(_text(x + 28, y, shown, "name"))
+        stroke = f'stroke="{colour}" stroke-width="3.5" stroke-linecap="round"'
+        parts.append(charts.line(x, y - 4.5, x + 20, y - 4.5, attributes=stroke))
+        parts.append(charts.text(x + 28, y, shown, "name"))
         x += wide + 20
     return parts, y + 20
 
@@ -409,41 +371,38 @@ def _description(names: Sequence[str], panels: Iterable[Panel]) -> str:
 
 
 def _drawn_panel(panel: Panel, names: Sequence[str], width: float, reach: float) -> list[str]:
-    x = Scale.fitting(0, reach, LEFT, width, min(10, round(width / 60)))
-    y = Scale.fitting(*_heights(panel), TOP + HEIGHT, TOP, 5)
-    said = meaning(panel.metrics[0])
-    parts = [f"<title>{escape(said)}</title>"] if said else []
-    parts.append(_text(0, 14, panel.title, "title"))
-    parts += _key(panel) if len(panel.metrics) > 1 else [_text(0, 30, _measured(panel), "soft")]
+    x = charts.Scale.fitting(0, reach, LEFT, width, min(10, round(width / 60)))
+    y = charts.Scale.fitting(*_heights(panel), TOP + HEIGHT, TOP, 5)
+    parts = [charts.text(0, 14, panel.title, "title")]
+    parts += _key(panel) if len(panel.metrics) > 1 else [charts.text(0, 30, _measured(panel), "soft")]
     for tick in y.ticks:
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{width:.1f}" y1="{y.at(tick):.1f}" y2="{y.at(tick):.1f}"/>')
-        parts.append(_text(LEFT - 7, y.at(tick) + 4, _number(tick, y.step, panel.is_share), "soft", "end"))
+        parts.append(charts.line(LEFT, y.at(tick), width, y.at(tick), "grid"))
+        parts.append(charts.text(LEFT - 7, y.at(tick) + 4, number_text(tick, y.step, panel.is_share), "soft", "end"))
     factor, unit = _factor(reach)
     for tick in x.ticks:
+        parts.append(charts.line(x.at(tick), y.start, x.at(tick), y.start + 4, "axis"))
         parts.append(
-            f'<line class="axis" x1="{x.at(tick):.1f}" x2="{x.at(tick):.1f}" y1="{y.start}" y2="{y.start + 4}"/>'
+            charts.text(x.at(tick), y.start + 17, charts.number_text(tick / factor, x.step / factor), "soft", "middle")
         )
-        parts.append(_text(x.at(tick), y.start + 17, _number(tick / factor, x.step / factor), "soft", "middle"))
-    parts.append(f'<line class="axis" x1="{LEFT}" x2="{width:.1f}" y1="{y.start}" y2="{y.start}"/>')
-    parts.append(_text((LEFT + width) / 2, y.start + 34, AXES[panel.against] + unit, "soft", "middle"))
+    parts.append(charts.line(LEFT, y.start, width, y.start, "axis"))
+    parts.append(charts.text((LEFT + width) / 2, y.start + 34, AXES[panel.against] + unit, "soft", "middle"))
     for line in panel.lines:
         dash = DASHES[panel.metrics.index(line.metric) % len(DASHES)]
         parts += _drawn_line(line, names[line.run], dash, x, y)
     return parts
 
 
-def _drawn_line(line: Line, name: str, dash: str, x: Scale, y: Scale) -> list[str]:
+def _drawn_line(line: Line, name: str, dash: str, x: charts.Scale, y: charts.Scale) -> list[str]:
     colour = COLOURS[line.run]
     label = name if not dash else f"{name}: {_last(line.metric)}"
-    parts = [f'<g class="run" stroke="{colour}" fill="{colour}"><title>{escape(label)}</title>']
+    parts = []
     if line.low and line.high:
-        around = [*line.high, *reversed(line.low)]
-        parts.append(f'<polygon class="band" points="{_places(around, x, y)}"/>')
+        around = charts.places([*line.high, *reversed(line.low)], x, y)
+        parts.append(f'<polygon class="band" points="{around}"/>')
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
-    parts.append(f'<polyline class="curve" points="{_places(line.points, x, y)}"{dashes}/>')
-    for a, b in _dotted(line.points, dash):
-        parts.append(f'<circle cx="{x.at(a):.1f}" cy="{y.at(b):.1f}" r="2.6" stroke="none"/>')
-    return [*parts, "</g>"]
+    parts.append(f'<polyline class="curve" points="{charts.places(line.points, x, y)}"{dashes}/>')
+    parts += [charts.dot(x.at(a), y.at(b), 2.6, attributes='stroke="none"') for a, b in _dotted(line.points, dash)]
+    return [charts.group(parts, label, "run", f'stroke="{colour}" fill="{colour}"')]
 
 
 def _dotted(points: Sequence[Point], dash: str) -> Sequence[Point]:
@@ -460,7 +419,7 @@ def _key(panel: Panel) -> list[str]:
         parts.append(
             f'<path class="curve" stroke="#59636e" stroke-dasharray="{dash or "none"}" d="M{x + 1:.1f} 26.5h22"/>'
         )
-        parts.append(_text(x + 29, 30, _last(metric), "soft"))
+        parts.append(charts.text(x + 29, 30, _last(metric), "soft"))
         x += 44 + 5.8 * len(_last(metric))
     return parts
 
@@ -497,29 +456,5 @@ def _factor(reach: float) -> tuple[float, str]:
     return (1e3, " (thousands)") if reach >= 1e4 else (1.0, "")
 
 
-def _number(value: float, step: float, share: bool = False) -> str:
-    """A round number of an axis, with as many digits as its neighbours."""
-    if share:
-        return f"{_number(100 * value, 100 * step)} %"
-    if step >= 1e5:
-        return f"{_number(value / 1e6, step / 1e6)} M"
-    if step >= 1e4:
-        return f"{_number(value / 1e3, step / 1e3)} k"
-    if step < 1e-4:
-        return f"{value:.2g}".replace("-", "−")
-    # A step of 1 × 10ⁿ may have become 9.99… × 10ⁿ⁻¹ on its way through a product.
-    digits = max(0, -math.floor(math.log10(step) + 1e-9))
-    return f"{value + 0.0:,.{digits}f}".replace("-", "−")
-
-
 def _last(metric: str) -> str:
     return metric.rpartition(".")[2]
-
-
-def _places(points: Iterable[Point], x: Scale, y: Scale) -> str:
-    return " ".join(f"{x.at(a):.1f},{y.at(b):.1f}" for a, b in points)
-
-
-def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> str:
-    anchored = "" if anchor == "start" else f' text-anchor="{anchor}"'
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}"{anchored}>{escape(text)}</text>'

@@ -15,6 +15,7 @@ had happened.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,6 +52,12 @@ CHECKPOINT, MODEL = "checkpoint", "model"
 """Folders of a run."""
 CONFIG = "config.toml"
 """Its configuration, complete."""
+SOON = 10.0
+"""Seconds before the first checkpoint, and between the first ones."""
+SHARE_AT_RISK = 0.25
+"""A young run is saved when this share of its time would be lost, long before `save_every` minutes have passed."""
+RECENT = 32
+"""Iterations that the pace of a run is taken from."""
 NEW = {
     "optimiser": "the optimiser begins anew",
     "setups": "games that are under way do not count for their setups",
@@ -72,10 +79,14 @@ class Run:
 
     def __init__(
         self, config: RunConfig, folder: Path, device: torch.device, workers: Workers = ALONE,
-        evaluator: Evaluator | None = None,
+        evaluator: Evaluator | None = None, clock: Callable[[], float] = time.perf_counter,
     ) -> None:  # fmt: skip
-        """evaluator: measures a model while the run goes on, as often as `config.evaluation` says."""
+        """
+        evaluator: measures a model while the run goes on, as often as `config.evaluation` says.
+        clock: gives the time in seconds.
+        """
         self.config, self.folder, self.device, self.workers, self.evaluator = config, folder, device, workers, evaluator
+        self._clock = clock
         self.game = game(config.game, config.rules or None)
         if config.belief.minutes and not isinstance(self.game, Stratego):
             raise ConfigurationError(f"belief.minutes: a belief is trained for Stratego, not for {self.game.name!r}")
@@ -95,7 +106,9 @@ class Run:
         """Whether it has been said that play has collapsed."""
         self._asked = -1
         """The iteration after which `goes_on` was asked last."""
-        self._since = self._saved = self._evaluated = time.perf_counter()
+        self._since = self._saved = self._evaluated = clock()
+        self._ended: deque[float] = deque(maxlen=RECENT + 1)
+        """When the latest iterations ended; at first also when the first one began."""
         moves = config.moves
         self.journal = Journal(folder, lambda sentence: self.notes.append(sentence)) if workers.leads else None
         if moves.length <= 1 + self.game.moves_in_a_row:
@@ -136,11 +149,12 @@ class Run:
     def begin(
         cls, config: RunConfig, folder: Path, device: str | torch.device = "cpu", workers: Workers = ALONE,
         evaluator: Evaluator | None = None, model: store.Model | None = None,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> Run:  # fmt: skip
         """A new run in a new folder; with a model, it goes on from its networks, and counts on from its iterations."""
         if workers.any(workers.leads and (folder / CONFIG).exists()):
             raise ConfigurationError(f"there is a run in {folder} already: resume it, or name another folder")
-        run = cls(config, folder, torch.device(device), workers, evaluator)
+        run = cls(config, folder, torch.device(device), workers, evaluator, clock)
         if model is not None:
             run._go_on_from(model)
         # Not before: what is refused, or has no room, leaves no folder behind.
@@ -182,7 +196,7 @@ class Run:
     @property
     def minutes(self) -> float:
         """How long moves have been learned, evaluations and saving included; without the belief."""
-        return (self.seconds + time.perf_counter() - self._since) / 60
+        return (self.seconds + self._clock() - self._since) / 60
 
     def goes_on(self) -> bool:
         """Whether there is still time, and an iteration left."""
@@ -209,9 +223,22 @@ class Run:
             self._warn_of_collapse(told)
         if moves and self._evaluation_is_due():
             told |= self._evaluate()
+        if moves:
+            self._ended.append(self._clock())
         return told
 
+    @property
+    def pace(self) -> float | None:
+        """Seconds an iteration, lately; None before the first one. The first one counts only until there is another."""
+        ended = list(self._ended)
+        if len(ended) < 2:
+            return None
+        first = 1 if 2 < len(ended) <= RECENT else 0
+        return (ended[-1] - ended[first]) / (len(ended) - 1 - first)
+
     def _iterate_moves(self) -> dict[str, float]:
+        if not self._ended:
+            self._ended.append(self._clock())
         self.iteration += 1
         seconds: dict[str, float] = {}
         first = self.collector.carried if self.collector.filled else 0
@@ -231,7 +258,7 @@ class Run:
         self.moves += played
         self.numbered += played  # a game can end with every move, and another begin
         speeds = {f"speed.{name}": played / max(value, 1e-9) for name, value in seconds.items()}
-        whole = played / sum(seconds.values())
+        whole = played / max(sum(seconds.values()), 1e-9)
         return {
             "iteration": float(self.iteration),
             "minutes": self.minutes,
@@ -291,15 +318,15 @@ class Run:
         if not every:
             return False
         self.goes_on()
-        due = time.perf_counter() - self._evaluated >= every or (not self.moving and not self.stopping)
+        due = self._clock() - self._evaluated >= every or (not self.moving and not self.stopping)
         return self.workers.any(due)
 
     def _evaluate(self) -> Mapping[str, float]:
         """Measure the averaged networks. The run is saved first: other programs' bots may bring anything about."""
         self.save()
-        begun, evaluator = time.perf_counter(), self.evaluator
+        begun, evaluator = self._clock(), self.evaluator
         scores = self.workers.led(lambda: evaluator(self.folder / MODEL)) if evaluator else None
-        self._evaluated = time.perf_counter()
+        self._evaluated = self._clock()
         if not scores:
             return {}
         told = {"minutes": self.minutes, "seconds.evaluation": self._evaluated - begun, **scores}
@@ -308,7 +335,7 @@ class Run:
         return told
 
     def _iterate_belief(self) -> dict[str, float]:
-        begun = time.perf_counter()
+        begun = self._clock()
         if self.belief is None or self._belief_of != self.iteration:
             self._belief_of = self.iteration
             before = self.belief
@@ -316,7 +343,7 @@ class Run:
             if before:
                 self.belief.adopt(before)
         told = self.belief.iterate()
-        self._since += time.perf_counter() - begun  # the clock of the moves stands still
+        self._since += self._clock() - begun  # the clock of the moves stands still
         return {
             "iteration": float(self.iteration),
             "minutes": self.minutes,
@@ -336,24 +363,25 @@ class Run:
 
     @contextmanager
     def _timed(self, seconds: dict[str, float], name: str) -> Iterator[None]:
-        begun = time.perf_counter()
+        begun = self._clock()
         yield
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
-        seconds[name] = time.perf_counter() - begun
+        seconds[name] = self._clock() - begun
 
     # ── Keeping ──────────────────────────────────────────────────────────────────────────────────
 
     def save_if_due(self) -> bool:
-        """Save when the last time is long enough ago."""
-        due = self.workers.any(time.perf_counter() - self._saved >= 60 * self.config.save_every)
+        """Save when the last time is long enough ago: after `save_every` minutes, and sooner while a run is young."""
+        young = max(SOON, SHARE_AT_RISK * 60 * self.minutes)
+        due = self.workers.any(self._clock() - self._saved >= min(60 * self.config.save_every, young))
         if due:
             self.save()
         return due
 
     def save(self) -> None:
         """Write a checkpoint, and the model as it is now: the averaged networks."""
-        self._saved = time.perf_counter()
+        self._saved = self._clock()
         for name, trainee in self._trainees().items():
             if not all(part.isfinite().all() for part in trainee.network.parameters()):
                 raise CheckpointError(

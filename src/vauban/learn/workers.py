@@ -156,8 +156,12 @@ def local_device(name: str) -> torch.device:
     return torch.device("cuda", place)
 
 
-def join_workers(device: torch.device, patience: float = PATIENCE) -> Workers:
-    """The workers that `torchrun` started, of which this is one; alone if it did not. patience: in minutes."""
+def join_workers(device: torch.device, patience: float = PATIENCE, meeting: float | None = None) -> Workers:
+    """The workers that `torchrun` started, of which this is one; alone if it did not.
+
+    patience: minutes without a sign of life after which a worker is taken for dead.
+    meeting: minutes in which all must have come; `patience`, if not given.
+    """
     count = int(os.environ.get("WORLD_SIZE", "1"))
     if count == 1:
         return ALONE
@@ -171,9 +175,12 @@ def join_workers(device: torch.device, patience: float = PATIENCE) -> Workers:
     # Its functions take the group of that moment for their default, and would keep it alive behind `leave`: a thread of
     # the group that still runs when the program ends can end it with an abort.
     importlib.import_module("torch.distributed.nn")
-    workers, limit = Workers(int(os.environ["RANK"]), count, device), timedelta(minutes=patience)
+    workers, limit = Workers(int(os.environ["RANK"]), count, device), timedelta(minutes=meeting or patience)
     with workers._together():
         store, rank, count = next(rendezvous("env://", timeout=limit))
         distributed.init_process_group(backend, store=store, rank=rank, world_size=count, timeout=limit)
-    workers.pulse = Pulse(PrefixStore("pulse", store), rank, count, limit.total_seconds())
+        if meeting:
+            workers.wait()
+            distributed.distributed_c10d._set_pg_timeout(timedelta(minutes=patience))
+    workers.pulse = Pulse(PrefixStore("pulse", store), rank, count, 60 * patience)
     return workers

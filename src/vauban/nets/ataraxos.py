@@ -36,7 +36,7 @@ from vauban.nets.store import (
     save_model,
 )
 from vauban.nets.transformer import Size
-from vauban.notation.strados import EMPTY, RED_LETTERS
+from vauban.notation.stratego.strados import EMPTY, RED_LETTERS
 
 HEADS = 8
 """Of the published networks."""

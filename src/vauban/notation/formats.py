@@ -7,10 +7,10 @@ import tempfile
 from pathlib import Path
 
 from vauban.errors import NotationError, VaubanError
-from vauban.notation.gravon import import_gravon
 from vauban.notation.records import write_game
-from vauban.notation.strados import CELLS, read_strados
-from vauban.notation.ucc import read_log
+from vauban.notation.stratego.gravon import import_gravon
+from vauban.notation.stratego.strados import CELLS, read_strados
+from vauban.notation.stratego.ucc import read_log
 
 
 def to_notation(given: str | bytes) -> str:

@@ -23,7 +23,8 @@ from typing import NamedTuple
 from vauban.errors import ConfigurationError, NotationError
 from vauban.games.base import nearest
 from vauban.games.stratego.variants import VARIANTS, Variant, parse_army
-from vauban.notation.moves import FORMS, looks_like_a_move, shortened
+from vauban.notation.stratego.moves import FORMS, looks_like_a_move
+from vauban.words import shortened
 
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 """Red has won, blue has won, a draw, not known."""

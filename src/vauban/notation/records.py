@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vauban.board import Board
+from vauban.board.stratego import Board
 from vauban.errors import NotationError, VaubanError
 from vauban.games.base import Outcome, nearest
 from vauban.games.stratego.pieces import HIDDEN_LETTER, LETTERS, PLAYERS, TYPES
@@ -23,8 +23,8 @@ from vauban.games.stratego.setups import check_army, setup_text
 from vauban.games.stratego.switches import Rules, parse_rules
 from vauban.games.stratego.variants import Variant
 from vauban.notation.game import GameText, WrittenMove, game_text, parse_games, parse_variant_headers, variant_headers
-from vauban.notation.moves import MoveText, move_text, parse_move_text
-from vauban.notation.position import Position, parse_position, position_text
+from vauban.notation.stratego.moves import MoveText, move_text, parse_move_text
+from vauban.notation.stratego.position import Position, parse_position, position_text
 
 RESULTS_OF_END: dict[str, tuple[str, ...]] = {
     "flag": ("1-0", "0-1"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.board import View
+from vauban.board.stratego import View
 from vauban.games.base import PLIES
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import TYPES

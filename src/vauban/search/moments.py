@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vauban.board import Played
+from vauban.board.stratego import Played
 from vauban.games.stratego.pieces import BOMB, FLAG, PLAYERS, TYPES, WORTH
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 
 if TYPE_CHECKING:
     from vauban.search.review import Review

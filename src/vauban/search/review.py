@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from vauban.board import Board, Piece, Played
+from vauban.board.stratego import Board, Piece, Played
 from vauban.games.base import Outcome
 from vauban.games.randomness import REVIEWED_BELIEF
 from vauban.games.stratego.game import Stratego
@@ -28,9 +28,9 @@ from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.nets.belief import BeliefNetwork, Left, marginals, uniform_chances
 from vauban.nets.dtypes import working_copy
 from vauban.nets.store import Model
-from vauban.notation.moves import Move, MoveText, move_text
-from vauban.notation.position import position_text
 from vauban.notation.records import setups_of
+from vauban.notation.stratego.moves import Move, MoveText, move_text
+from vauban.notation.stratego.position import position_text
 from vauban.search.analysis import Analysis
 from vauban.search.moments import SMALLEST_SHARE, Moment, critical_positions, find_moments, located
 from vauban.search.opinion import ask, look

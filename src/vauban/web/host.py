@@ -18,11 +18,12 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vauban.board.stratego.words import oddities
 from vauban.errors import VaubanError
 from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.games.stratego.setups import can_move_first, random_setup, setup_text
 from vauban.games.stratego.variants import Variant
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 from vauban.web import sight as wall
 from vauban.web.commitment import new_salt
 from vauban.web.imports import imported
@@ -35,7 +36,7 @@ from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
 from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, TableError, new_table
 from vauban.web.thinking import ChooseMove, ChooseSetup, DrawHidden, WarmUp, WeighDraw, draw_setup, thinkers
 from vauban.web.wishes import read_setup, read_side, read_squares, read_switch, read_words, read_yes
-from vauban.words import oddities, sentence
+from vauban.words import sentence
 from vauban.work.base import BusyError
 from vauban.work.pool import Pool
 
@@ -329,6 +330,9 @@ class Host:
             source, target = read_squares(message)
             client.reply(numbered(wall.explain(table, seat, source, target), number))
             return
+        if not client.owns:
+            text = "Whoever looks on by a link has no part in this game, nor in the next."
+            raise TableError("seat", text, "seat.look")
         if what == "rematch":
             self._rematch(room, client, read_switch(message, "keep"), number)
             return
@@ -357,12 +361,13 @@ class Host:
         """What a client may see now."""
         room = client.room
         assert room is not None
-        table, now = room.table, time.monotonic()
-        thinking = None
+        table, thinking = room.table, None
         if room.thinking is not None and table.phase == "play":
             expected = table.sitters[table.turn].seconds
-            thinking = {"side": PLAYERS[table.turn], "seconds": round(now - room.since, 2), "expected": expected}
-        return wall.sight(table, client.seat, self._spent(room), thinking, round(time.time(), 3), client.eyes)
+            seconds = round(time.monotonic() - room.since, 2)
+            thinking = {"side": PLAYERS[table.turn], "seconds": seconds, "expected": expected}
+        now = round(time.time(), 3)
+        return wall.sight(table, client.seat, self._spent(room), thinking, now, client.eyes, client.owns)
 
     # ── Going on ─────────────────────────────────────────────────────────────────────────────────
 
@@ -582,8 +587,6 @@ class Host:
 
     def _rematch(self, room: Room, client: Client, keep: bool, number: Any) -> None:
         table = room.table
-        if not client.owns:
-            raise TableError("seat", "Whoever looks back on a game has no part in the next.")
         wanted = table.wish_rematch(client.seat, keep)
         client.show(number)
         self._changed(room)

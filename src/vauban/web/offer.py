@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from vauban import __version__
+from vauban.board.stratego.words import plies_left
 from vauban.games.base import nearest
 from vauban.games.stratego.pieces import TYPES
 from vauban.games.stratego.switches import default_rules
@@ -13,7 +14,6 @@ from vauban.games.stratego.variants import VARIANTS, Variant
 from vauban.web.clocks import CLOCKS
 from vauban.web.levels import Level, learned_agents
 from vauban.web.table import TableError
-from vauban.words import plies_left
 
 Json = dict[str, Any]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from vauban.board import Board
+from vauban.board.stratego import Board
 from vauban.games.stratego.pieces import PLAYERS
-from vauban.notation.moves import Move
 from vauban.notation.records import setups_of
+from vauban.notation.stratego.moves import Move
 from vauban.web.table import Table, TableError
 
 

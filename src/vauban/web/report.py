@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from vauban import picture
-from vauban.board import Board, Piece
+from vauban.board.stratego import Board, Piece, picture
 from vauban.games.stratego.pieces import FLAG, PLAYERS, RANKS, TYPES
-from vauban.notation.moves import Move
+from vauban.notation.stratego.moves import Move
 from vauban.search.moments import Moment, searched_moves
 from vauban.search.review import Review, all_positions
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from vauban.board import Look, Played, View
+from vauban.board.stratego import Look, Played, View
+from vauban.board.stratego.words import plies_left
 from vauban.errors import VaubanError
 from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.games.stratego.setups import parse_setup
-from vauban.notation.moves import Move, MoveText, move_text
+from vauban.notation.stratego.moves import Move, MoveText, move_text
 from vauban.web.table import WATCH, Table
-from vauban.words import plies_left
 
 Json = dict[str, Any]
 
@@ -28,11 +28,13 @@ def sight(
     thinking: Json | None = None,
     now: float = 0.0,
     eyes: str | None = None,
+    owns: bool = True,
 ) -> Json:
     """All that a seat may know of a game now.
 
     `spent` is how long the side on turn has been thinking, in milliseconds; `thinking` what is said of a machine that
-    thinks; `now` the server's time in seconds; `eyes` the side with whose eyes a watcher looks on, None for all open.
+    thinks; `now` the server's time in seconds; `eyes` the side with whose eyes a watcher looks on, None for all open;
+    `owns` whether the client came by the seat's own secret, and not by a link to look on.
     """
     look = _look(table, seat, eyes)
     viewer = None if seat == WATCH else PLAYERS.index(seat)
@@ -57,7 +59,7 @@ def sight(
         "takebacks": table.takebacks,
         "aids": table.aids,
         "thinking": thinking,
-        "watching": {"paused": table.paused, "pace": table.pace} if table.kind == "watch" else None,
+        "watching": _watching(table, owns) if table.kind == "watch" else None,
         "invited": table.invited,
         "ready": {side: setup is not None for side, setup in zip(PLAYERS, table.setups, strict=True)},
         "commitment": {side: table.commitment(player) for player, side in enumerate(PLAYERS)},
@@ -225,6 +227,10 @@ def _move(played: Played, ply: int, table: Table) -> Json:
             "result": battle.result,
         },
     }
+
+
+def _watching(table: Table, owns: bool) -> Json:
+    return {"paused": table.paused, "pace": table.pace, "look": table.look if owns else None}
 
 
 def _clock(table: Table, spent: int, now: float) -> Json | None:

@@ -19,14 +19,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from vauban.board import Board
+from vauban.board.stratego import Board
 from vauban.errors import VaubanError
 from vauban.games.stratego.pieces import PLAYERS
 from vauban.games.stratego.setups import can_move_first, parse_setup, setup_text
 from vauban.games.stratego.switches import parse_rules
 from vauban.games.stratego.variants import Variant, find_variant
-from vauban.notation.moves import Move
 from vauban.notation.records import read_games, setups_of, write_game
+from vauban.notation.stratego.moves import Move
 from vauban.web.clocks import Banks, make_clock
 from vauban.web.commitment import commit
 from vauban.words import moves_word, sentence
@@ -159,7 +159,7 @@ class Table:
         self.sitters: tuple[Sitter, Sitter] = (Sitter(**made["sitters"][0]), Sitter(**made["sitters"][1]))
         self.secrets: dict[str, str] = dict(made["secrets"])
         self.look: str = made["look"]
-        """The secret that opens the game to whoever looks back on it: no seat to play on, and only when it is over."""
+        """The secret that opens the game to whoever looks on, and no seat to play on (`admits` says when)."""
         self.invitation: dict[str, str] | None = made["invitation"]
         self.clock = make_clock(made["clock"])
         self.takebacks: bool = made["takebacks"]
@@ -245,8 +245,11 @@ class Table:
         return _same(self.secrets.get(seat), secret)
 
     def admits(self, seat: str, secret: str) -> bool:
-        """Whether this secret opens this seat: as its own, or, once the game is over, to look back on it."""
-        look = self.look if seat == WATCH and self.over is not None else None
+        """Whether this secret opens this seat: as its own, or to look on where all may be seen.
+
+        That is a game that is over, or one of two machines.
+        """
+        look = self.look if seat == WATCH and (self.over is not None or self.kind == "watch") else None
         found = [self.owns(seat, secret), _same(look, secret)]  # both of them, so that the time tells nothing
         return any(found)
 

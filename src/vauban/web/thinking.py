@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vauban.board import Board, View
+from vauban.board.stratego import Board, View
+from vauban.board.stratego.words import oddities
 from vauban.games.stratego.pieces import FLAG, WORTH
 from vauban.games.stratego.setups import setup_text
 from vauban.games.stratego.variants import VARIANTS
-from vauban.words import oddities
 from vauban.work.base import Task, Tell
 from vauban.work.pool import QUEUE, Pool
 

@@ -6,8 +6,11 @@ import { t } from "./strings.js";
 
 const PACES = ["slow", "usual", "fast"];
 
+/** Whether somebody looks on by a link, and has no part in the game. */
+export const onlyLooks = ({ watching }) => watching !== null && watching.look === null;
+
 /** Fill the row of actions; false if what had the focus in it is gone.
- *  @param hooks send(message), flip(), review(), lookAs(eyes) */
+ *  @param hooks send(message), flip(), review(), lookAs(eyes), share() */
 export function fillActions(place, sight, hooks) {
   const asked = Boolean(sight.rematch?.includes(sight.seat));
   // A rematch is made when all have asked: whoever was away then asks again, and is shown the way.
@@ -31,6 +34,7 @@ export function fillActions(place, sight, hooks) {
       (key) => hooks.lookAs(key === "all" ? null : key),
       "segments eyes",
     );
+  const looking = () => [eyes(), flip];
   const watched = () => [
     eyes(),
     choice(
@@ -49,6 +53,7 @@ export function fillActions(place, sight, hooks) {
     ),
     action("sign-on", "watch.step", () => hooks.send({ do: "step" })),
     action("sign-stop", "watch.stop", () => stop(hooks.send)),
+    action("sign-link", "share.link", hooks.share),
     flip,
   ];
   const playing = () => [
@@ -60,11 +65,12 @@ export function fillActions(place, sight, hooks) {
   ];
   const over = () => [
     action("sign-look", "review", hooks.review, { class: "action primary" }),
-    action("sign-again", again, () => rematch(sight, hooks.send), { disabled: waits }),
+    !onlyLooks(sight) && action("sign-again", again, () => rematch(sight, hooks.send), { disabled: waits }),
     flip,
     el("a", { class: "button action", href: "#/" }, drawing("sign-new", "sign"), t("new")),
   ];
-  const shown = sight.phase === "over" ? over() : watching ? watched() : playing();
+  const going = !watching ? playing : onlyLooks(sight) ? looking : watched;
+  const shown = sight.phase === "over" ? over() : going();
   return refill(place, ...shown.filter(Boolean));
 }
 

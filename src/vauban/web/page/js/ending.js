@@ -1,5 +1,6 @@
 // How the game ended, and whether the machine kept its promise about its setup.
 
+import { onlyLooks } from "./actions.js";
 import { button, dialog, el } from "./dom.js";
 import { SIDES } from "./pieces.js";
 import { keep, recall } from "./settings.js";
@@ -77,7 +78,7 @@ export function endDialog(sight, promises, hotseat) {
         "div",
         { class: "answers" },
         button(t("end.look"), () => close()),
-        button(t("rematch"), () => close("rematch")),
+        !onlyLooks(sight) && button(t("rematch"), () => close("rematch")),
         button(t("review"), () => close("review"), { class: "primary", autofocus: true }),
       ),
     ],

@@ -4,7 +4,7 @@ import { fillActions, offerBox, rematch } from "./actions.js";
 import { Board } from "./board.js";
 import { battleCard, counter, fillCard } from "./cards.js";
 import { Clock, ThinkingTime } from "./clock.js";
-import { button, el, notice, say, toast, way } from "./dom.js";
+import { button, copyText, el, notice, say, toast, way } from "./dom.js";
 import { endDialog, endWords, promiseLines, rememberPromises, verdict, verified } from "./ending.js";
 import { countResult } from "./games.js";
 import { Hand } from "./hand.js";
@@ -13,7 +13,20 @@ import { MoveList } from "./movelist.js";
 import { Notes, pieceSheet } from "./notes.js";
 import { other, SIDES } from "./pieces.js";
 import { Seat } from "./protocol.js";
-import { change, game as kept, keep, keepGame, onChange, recall, settings } from "./settings.js";
+import {
+  addressOf,
+  change,
+  forgetKey,
+  game as kept,
+  keep,
+  keepGame,
+  keepKey,
+  keyOf,
+  onChange,
+  recall,
+  reviewOf,
+  settings,
+} from "./settings.js";
 import { moveSound, play as sound } from "./sounds.js";
 import { commandWords, moveWords, squareWords } from "./speech.js";
 import { rowOf } from "./squares.js";
@@ -22,17 +35,27 @@ import { t } from "./strings.js";
 import { handOver, waitingRoom } from "./waiting.js";
 import { answer, refusal, warnings, why } from "./words.js";
 
+/** @param secret of the seat, in the address of a link alone: it is kept, and taken out of the address at once */
 export function show(main, [id, seat, secret], offered) {
-  const screen = new GameScreen(main, id, seat, secret, offered);
+  if (secret !== undefined) {
+    keepKey(id, seat, secret);
+    history.replaceState(null, "", addressOf(id, seat));
+  }
+  if (keyOf(id, seat) === null) {
+    main.append(notice(t("gone.title"), t("gone.no_key"), way(t("home"), "#/")));
+    return null;
+  }
+  const screen = new GameScreen(main, id, seat, offered);
   return () => screen.close();
 }
 
 class GameScreen {
-  constructor(main, id, seat, secret, offered) {
+  constructor(main, id, seat, offered) {
     this.main = main;
     this.id = id;
     this.offered = offered;
-    this.entry = kept(id) ?? { seats: { [seat]: secret } };
+    const own = { [seat]: keyOf(id, seat) };
+    this.entry = kept(id) ?? { seats: own };
     this.hotseat = Object.keys(this.entry.seats).length > 1;
     this.seat = seat;
     this.covered = this.hotseat;
@@ -58,8 +81,7 @@ class GameScreen {
         this.#render();
       }),
     ];
-    const places = this.hotseat ? this.entry.seats : { [seat]: secret };
-    for (const [name, key] of Object.entries(places)) this.#sit(name, key);
+    for (const [name, key] of Object.entries(this.hotseat ? this.entry.seats : own)) this.#sit(name, key);
     main.append(el("p", { class: "page quiet" }, t("connecting")));
   }
 
@@ -137,6 +159,7 @@ class GameScreen {
         return;
       }
       for (const each of Object.values(this.seats)) each.close();
+      forgetKey(this.id, this.seat);
       this.main.replaceChildren(notice(t("gone.title"), text, way(t("home"), "#/")));
       return;
     }
@@ -165,8 +188,7 @@ class GameScreen {
       at: Date.now(),
       seats: { ...mine, ...seats },
     });
-    const [[seat, secret]] = Object.entries(seats);
-    location.hash = `#/game/${game}/${seat}/${secret}`;
+    location.hash = addressOf(game, Object.keys(seats)[0]);
   }
 
   // ── Which part of the game is on the screen ───────────────────────────────────────────────────
@@ -180,6 +202,7 @@ class GameScreen {
       // Whoever came to his seat by a link has no entry yet; who only looks on has no seat, and gets none.
       this.entry.title = sight.players[other(sight.seat)] ?? t("mode.watch");
       keepGame(this.id, { ...this.entry, variant: this.variant.title });
+      forgetKey(this.id, this.seat);
     }
     if (sight.phase === "setup") {
       this.#setup();
@@ -332,6 +355,7 @@ class GameScreen {
         this.#render();
       },
       review: () => this.#review(),
+      share: () => this.#share(),
       lookAs: (eyes) => {
         keep("eyes", eyes);
         this.seats.watch.lookAs(eyes);
@@ -570,8 +594,14 @@ class GameScreen {
     if (wish === "review") this.#review();
   }
 
+  /** A link by which others may look on, and do nothing. */
+  async #share() {
+    const link = `${location.origin}/${addressOf(this.id, "watch")}/${this.sight.watching.look}`;
+    toast((await copyText(link)) ? t("copied") : link);
+  }
+
   #review() {
-    location.hash = `#/review/${this.id}/${this.entry.seats[this.seat] ?? Object.values(this.entry.seats)[0]}`;
+    location.hash = reviewOf(this.id);
   }
 
   // ── Playing ───────────────────────────────────────────────────────────────────────────────────

@@ -2,7 +2,7 @@
 
 import { ask, button, el } from "./dom.js";
 import { rate, WIDEST } from "./rating.js";
-import { forgetGame, games, keep, recall, savedSetups } from "./settings.js";
+import { addressOf, forgetGame, games, keep, recall, reviewOf, savedSetups } from "./settings.js";
 import { t } from "./strings.js";
 
 const ENDS = ["won", "draw", "lost"];
@@ -12,13 +12,12 @@ const MOST_SHOWN = 8;
 export function gameList(heading, found) {
   if (!found.length) return null;
   const item = (game) => {
-    const [[seat, secret]] = Object.entries(game.seats);
     const row = el(
       "li",
       {},
       el(
         "a",
-        { href: game.over ? `#/review/${game.id}/${secret}` : `#/game/${game.id}/${seat}/${secret}` },
+        { href: game.over ? reviewOf(game.id) : addressOf(game.id, Object.keys(game.seats)[0]) },
         el("strong", {}, game.title ?? t("game")),
         ` · ${game.variant ?? ""}`,
       ),

@@ -6,7 +6,7 @@ import { playersOf } from "./levels.js";
 import { memoryChoice } from "./menu.js";
 import { picker } from "./picker.js";
 import { startGame } from "./protocol.js";
-import { keep, keepGame, recall } from "./settings.js";
+import { addressOf, keep, keepGame, recall } from "./settings.js";
 import { SetupEditor } from "./setup.js";
 import { t } from "./strings.js";
 import { usualSeconds } from "./words.js";
@@ -311,7 +311,6 @@ class HomeScreen {
     }
     try {
       const { game, seats, friend } = await startGame(asked(wish, setup));
-      const [[seat, secret]] = Object.entries(seats);
       keepGame(game, {
         seats,
         kind: wish.mode,
@@ -321,7 +320,7 @@ class HomeScreen {
         friend: friend ?? null,
         setup: wish.mode === "friend" ? setup : null,
       });
-      location.hash = `#/game/${game}/${seat}/${secret}`;
+      location.hash = addressOf(game, Object.keys(seats)[0]);
     } catch (error) {
       done();
       toast(error.message || t("offline.text"));

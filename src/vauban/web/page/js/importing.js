@@ -3,7 +3,7 @@
 import { button, el, toast } from "./dom.js";
 import { gameList } from "./games.js";
 import { importGame } from "./protocol.js";
-import { games, keepGame } from "./settings.js";
+import { games, keepGame, reviewOf } from "./settings.js";
 import { t } from "./strings.js";
 
 const MOST_BYTES = 200_000;
@@ -16,7 +16,7 @@ export function show(main) {
     try {
       const { game, seats, games: found } = await importGame(area.value);
       keepGame(game, { seats, kind: "import" });
-      location.hash = `#/review/${game}/${seats.watch}`;
+      location.hash = reviewOf(game);
       if (found > 1) toast(t("import.first", { games: found }));
     } catch (refused) {
       error.textContent =

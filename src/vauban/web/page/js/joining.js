@@ -2,34 +2,41 @@
 
 import { el, notice, way } from "./dom.js";
 import { joinGame } from "./protocol.js";
-import { game as kept, keep, keepGame, recall } from "./settings.js";
+import { addressOf, game as kept, keep, keepGame, recall } from "./settings.js";
 import { t } from "./strings.js";
 
 const GONE = ["game", "invitation"]; // codes: there is no such invitation, or somebody else has taken it
 
-export function show(main, [id, seat, invitation]) {
+/** @param given the invitation, in the address of a link alone: it is kept, and taken out of the address at once */
+export function show(main, [id, seat, given]) {
   const entry = kept(id);
   let gone = false;
-  const enter = (secret) => gone || location.replace(`#/game/${id}/${seat}/${secret}`);
+  const enter = () => gone || location.replace(addressOf(id, seat));
+  history.replaceState(null, "", `#/friend/${encodeURIComponent(id)}/${encodeURIComponent(seat)}`);
   if (entry?.seats[seat]) {
-    enter(entry.seats[seat]);
+    enter();
     return null;
   }
   if (entry) {
-    const [[own, secret]] = Object.entries(entry.seats);
-    const back = way(t("join.own.back"), `#/game/${id}/${own}/${secret}`);
+    const back = way(t("join.own.back"), addressOf(id, Object.keys(entry.seats)[0]));
     main.append(notice(t("join.own.title"), t("join.own.text"), back));
     return null;
   }
-  main.append(el("p", { class: "page quiet" }, t("connecting")));
   // Kept before it is sent: if the answer is lost, the same secret opens the seat with the next attempt.
-  const secret = recall(`joining.${id}`, null) ?? drawSecret();
-  keep(`joining.${id}`, secret);
+  const begun = recall(`joining.${id}`, null);
+  const secret = begun?.secret ?? drawSecret();
+  const invitation = given ?? begun?.invitation;
+  if (invitation === undefined) {
+    main.append(notice(t("join.refused"), t("join.link"), way(t("home"), "#/")));
+    return null;
+  }
+  main.append(el("p", { class: "page quiet" }, t("connecting")));
+  keep(`joining.${id}`, { secret, invitation });
   joinGame(id, invitation, secret).then(
     () => {
       keepGame(id, { seats: { [seat]: secret }, kind: "friend" });
       keep(`joining.${id}`, null);
-      enter(secret);
+      enter();
     },
     (error) => {
       // Whatever else went wrong, the seat may have been taken with it: the next attempt needs the same.

@@ -4,7 +4,7 @@ import { button, choice, dialog, el, toast } from "./dom.js";
 import { playersOf } from "./levels.js";
 import { SIDES } from "./pieces.js";
 import { playOn } from "./protocol.js";
-import { keepGame } from "./settings.js";
+import { addressOf, keepGame } from "./settings.js";
 import { t } from "./strings.js";
 
 /** Ask how, make the game, and go there. @param from {game, secret, ply, side, level}: the last two are proposed */
@@ -57,10 +57,9 @@ export async function playOnFrom(from, variant, { levels }) {
   const done = toast(t("play.preparing"), { seconds: 60 });
   try {
     const { game, seats } = await playOn(from.game, { secret: from.secret, ply: from.ply, ...wish });
-    const [[seat, secret]] = Object.entries(seats);
     const { name } = fitting.find(({ key }) => key === wish.level);
     keepGame(game, { seats, kind: "level", level: wish.level, variant: variant.title, title: name });
-    location.hash = `#/game/${game}/${seat}/${secret}`;
+    location.hash = addressOf(game, Object.keys(seats)[0]);
   } catch (error) {
     toast(error.message || t("offline.text"));
   } finally {

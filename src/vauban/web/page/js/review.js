@@ -9,7 +9,7 @@ import { MoveList } from "./movelist.js";
 import { other, SIDES, token, TYPES } from "./pieces.js";
 import { playOnFrom } from "./playon.js";
 import { picture, record, review, Seat } from "./protocol.js";
-import { game as kept, keepGame, onChange, settings } from "./settings.js";
+import { game as kept, keepGame, keepKey, keyOf, onChange, reviewOf, SEATS, settings } from "./settings.js";
 import { moveWords, squareWords } from "./speech.js";
 import { boards, fallen, Table } from "./state.js";
 import { t } from "./strings.js";
@@ -26,7 +26,6 @@ class ReviewScreen {
   constructor(main, id, secret, offered, ply) {
     this.main = main;
     this.id = id;
-    this.secret = secret;
     this.offered = offered;
     this.ply = Number.isInteger(ply) ? ply : null;
     this.table = new Table();
@@ -44,9 +43,11 @@ class ReviewScreen {
     const known = kept(id);
     const mine = known && SIDES.find((side) => known.seats[side]);
     this.believer = mine ? other(mine) : "red";
-    // A link tells a secret and not whose it is: seats are tried in turn.
-    this.candidates = known ? Object.keys(known.seats).filter((seat) => known.seats[seat] === secret) : [];
-    this.candidates.push(...["watch", ...SIDES].filter((seat) => !this.candidates.includes(seat)));
+    // A link tells a secret and not whose it is: seats are tried in turn, first those that are known to have it.
+    const owns = (seat) => keyOf(id, seat) === secret;
+    this.candidates = secret
+      ? [...SEATS].sort((a, b) => owns(b) - owns(a)).map((seat) => [seat, secret])
+      : SEATS.map((seat) => [seat, keyOf(id, seat)]).filter(([, key]) => key !== null);
     main.append(el("p", { class: "page quiet" }, t("connecting")));
     this.#sit();
   }
@@ -59,13 +60,14 @@ class ReviewScreen {
   }
 
   #sit() {
-    const seat = this.candidates.shift();
-    if (!seat) {
+    const candidate = this.candidates.shift();
+    if (!candidate) {
       this.main.replaceChildren(notice(t("gone.title"), t("gone.text"), way(t("home"), "#/")));
       return;
     }
+    const [seat, secret] = candidate;
     this.seat = new Seat(
-      { game: this.id, seat, secret: this.secret },
+      { game: this.id, seat, secret },
       {
         have: () => this.table.known(),
         state: () => {},
@@ -91,6 +93,8 @@ class ReviewScreen {
     if (!sight || this.board || this.table.known() < sight.ply) return;
     this.seat.close();
     if (sight.phase !== "over") {
+      keepKey(this.id, this.seat.place.seat, this.seat.place.secret);
+      history.replaceState(null, "", reviewOf(this.id));
       this.main.replaceChildren(notice(t("review"), t("review.running"), way(t("home"), "#/")));
       return;
     }
@@ -117,7 +121,7 @@ class ReviewScreen {
     const { sight } = this.table;
     // From here on a secret that opens the finished game alone: whoever gets it has no seat in the next.
     this.look = sight.over.look;
-    history.replaceState(null, "", `#/review/${this.id}/${this.look}${this.ply === null ? "" : `/${this.ply}`}`);
+    history.replaceState(null, "", `${reviewOf(this.id)}/${this.look}${this.ply === null ? "" : `/${this.ply}`}`);
     this.moves = this.table.moves.slice(0, sight.ply);
     this.boards = boards(sight.pieces, this.moves);
     this.variant = this.offered.variants.find((each) => each.name === sight.variant);
@@ -249,7 +253,7 @@ class ReviewScreen {
       button(
         t("share.link"),
         attempt(async () => {
-          const link = `${location.origin}/#/review/${this.id}/${this.look}/${this.ply}`;
+          const link = `${location.origin}/${reviewOf(this.id)}/${this.look}/${this.ply}`;
           toast((await copyText(link)) ? t("copied") : link);
         }),
       ),

@@ -111,4 +111,38 @@ export function forgetGame(id) {
 function forgetRest(id) {
   keep(`notes.${id}`, null);
   keep(`promise.${id}`, null);
+  for (const seat of SEATS) forgetKey(id, seat);
+}
+
+// ── Secrets of seats ────────────────────────────────────────────────────────────────────────────
+
+const MOST_KEYS = 100;
+export const SEATS = ["watch", "red", "blue"];
+
+/** The address of a seat, and that of looking back on a game: they open nothing in another browser. */
+export const addressOf = (id, seat) => `#/game/${encodeURIComponent(id)}/${encodeURIComponent(seat)}`;
+export const reviewOf = (id) => `#/review/${encodeURIComponent(id)}`;
+
+/** The secrets that links have brought: [[game, seat, secret]], the newest first. Those of one's own games are kept
+ *  with the games. No address holds any. */
+const keys = () => recall("keys", []);
+
+/** The secret of a seat; null if this browser has none. */
+export function keyOf(id, seat) {
+  const brought = keys().find(([game, place]) => game === id && place === seat);
+  return game(id)?.seats[seat] ?? brought?.[2] ?? null;
+}
+
+/** Keep the secret that a link to a seat has brought. One's own seat keeps the secret that it has. */
+export function keepKey(id, seat, secret) {
+  if (keyOf(id, seat) !== null) return;
+  keep("keys", [[id, seat, secret], ...keys()].slice(0, MOST_KEYS));
+}
+
+/** Forget a secret that a link has brought: it opens nothing, or is kept with one's games now. */
+export function forgetKey(id, seat) {
+  keep(
+    "keys",
+    keys().filter(([game, place]) => game !== id || place !== seat),
+  );
 }

@@ -31,6 +31,8 @@ const STRINGS = {
   "lost.now": "There is no connection just now: nothing was sent.",
   "gone.title": "No such game",
   "gone.text": "The link is wrong, or the game is gone.",
+  "gone.no_key":
+    "This browser has no seat in that game, and the address alone opens none. Open the game where it was begun, or ask for a link to it.",
 
   // Pieces and sides
   "type.spy": "spy",
@@ -246,6 +248,7 @@ const STRINGS = {
   "join.own.text": "It opens the other side's seat, once. Send it, and leave it to your friend to open.",
   "join.own.back": "Back to your game",
   "join.refused": "This invitation cannot be used",
+  "join.link": "The address has no invitation any more: open the link again that you were sent.",
   "handover.title": "{side}, it is your turn",
   "handover.text": "Hand the device over. Nothing is shown until you press the button.",
   "handover.ready": "I am {side}",
@@ -405,6 +408,7 @@ const STRINGS = {
   "error.setup.stuck": "None of these pieces could make a first move: leave one a way out.",
   "error.move": "This move cannot be played here.",
   "error.seat": "Whoever watches cannot play.",
+  "error.seat.look": "Whoever looks on by a link has no part in this game, nor in the next.",
   "error.offer": "There is an offer already: it has to be answered first.",
   "error.offer.soon": "You have offered a draw not long ago. Moves to wait: {wait}.",
   "error.offer.none": "There is no such offer to answer any more.",

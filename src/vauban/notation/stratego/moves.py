@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from vauban.errors import InvalidMoveError
 from vauban.games.stratego.pieces import LETTERS
 from vauban.games.stratego.variants import FILES
+from vauban.words import shortened
 
 
 class Grid(Protocol):
@@ -116,11 +117,6 @@ def squares_between(move: Move, grid: Grid) -> range:
     if move.target < move.source:
         step = -step
     return range(move.source + step, move.target, step)
-
-
-def shortened(text: str, longest: int = 60) -> str:
-    """A text as a message quotes it: not longer than a line."""
-    return repr(text if len(text) <= longest else text[: longest - 1] + "…")
 
 
 def _parse_shown(shown: str, text: str) -> tuple[int, int, str]:

@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from vauban.board import Board
+from vauban.board.stratego import Board
 from vauban.errors import NotationError, VaubanError
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import MOVABLE_TYPES, PLAYERS, TYPES
 from vauban.games.stratego.switches import Rules
 from vauban.games.stratego.variants import VARIANTS, Variant
-from vauban.notation.moves import Move
-from vauban.notation.position import PlacedPiece, Position
 from vauban.notation.records import setups_of
+from vauban.notation.stratego.moves import Move
+from vauban.notation.stratego.position import PlacedPiece, Position
 
 RED_LETTERS = "CDEFGHIJKLMB"
 """One letter for each type, in the order of `TYPES`."""

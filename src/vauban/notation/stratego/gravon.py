@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from vauban.board import Board
+from vauban.board.stratego import Board
 from vauban.errors import ConfigurationError, NotationError, VaubanError
 from vauban.games.base import Outcome, nearest
 from vauban.games.stratego.pieces import LETTERS
 from vauban.games.stratego.variants import VARIANTS
-from vauban.notation.moves import Move
 from vauban.notation.records import RESULTS_OF_END, UNSEEN_ENDS, result_of, write_game
-from vauban.notation.strados import BLUE_LETTERS, RED_LETTERS
+from vauban.notation.stratego.moves import Move
+from vauban.notation.stratego.strados import BLUE_LETTERS, RED_LETTERS
 
 SIZE_LIMIT = 1_000_000
 """Bytes; a game of thousands of moves has a fifth of it."""

@@ -15,17 +15,17 @@ from vauban.errors import InvalidMoveError, NotationError
 from vauban.games.kernel import MAX_SQUARES
 from vauban.games.stratego.pieces import FLAG, HIDDEN_LETTER, LETTERS, MOVABLE_TYPES, PLAYERS, SCOUT, TYPES, type_of
 from vauban.games.stratego.variants import FILES
-from vauban.notation.moves import (
+from vauban.notation.stratego.moves import (
     Move,
     MoveText,
     along_a_line,
     move_text,
     parse_move_text,
     parse_square,
-    shortened,
     square_text,
     squares_between,
 )
+from vauban.words import shortened
 
 LONGEST_TRAIL = 6
 """How many squares a trail keeps, whatever the two-square rule needs, so that texts compare equal."""

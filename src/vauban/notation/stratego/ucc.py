@@ -19,13 +19,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vauban.board import Battle, Board, Look, Played
+from vauban.board.stratego import Battle, Board, Look, Played
 from vauban.errors import ConfigurationError, InvalidMoveError, NotationError, SetupError, VaubanError
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES
 from vauban.games.stratego.setups import Row, check_army, parse_setup
 from vauban.games.stratego.variants import VARIANTS, Variant
-from vauban.notation.moves import Move, MoveText, shortened
 from vauban.notation.records import RESULTS_OF_END, RecordedGame, result_of, setups_of
+from vauban.notation.stratego.moves import Move, MoveText
+from vauban.words import shortened
 
 UCC_RULES = "ucc"
 """The rules of that competition as far as ours can say them: no repetition rules, and its turn cap."""

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban import picture
+from vauban.board.stratego import picture
 from vauban.errors import (
     ConfigurationError,
     IllegalMoveError,
@@ -47,8 +47,8 @@ from vauban.games.stratego.pieces import FLAG, LETTERS, MOVABLE_TYPES, PLAYERS, 
 from vauban.games.stratego.setups import neighbours, parse_setup, random_setup, start_from_setups
 from vauban.games.stratego.switches import Rules
 from vauban.games.stratego.variants import VARIANTS, Variant
-from vauban.notation.moves import Move, MoveText, move_text, parse_move_text
-from vauban.notation.position import PlacedPiece, Position, parse_position, position_text
+from vauban.notation.stratego.moves import Move, MoveText, move_text, parse_move_text
+from vauban.notation.stratego.position import PlacedPiece, Position, parse_position, position_text
 from vauban.sim.compile import CPU, compiled, progress
 
 if TYPE_CHECKING:

@@ -1,0 +1,148 @@
+"""Charts as SVG: scales with round numbers, and the elements that a drawing is made of.
+
+    x = Scale.fitting(0, 250, start=40, end=600, about=8)
+    parts = [line(x.at(tick), 10, x.at(tick), 200, "grid") for tick in x.ticks]
+    picture = svg(640, 240, "Length of games", "Most games have 40 to 60 plies.", parts)
+
+Colours and fonts belong to the page or the file that a drawing stands in: elements name classes of its style sheet.
+Text is escaped here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+
+LETTER, WIDE_LETTER = 8.2, 14.0
+"""Most that a letter of 13 pixels is wide: most letters, and `WIDE_LETTERS`."""
+WIDE_LETTERS = "MWmw@%—…"
+
+
+# ── Scales ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def round_step(span: float, about: int) -> float:
+    """The round number (1, 2 or 5 times a power of ten) that divides a span into at most `about` parts."""
+    power: float = 10.0 ** math.floor(math.log10(span / about))
+    return next(power * factor for factor in (1, 2, 5, 10) if span / (power * factor) <= about)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From the numbers of an axis to places in a drawing, and the round numbers on it."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    step: float
+
+    @classmethod
+    def fitting(cls, low: float, high: float, start: float, end: float, about: int) -> Scale:
+        """A scale from low to high, with about so many round numbers."""
+        return cls(low, high, start, end, round_step(high - low, about))
+
+    @classmethod
+    def rounded(cls, low: float, high: float, start: float, end: float, about: int) -> Scale:
+        """A scale from the round number below the low to that above the high."""
+        step = round_step((high - low) or 1, about)
+        first, last = math.floor(low / step), math.ceil(high / step)
+        return cls(first * step, max(last, first + 1) * step, start, end, step)
+
+    @property
+    def ticks(self) -> list[float]:
+        """The round numbers."""
+        near = 1e-9
+        first, last = math.ceil(self.low / self.step - near), math.floor(self.high / self.step + near)
+        return [number * self.step for number in range(first, last + 1)]
+
+    def at(self, value: float) -> float:
+        """The place of a number."""
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+
+def number_text(value: float, step: float, share: bool = False) -> str:
+    """A round number of an axis with as many digits as its neighbours; a share in per cent."""
+    if share:
+        return f"{number_text(100 * value, 100 * step)} %"
+    if step >= 1e5:
+        return f"{number_text(value / 1e6, step / 1e6)} M"
+    if step >= 1e4:
+        return f"{number_text(value / 1e3, step / 1e3)} k"
+    if step < 1e-4:
+        return minus(f"{value:.2g}")
+    # A step of 1 × 10ⁿ may have become 9.99… × 10ⁿ⁻¹ on its way through a product.
+    digits = max(0, -math.floor(math.log10(step) + 1e-9))
+    return minus(f"{value + 0.0:,.{digits}f}")
+
+
+def minus(figure: str) -> str:
+    """A figure with a minus sign as it is printed, in place of the hyphen that programs write."""
+    return figure.replace("-", "−")
+
+
+# ── Elements ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def svg(width: float, height: float, title: str, about: str, parts: Iterable[str], key: str = "",
+        attributes: str = "") -> str:  # fmt: skip
+    """A drawing that a screen reader can name. key: tells several drawings of a page apart."""
+    return (
+        f'<svg role="img" aria-labelledby="title{key} about{key}" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'width="{width:.0f}" height="{height:.0f}"{_given(attributes)}><title id="title{key}">{escape(title)}</title>'
+        f'<desc id="about{key}">{escape(about)}</desc>{"".join(parts)}</svg>'
+    )
+
+
+def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> str:
+    """Words at a place. anchor: start, middle or end."""
+    anchored = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    return f'<text{_kind(kind)} x="{x:.1f}" y="{y:.1f}"{anchored}>{escape(words)}</text>'
+
+
+def line(x1: float, y1: float, x2: float, y2: float, kind: str = "", attributes: str = "") -> str:
+    """A line between two places."""
+    ends = f'x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{y2:.1f}"'
+    return f"<line{_kind(kind)} {ends}{_given(attributes)}/>"
+
+
+def rect(x: float, y: float, width: float, height: float, kind: str = "", attributes: str = "") -> str:
+    """A rectangle."""
+    box = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
+    return f"<rect{_kind(kind)} {box}{_given(attributes)}/>"
+
+
+def dot(x: float, y: float, radius: float, kind: str = "", attributes: str = "") -> str:
+    """A circle."""
+    return f'<circle{_kind(kind)} cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"{_given(attributes)}/>'
+
+
+def places(points: Iterable[tuple[float, float]], x: Scale, y: Scale) -> str:
+    """Points of two scales, for a polyline or a polygon."""
+    return " ".join(f"{x.at(a):.1f},{y.at(b):.1f}" for a, b in points)
+
+
+def group(parts: Iterable[str], title: str = "", kind: str = "", attributes: str = "") -> str:
+    """Elements that belong together. title: shown when the mouse rests on them."""
+    said = f"<title>{escape(title)}</title>" if title else ""
+    return f"<g{_kind(kind)}{_given(attributes)}>{said}{''.join(parts)}</g>"
+
+
+def shortened(name: str, longest: int) -> str:
+    """A name of at most so many letters."""
+    return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
+def text_width(words: str) -> float:
+    """Most that words of 13 pixels are wide."""
+    return sum(WIDE_LETTER if letter in WIDE_LETTERS else LETTER for letter in words)
+
+
+def _kind(kind: str) -> str:
+    return f' class="{kind}"' if kind else ""
+
+
+def _given(attributes: str) -> str:
+    return f" {attributes}" if attributes else ""
