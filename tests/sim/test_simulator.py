@@ -370,7 +370,7 @@ def test_an_assignment_that_leaves_the_player_on_turn_no_move_is_refused_and_cha
         sim.determinise(views, 0, [[11, 11, 4, 10]])
     assert torch.equal(sim.snapshot().pack(), before)
     sim.determinise(views, 0, sim.hidden_values(0))
-    assert torch.equal(sim.snapshot().store.bytes, board.snapshot().store.bytes)
+    assert np.array_equal(sim.snapshot().store.bytes, board.snapshot().store.bytes)
 
 
 @pytest.mark.parametrize(
@@ -522,3 +522,37 @@ def test_two_simulators_share_the_games_of_one() -> None:
         part.play_random(200)
     both = torch.cat([part.snapshot().pack() for part in parts])
     assert torch.equal(whole.snapshot().pack(), both)
+
+
+def test_numpy_arrays_hold_the_same_games_as_tensors_do() -> None:
+    tensors = Simulator("tiny", 16, seed=3, threads=1)
+    arrays = Simulator("tiny", 16, seed=3, threads=1, arrays="numpy")
+    for _ in range(60):
+        actions = arrays.sample()
+        assert isinstance(actions, np.ndarray) and np.array_equal(actions, tensors.sample())
+        assert np.array_equal(arrays.legal_mask(), tensors.legal_mask())
+        arrays.step(actions)
+        tensors.step(actions)
+    assert np.array_equal(arrays.observe("ataraxos"), tensors.observe("ataraxos"))
+    assert np.array_equal(arrays.snapshot().pack(), tensors.snapshot().pack())
+    for column, other in zip(arrays.results, tensors.results, strict=True):
+        assert np.array_equal(column, other)
+    arrays.restore(tensors.views(0))
+    tensors.restore(arrays.snapshot())
+    assert torch.equal(
+        Snapshot.unpack(tensors.game, tensors.snapshot().pack(), viewer=0).pack(), arrays.snapshot().to("cpu").pack()
+    )
+
+
+def test_numpy_arrays_are_on_the_cpu_and_need_no_torch() -> None:
+    with pytest.raises(ConfigurationError, match="NumPy arrays are on the device"):
+        Simulator("tiny", 1, "cuda", arrays="numpy")
+    with pytest.raises(ConfigurationError, match="arrays is"):
+        Simulator("tiny", 1, arrays="lists")
+    code = (
+        "import sys; from vauban.sim.simulator import Simulator; "
+        "sim = Simulator('kuhn', 2, seed=1, arrays='numpy'); sim.step(sim.sample()); sim.observe('observation'); "
+        "print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "False", done.stderr

@@ -132,6 +132,7 @@ class Search:
         """
         if len(seeds) != len(views):
             raise ConfigurationError(f"{len(views)} positions need as many seeds, not {len(seeds)}")
+        views.game.format()  # refuses rules that look back without a bound: rollouts could outgrow these records
         config = self.config if time is None else replace(self.config, time=time)
         if config.time:
             self.warm_up(views.game, views.format)
