@@ -17,7 +17,7 @@ import random
 import numpy as np
 import torch
 
-from vauban.agents.setups import make_sampler
+from vauban.agents.stratego.setups import make_sampler
 from vauban.games.stratego.game import Stratego
 from vauban.learn.belief import BeliefConfig, PositionStream, Scores, score
 from vauban.nets.store import Model, load_model

@@ -1,4 +1,4 @@
-"""Derives how people set up from lists of human setups, and writes src/vauban/agents/priors/*.json.
+"""Derives how people set up from lists of human setups, and writes src/vauban/agents/stratego/priors/*.json.
 
     python scripts/derive_setup_prior.py DATA                 (five minutes on one core)
     python scripts/derive_setup_prior.py DATA --describe      (looks, and writes nothing)
@@ -6,7 +6,7 @@
 DATA is a folder with full_human_inits.dat.gz and barrage_human_inits.dat.gz (JBLanier/stratego_env, from
 games of the Gravon archive; MIT licence): one setup on a line, 40 letters, front row first. Every line
 counts, repeats too, together with its mirror image. What is written are counts, and the weights of a
-log-linear model (`vauban.agents.priors.Model`) whose expected counts are those of the setups: weights
+log-linear model (`vauban.agents.stratego.priors.Model`) whose expected counts are those of the setups: weights
 are raised where the model shows something more rarely than people do, and lowered where more often,
 over many simulated setups at once (stochastic maximum likelihood; docs/setups.md). The same files give
 the same answer.
@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vauban.agents import priors
-from vauban.agents.priors import CODES, GUARDS, Floats, around, assemble, place_of, used_codes
-from vauban.agents.setups import guard_of, make_sampler, settle
+from vauban.agents.stratego import priors
+from vauban.agents.stratego.priors import CODES, GUARDS, Floats, around, assemble, place_of, used_codes
+from vauban.agents.stratego.setups import guard_of, make_sampler, settle
 from vauban.games.kernel import kernel
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, SCOUT, SPY
 from vauban.games.stratego.setups import check_setups

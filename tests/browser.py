@@ -15,20 +15,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from patience import PATIENCE
 from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, Request, WebSocket, expect
 
 SCREENSHOTS = Path(__file__).parent.parent / "build" / "screenshots"
-PATIENCE = 60.0
-"""Seconds that the page may take to show something: agents may have to be compiled first."""
 MOST_BYTES = 500_000
 """What all files of the page may weigh together."""
 ICON = "/static/icon.svg"
 """Chromium asks for it when it has time, perhaps only after the page was left, and then refuses it to itself. That it
 is served is seen by its answers."""
-FIRST_PAINT = """new Promise(done => new PerformanceObserver(list => {
-    const [first] = list.getEntriesByName("first-contentful-paint");
-    if (first) done(first.startTime);
-}).observe({ type: "paint", buffered: true }))"""
 DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 
@@ -158,10 +153,6 @@ class Visitor:
         expect(self.page.locator("h1").first).to_be_attached()
         return self
 
-    def first_paint(self) -> float:
-        """Milliseconds until the page that is open had shown something."""
-        return float(self.page.evaluate(FIRST_PAINT))
-
     def see(self, selector: str, **more: Any) -> Locator:
         """Something that has to be on the screen, now or soon."""
         found = self.page.locator(selector, **more).first
@@ -229,6 +220,9 @@ FOOLISH = 50.0
 RANKS = {"marshal": 10, "general": 9, "miner": 3, "scout": 2, "spy": 1, "bomb": 0, "flag": 0}
 CELLS = "[...document.querySelectorAll('.table .cell')].map(c => [c.dataset.at, c.ariaLabel, c.className])"
 
+CLICKED = "void (window.clicked = new Promise(done => addEventListener('click', () => setTimeout(done), {once: true})))"
+"""In the page: begin to wait for a click, and for all that comes of it at once."""
+
 Cells = dict[str, tuple[list[str], set[str]]]
 """For each square what its label says, word by word between commas, and how it is marked."""
 
@@ -244,6 +238,12 @@ class Player:
         self.page = visitor.page
         self.press = press or (lambda at: self.cell(at).click())
         self.rng = random.Random(seed)
+
+    def tap(self, at: str) -> None:
+        """Press with a finger. The page hears of it as a click, which a browser makes of it later."""
+        self.page.evaluate(CLICKED)
+        self.cell(at).tap()
+        self.page.evaluate("window.clicked")
 
     def cell(self, at: str) -> Locator:
         return self.page.locator(f".table .cell[data-at={at}]")

@@ -16,8 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from patience import PATIENCE
 from websockets.sync.client import ClientConnection, connect
 
+from vauban.web import app as application
+from vauban.web import connections
 from vauban.web.app import make_app, own_names
 from vauban.web.host import Host, Settings
 from vauban.web.levels import Level, levels
@@ -25,8 +28,9 @@ from vauban.web.limits import SOCKETS, Limits
 from vauban.web.serve import configuration, listen
 from vauban.web.shelf import Shelf
 
-PATIENCE = 180.0
-"""Seconds: agents may have to be compiled first."""
+# Nobody is let go because a test's machine is slow, but where a test is about that.
+application.SIT_SECONDS = application.BODY_SECONDS = application.SEND_SECONDS = PATIENCE
+connections.ASK_SECONDS = connections.TAKE_SECONDS = PATIENCE
 RED = "F.......SO/B......G.O/....N..M../.........."
 BLUE = "..F....S.O/..B...G..O/...N..M.../.........."
 """Two barrage setups."""

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from vauban import Simulator
-from vauban.agents.alphabeta import BOT, Options, plans, suspects, values
-from vauban.agents.alphabeta import root as root_kernels
-from vauban.agents.alphabeta import search as search_kernels
-from vauban.agents.alphabeta import world as world_kernels
-from vauban.agents.alphabeta.search import ENDLESS, QUIET_DEPTH, RADIUS, WON
-from vauban.agents.alphabeta.world import BOTH_GONE, FALLS, LONGEST, STAYS, WINS, World
-from vauban.agents.belief import prior_table
-from vauban.agents.compiled import CompiledAgent
+from vauban.agents.stratego.alphabeta import BOT, Options, plans, suspects, values
+from vauban.agents.stratego.alphabeta import root as root_kernels
+from vauban.agents.stratego.alphabeta import search as search_kernels
+from vauban.agents.stratego.alphabeta import world as world_kernels
+from vauban.agents.stratego.alphabeta.search import ENDLESS, QUIET_DEPTH, RADIUS, WON
+from vauban.agents.stratego.alphabeta.world import BOTH_GONE, FALLS, LONGEST, STAYS, WINS, World
+from vauban.agents.stratego.belief import prior_table
+from vauban.agents.stratego.compiled import CompiledAgent
 from vauban.board import Board
 from vauban.errors import VaubanError
 from vauban.games.kernel import Record

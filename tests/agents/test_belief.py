@@ -12,8 +12,8 @@ import pytest
 from conftest import HERE, shared_folder
 
 from vauban.agents import belief as kernels
-from vauban.agents import priors
-from vauban.agents.belief import PriorBelief, prior_table
+from vauban.agents.stratego import priors
+from vauban.agents.stratego.belief import PriorBelief, prior_table
 from vauban.board import Board, View
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.hidden import assign

@@ -11,13 +11,13 @@ import pytest
 from vauban import Board
 from vauban.agents import make_agent
 from vauban.agents.base import BatchAgent
-from vauban.agents.belief import prior_table
-from vauban.agents.mcts import instinct, search
-from vauban.agents.mcts.evaluate import WEIGHTS, evaluate
-from vauban.agents.mcts.knowledge import fight, learn
-from vauban.agents.mcts.memory import key_of, make_memory, recall, remember, repeats
-from vauban.agents.mcts.prior import Moves, make_moves, make_paths, prune, weigh_moves
-from vauban.agents.terrain import neighbours
+from vauban.agents.stratego.belief import prior_table
+from vauban.agents.stratego.mcts import instinct, search
+from vauban.agents.stratego.mcts.evaluate import WEIGHTS, evaluate
+from vauban.agents.stratego.mcts.knowledge import fight, learn
+from vauban.agents.stratego.mcts.memory import key_of, make_memory, recall, remember, repeats
+from vauban.agents.stratego.mcts.prior import Moves, make_moves, make_paths, prune, weigh_moves
+from vauban.agents.stratego.terrain import neighbours
 from vauban.board import View
 from vauban.games.kernel import Record
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, SCOUT, SPY

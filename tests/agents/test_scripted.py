@@ -13,13 +13,13 @@ import torch
 from oracle_bots import ORACLES
 
 from vauban.agents.base import RESIGNS
-from vauban.agents.compiled import Bot, CompiledAgent
 from vauban.agents.options import make_options, split_text
-from vauban.agents.scripted import BOTS, charger, fox, hunter, prober, thermal
-from vauban.agents.scripted.fox import expected
-from vauban.agents.scripted.hunter import weigh
-from vauban.agents.scripted.sight import STILL, look
-from vauban.agents.setups import make_sampler
+from vauban.agents.stratego.compiled import Bot, CompiledAgent
+from vauban.agents.stratego.scripted import BOTS, charger, fox, hunter, prober, thermal
+from vauban.agents.stratego.scripted.fox import expected
+from vauban.agents.stratego.scripted.hunter import weigh
+from vauban.agents.stratego.scripted.sight import STILL, look
+from vauban.agents.stratego.setups import make_sampler
 from vauban.board import Board
 from vauban.games.kernel import Record
 from vauban.games.stratego.game import Stratego

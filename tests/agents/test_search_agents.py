@@ -18,7 +18,7 @@ from vauban.agents import LEARNED, make_agent
 from vauban.agents.base import BatchAgent
 from vauban.agents.net import NetAgent
 from vauban.agents.options import make_options, options_text, split_text
-from vauban.agents.searching import SearchAgent, SearchOptions
+from vauban.agents.search import SearchAgent, SearchOptions
 from vauban.board import Board
 from vauban.cli.analyse import analyse
 from vauban.errors import ConfigurationError, VaubanError

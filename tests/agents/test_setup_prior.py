@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from conftest import HERE, shared_folder
 
-from vauban.agents import priors
-from vauban.agents.priors import BACK, CORNER, FRONT, INSIDE, POCKET, SIDE, Model
-from vauban.agents.setups import guard_of, make_sampler, settle
+from vauban.agents.stratego import priors
+from vauban.agents.stratego.priors import BACK, CORNER, FRONT, INSIDE, POCKET, SIDE, Model
+from vauban.agents.stratego.setups import guard_of, make_sampler, settle
 from vauban.errors import ConfigurationError, SetupError
 from vauban.games.stratego.pieces import BOMB, FLAG, SCOUT
 from vauban.games.stratego.setups import can_move_first, check_army, mirrored, parse_setup, random_setup, setup_text

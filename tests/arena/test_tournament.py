@@ -238,3 +238,25 @@ def test_an_interrupted_tournament_prints_the_command_that_continues_it(tmp_path
     assert process.returncode == 130
     assert f"vauban tournament '{path}'" in complaint.replace("\n", "")
     assert "cadet" in said and "Traceback" not in complaint
+
+
+# ── Files of earlier versions ────────────────────────────────────────────────────────────────────
+
+EARLIER = Path(__file__).parents[1] / "data" / "tournament_barrage.db"
+"""Written at commit 712e7bb: vauban tournament FILE random fox cadet --games 4 --variant barrage
+--rules "isf total_limit=200" --setups uniform --seed 12"""
+
+
+def test_a_tournament_written_at_712e7bb_goes_on_and_plays_the_same_games(tmp_path: Path) -> None:
+    path = tmp_path / "earlier.db"
+    path.write_bytes(EARLIER.read_bytes())
+    games = games_in(path)
+    assert len(games) == 12
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("DELETE FROM games WHERE number = 3 OR pairing = 2")
+    with Tournament.open(path) as tournament:
+        assert (tournament.played, tournament.games) == (6, 12)
+        tournament.play()
+        assert len(list(tournament.records())) == 12
+        assert report_json(tournament.results())["games"] == 12
+    assert games_in(path) == games

@@ -20,7 +20,7 @@ from rich.console import Console
 from test_learn_run import SMALL, Clock, without_times
 from typer.testing import CliRunner
 
-from vauban.agents.cadet import CadetAgent
+from vauban.agents.stratego.cadet import CadetAgent
 from vauban.cli.main import app
 from vauban.cli.main import run as main
 from vauban.cli.train import command_text, make_evaluator, stopped_by_signals

@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from vauban.agents.setups import read_setups
+from vauban.agents.stratego.setups import read_setups
 from vauban.games.stratego.pieces import FLAG
 from vauban.games.stratego.variants import VARIANTS
 from vauban.nets.ataraxos import import_ataraxos, read_weights

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vauban.agents.external import ExternalAgent
-from vauban.agents.external_seen import SEEN_RULES, SeenGame
+from vauban.agents.external.agent import ExternalAgent
+from vauban.agents.external.seen import SEEN_RULES, SeenGame
 from vauban.agents.random import RandomAgent
 from vauban.board.stratego import Battle, Board, Played, View
 from vauban.cli.bots import Speaker

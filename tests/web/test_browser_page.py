@@ -401,6 +401,7 @@ def test_a_long_press_opens_one_sheet_however_the_browser_tells_of_it(visit):
     player = visitor.start(QUIET)
     page = visitor.page
     enemy = next(at for at, (words, _) in player.cells().items() if words[0] == "enemy piece")
+    page.clock.install()
 
     def happen(*kinds: str) -> None:
         for kind in kinds:
@@ -414,7 +415,7 @@ def test_a_long_press_opens_one_sheet_however_the_browser_tells_of_it(visit):
 
     for first, later in (("contextmenu", None), (None, "contextmenu")):
         happen("pointerdown", *([first] if first else []))
-        page.wait_for_timeout(700)
+        page.clock.run_for(700)
         happen(*([later] if later else []), "pointerup", "click")
         expect(page.locator("dialog")).to_have_count(1)
         visitor.button("Close").click()

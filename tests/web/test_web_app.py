@@ -10,7 +10,6 @@ import re
 import signal
 import socket
 import threading
-import time
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from patience import ENDLESS, PATIENCE
 from web_server import BLUE, RED, WALLED, Seat, Server, wait_until
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
@@ -42,7 +42,7 @@ from vauban.work.base import WorkError
 DUEL = "FBO..NS./BGO.M..N/........"
 HOUR = {"kind": "bronstein", "minutes": 60, "seconds": 0}
 RULED_OUT = Level("broken", "Broken", {"default": "nobody"}, 0.1)
-MUTE = Level("mute", "Mute", {"default": "mcts:time=30,rollouts=500"}, 30.0)
+MUTE = Level("mute", "Mute", {"default": f"mcts:time={ENDLESS:g},rollouts=500"}, ENDLESS)
 
 
 @pytest.fixture(scope="module")
@@ -430,10 +430,12 @@ def test_an_answer_is_shown_no_sooner_than_a_person_can_see_it():
         made = server.level("cadet", "red")
         with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
             seat.move("e3e4")
-            begun = time.monotonic()
             assert seat.sight["thinking"] is None or seat.sight["thinking"]["side"] == "blue"
             seat.until(lambda sight: sight["ply"] == 2)
-            assert time.monotonic() - begun > 0.3
+            answer = next(
+                event for event in server.host.rooms[made["game"]].table.events[::-1] if event["what"] == "move"
+            )
+            assert answer["ms"] >= 350
     finally:
         server.close()
 
@@ -456,7 +458,7 @@ def test_a_resignation_ends_a_long_thought(server):
         seat.my_turn()
         seat.move("e3e4")
         seat.until(lambda sight: sight["thinking"] is not None)
-        assert seat.sight["thinking"]["expected"] == 30.0
+        assert seat.sight["thinking"]["expected"] == ENDLESS
         seat.do("take_back")
         seat.until(lambda sight: sight["ply"] == 0 and sight["thinking"] is None)
         seat.move("h3h4")
@@ -482,12 +484,10 @@ def test_agents_that_think_long_freeze_no_other_game(server):
         each.until(lambda sight: sight["over"])
         each.ws.close()
     # What nobody waits for any more is given up: the next one need not wait until it would have been thought out.
-    begun = time.monotonic()
     made = server.level("strategist", "red")
     with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
         seat.move("e3e4")
         seat.until(lambda sight: sight["ply"] == 2)
-    assert time.monotonic() - begun < 25
 
 
 def test_whoever_loads_a_network_makes_no_quick_opponent_wait():
@@ -745,7 +745,7 @@ def test_a_rematch_that_could_not_be_made_leaves_no_room_behind(server, monkeypa
         monkeypatch.setattr(server.host, "_new_table", fail_when_all_are_gone)
         seat.do("rematch")
         seat.until(lambda sight: sight["rematch"] == ["red"])
-    wait_until(lambda: made["game"] not in server.host.rooms, 20)
+    wait_until(lambda: made["game"] not in server.host.rooms)
 
 
 # ── Setups, records, pictures, reviews, imports ──────────────────────────────────────────────────
@@ -857,11 +857,11 @@ def test_nobody_sits_down_without_the_right_secret(server, game):
     ]:
         with server.socket() as ws:
             ws.send(json.dumps({"do": "sit", "game": there, "seat": seat, "secret": secret}))
-            told = json.loads(ws.recv(10))
+            told = json.loads(ws.recv(PATIENCE))
             assert (told["say"], told["code"]) == ("error", "game"), told
             assert told["text"] == "There is no such game, or this link does not open it."
             ws.send(json.dumps({"do": "move", "from": "e3", "to": "e4"}))
-            assert json.loads(ws.recv(10))["code"] == "sit"
+            assert json.loads(ws.recv(PATIENCE))["code"] == "sit"
     assert blue.secret != red.secret
     for secret in ("", "x", red.secret + "x", "%00", "%F0%9F%98%80"):
         status, found, _ = server.ask("GET", f"/api/games/{red.game}/record", secret=secret)
@@ -972,7 +972,7 @@ def test_a_huge_message_closes_its_socket_and_no_other(server, game):
             ws.send(message)
             with pytest.raises(ConnectionClosed):
                 while True:
-                    ws.recv(10)
+                    ws.recv(PATIENCE)
     red.do("ping", n=3)
     assert red.wait_for("pong")["n"] == 3
 
@@ -1073,7 +1073,7 @@ def test_whoever_came_with_too_many_wrong_links_is_refused_before_his_next_is_tr
         assert server.ask("GET", path, secret=right)[0] == 429
         with server.socket() as ws:
             ws.send(json.dumps({"do": "sit", "game": game, "seat": "red", "secret": right}))
-            assert json.loads(ws.recv(10))["code"] == "slow"
+            assert json.loads(ws.recv(PATIENCE))["code"] == "slow"
     finally:
         server.close()
 
@@ -1099,7 +1099,7 @@ def test_a_server_behind_another_goes_by_the_name_of_that_one():
         assert f"wss://{name};" in server.ask("GET", "/", Host=name)[2]["content-security-policy"]
         with server.socket(origin, name) as ws:
             ws.send('{"do": "ping"}')
-            assert json.loads(ws.recv(10))["code"] == "sit"
+            assert json.loads(ws.recv(PATIENCE))["code"] == "sit"
         assert server.ask("POST", "/api/setups", wanted, Host=name, Origin="https://evil.example")[0] == 403
         with pytest.raises(InvalidStatus):
             server.socket("https://evil.example", name)

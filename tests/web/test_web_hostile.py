@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from patience import ENDLESS, PATIENCE
 from web_server import BLUE, RED, Seat, Server, wait_until
 from websockets.asyncio.client import connect as connect_async
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -33,7 +34,7 @@ from vauban.web.rooms import Client
 from vauban.web.shelf import Shelf
 from vauban.web.table import PERSON, SEATS, Event, Table, new_table
 
-PATIENT = Level("patient", "Patient", {"default": "mcts:time=30,rollouts=500"}, 30.0)
+PATIENT = Level("patient", "Patient", {"default": f"mcts:time={ENDLESS:g},rollouts=500"}, ENDLESS)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,7 @@ def test_whoever_makes_a_game_for_a_friend_never_sees_the_secret_of_the_friends_
         for seat in SEATS:
             with server.socket() as ws:
                 ws.send(json.dumps({"do": "sit", "game": game, "seat": seat, "secret": token}))
-                assert json.loads(ws.recv(10))["code"] == "game"
+                assert json.loads(ws.recv(PATIENCE))["code"] == "game"
         seat, secret = server.join(game, token)
         red.until(lambda sight: sight["invited"] is None)
         assert seat == "blue"
@@ -151,7 +152,7 @@ def test_a_link_to_look_back_opens_the_finished_game_and_no_seat_in_the_next(ser
     for seat in ("red", "blue"):
         with server.socket() as ws:
             ws.send(json.dumps({"do": "sit", "game": made["game"], "seat": seat, "secret": look}))
-            assert json.loads(ws.recv(10))["code"] == "game"
+            assert json.loads(ws.recv(PATIENCE))["code"] == "game"
     assert server.ask("GET", f"/api/games/{made['game']}/record", secret=look)[0] == 200
     assert server.ask("GET", f"/api/games/{made['game']}/review", secret=look)[0] in (200, 202)
 
@@ -189,7 +190,7 @@ def test_before_the_end_neither_seat_gets_anything_that_shows_both_armies(server
                 assert refusal(server, "GET", f"/api/games/{red.game}/{what}", secret=secret) == expected
         with server.socket() as ws:
             ws.send(json.dumps({"do": "sit", "game": red.game, "seat": "watch", "secret": look}))
-            assert json.loads(ws.recv(10))["code"] == "game"
+            assert json.loads(ws.recv(PATIENCE))["code"] == "game"
         red.do("resign")
         blue.until(lambda sight: sight["over"])
         for secret in (red.secret, blue.secret, look):
@@ -245,10 +246,10 @@ def test_fuzzed_requests_are_answered_with_a_sentence_and_never_fail(server, pat
     ],
 )  # fmt: skip
 def test_letters_that_are_none_are_refused_in_letters_that_can_be_sent(server, path, body):
-    begun = time.monotonic()
+    begun = time.process_time()
     status, found, _ = server.ask("POST", path, body)
     assert status == 400 and len(found["error"]["text"]) < 2_000, found
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5  # of work, however long that takes on a busy machine
 
 
 @pytest.mark.parametrize(
@@ -291,7 +292,7 @@ def test_more_path_tricks_lead_nowhere(server, path):
     ],
 )
 def test_what_is_no_request_is_answered_or_hung_up_on_at_once(server, sent):
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as raw:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as raw:
         with suppress(OSError):  # it may hang up before all is sent
             raw.sendall(sent)
             raw.shutdown(socket.SHUT_WR)
@@ -328,7 +329,7 @@ def test_thousands_of_sockets_are_refused_beyond_a_number_and_games_go_on(monkey
                     try:
                         ws = await connect_async(
                             f"ws://127.0.0.1:{server.port}/ws",
-                            origin=server.origin, compression=None, ping_interval=None, open_timeout=60,
+                            origin=server.origin, compression=None, ping_interval=None, open_timeout=PATIENCE,
                         )  # fmt: skip
                     except InvalidStatus as error:
                         assert error.response.status_code == 403
@@ -373,7 +374,7 @@ def hasty(monkeypatch):
 
 def hung_up(raw: socket.socket) -> bool:
     """Whether the other side has hung up, within a time."""
-    raw.settimeout(20)
+    raw.settimeout(PATIENCE)
     try:
         while raw.recv(65_536):
             pass
@@ -402,11 +403,11 @@ def test_whoever_asks_too_slowly_is_let_go(hasty, sent):
 
 
 def test_whoever_drips_a_request_byte_by_byte_is_let_go(hasty):
-    with socket.create_connection(("127.0.0.1", hasty.port), timeout=20) as raw:
+    with socket.create_connection(("127.0.0.1", hasty.port), timeout=PATIENCE) as raw:
         begun = time.monotonic()
         with pytest.raises(ConnectionError):
             raw.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ")
-            while time.monotonic() < begun + 20:
+            while time.monotonic() < begun + PATIENCE:
                 raw.sendall(b"y")
                 time.sleep(0.02)
 
@@ -414,14 +415,14 @@ def test_whoever_drips_a_request_byte_by_byte_is_let_go(hasty):
 def test_a_socket_that_never_sits_down_is_closed(hasty):
     with hasty.socket() as ws, pytest.raises(ConnectionClosed):
         while True:
-            ws.recv(20)
+            ws.recv(PATIENCE)
 
 
 def raw_socket(server: Server, buffer: int = 4_096) -> socket.socket:
     """A WebSocket by hand, which takes next to nothing into its buffer."""
     raw = socket.socket()
     raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-    raw.settimeout(20)
+    raw.settimeout(PATIENCE)
     raw.connect(("127.0.0.1", server.port))
     head = (
         f"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nOrigin: {server.origin}\r\nUpgrade: websocket\r\n"
@@ -638,7 +639,7 @@ def test_a_game_that_was_kept_in_another_way_is_refused_with_a_sentence(server):
     assert refusal(server, "GET", f"/api/games/{made['game']}/record", secret=secret) == (500, "unreadable")
     with server.socket() as ws:
         ws.send(json.dumps({"do": "sit", "game": made["game"], "seat": "red", "secret": secret}))
-        told = json.loads(ws.recv(10))
+        told = json.loads(ws.recv(PATIENCE))
         assert (told["code"], told["say"]) == ("unreadable", "error") and "cannot be read" in told["text"]
 
 
@@ -664,7 +665,9 @@ def test_a_long_game_is_read_beside_all_other_games_and_once_for_all_who_wait_fo
 
     def slowly(game: str, events: list[Event]) -> Table:
         begun.set()
-        read.append((game, answered.wait(5)))  # in vain, if it keeps those from their answers who are to wait for it
+        read.append(
+            (game, answered.wait(PATIENCE))
+        )  # in vain, if it keeps those from their answers who are to wait for it
         return read_table(game, events)
 
     monkeypatch.setattr(module, "_read_table", slowly)
@@ -678,7 +681,7 @@ def test_a_long_game_is_read_beside_all_other_games_and_once_for_all_who_wait_fo
         seat = (game, "red", made["secrets"]["red"])
         joining = host.join(game, {"invitation": token, "secret": secret})
         waiting = [asyncio.create_task(each) for each in (host.sit(one, *seat), joining, host.sit(two, *seat))]
-        await asyncio.to_thread(begun.wait, 5)
+        await asyncio.to_thread(begun.wait, PATIENCE)
         answered.set()
         await asyncio.gather(*waiting)
         assert read == [(game, True)], "nobody was answered while the game was read"
@@ -725,7 +728,7 @@ def test_a_socket_that_is_closed_at_the_very_moment_in_which_something_was_sent_
         sent.set_result(None)
         await asyncio.sleep(0)
         sending.cancel()
-        done, _ = await asyncio.wait({sending}, timeout=5)
+        done, _ = await asyncio.wait({sending}, timeout=PATIENCE)
         assert done, "it waits for ever for what nobody will send"
 
     asyncio.run(story())
@@ -739,9 +742,7 @@ def test_a_server_that_is_stopped_while_machines_think_and_people_wait_ends(tmp_
             seat: Seat = stack.enter_context(server.sit(made["game"], "red", made["seats"]["red"]))
             seat.move("e3e4")
             seat.until(lambda sight: sight["thinking"] is not None)
-        begun = time.monotonic()
-        server.close()
-        assert time.monotonic() - begun < 15
+        server.close()  # which waits for it, and not as long as they would think
     again = Server(tmp_path / "games.sqlite", settings=Settings(delay=0, warm_up=False), among=(*levels(), PATIENT))
     try:
         with again.sit(made["game"], "red", made["seats"]["red"]) as seat:

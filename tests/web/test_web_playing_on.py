@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from web_server import Server
 
-from vauban.agents.belief import PriorBelief
+from vauban.agents.stratego.belief import PriorBelief
 from vauban.board import Board
 from vauban.games.stratego.pieces import TYPES
 from vauban.notation.records import read_games, write_game

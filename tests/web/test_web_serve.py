@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from web_server import PATIENCE, WALLED, Server, Talk, wait_until
+from patience import PATIENCE
+from web_server import WALLED, Server, Talk, wait_until
 from websockets.exceptions import ConnectionClosed
 
 from vauban.errors import ConfigurationError

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
-from web_server import PATIENCE, RED, Seat, Server, wait_until
+from patience import ENDLESS, PATIENCE
+from web_server import RED, Seat, Server, wait_until
 
 from vauban.web.host import Settings
 from vauban.web.levels import Level, levels
 from vauban.web.table import PACES, WATCH, Sitter, Table, TableError, new_table
 
-SLOW = Level("slow", "Slow", {"default": "mcts:time=30,rollouts=500000"}, 30.0)
+SLOW = Level("slow", "Slow", {"default": f"mcts:time={ENDLESS:g},rollouts=500000"}, ENDLESS)
 STEADY = Level("steady", "Steady", {"default": "random:setups=human"}, 0.01)
 """Whose Flag stands where people put it: at classic it is not met by chance in a game's first moves."""
 
@@ -85,7 +85,7 @@ def test_whoever_is_paused_or_stopped_thinks_no_longer(server):
             wait_until(lambda: not nobody_thinks(server))
             seat.ws.send(json.dumps(what))
             seat.until(lambda sight: sight["thinking"] is None)
-            wait_until(lambda: nobody_thinks(server), 10)
+            wait_until(lambda: nobody_thinks(server))
 
 
 def test_nobody_thinks_for_a_game_that_is_no_longer_watched(server):
@@ -93,7 +93,7 @@ def test_nobody_thinks_for_a_game_that_is_no_longer_watched(server):
     with sit(server, made) as seat:
         seat.until(lambda sight: sight["thinking"] is not None)
         wait_until(lambda: not nobody_thinks(server))
-    wait_until(lambda: nobody_thinks(server), 10)
+    wait_until(lambda: nobody_thinks(server))
     assert made["game"] not in server.host.rooms
     with sit(server, made) as seat:  # whoever comes back finds it going on
         seat.until(lambda sight: sight["thinking"] is not None)
@@ -126,23 +126,24 @@ def test_a_stopped_game_has_no_result_and_can_be_looked_back_on(server):
 
 
 def test_a_faster_pace_shortens_the_pause_between_moves_and_a_step_has_none():
-    delay, plies = 3.0, 6
+    # At the usual pace no test would see a move.
+    delay, plies = ENDLESS, 6
     server = Server(settings=Settings(0.0, delay, warm_up=False), among=(STEADY,))
+    paces = dict(PACES)
+    PACES["fast"] = 0.1 / delay
     try:
-        with sit(server, watch(server)) as seat:
-            seat.do("pace", pace="fast")
-            first = seat.until(lambda sight: sight["ply"] and sight["watching"]["pace"] == "fast")["ply"]
-            begun = time.monotonic()
-            seat.until(lambda sight: sight["ply"] >= first + plies)
-            assert plies * PACES["fast"] * delay / 2 < time.monotonic() - begun < plies * delay
-            seat.do("pace", pace="slow")
-            ply = seat.until(lambda sight: sight["watching"]["pace"] == "slow")["ply"]
-            begun = time.monotonic()
-            for more in (1, 2):
+        made = watch(server)
+        with sit(server, made) as seat:
+            for ply in (1, 2):
                 seat.do("step")
-                seat.until(lambda sight, more=more: sight["ply"] >= ply + more)
-            assert time.monotonic() - begun < delay * PACES["slow"]
+                seat.until(lambda sight, ply=ply: sight["ply"] >= ply)
+            seat.do("pace", pace="fast")
+            seat.do("pause", paused=False)
+            seat.until(lambda sight: sight["ply"] >= 2 + plies)
+            moves = [event for event in server.host.rooms[made["game"]].table.events if event["what"] == "move"]
+            assert all(move["ms"] >= 100 for move in moves[2:])
     finally:
+        PACES.update(paces)
         server.close()
 
 

@@ -1,59 +1,41 @@
-"""Agents: the protocol (`base`) and the pool of those that can be played with by name.
+"""Agents: the interface (`base`) and those that can be played with by name.
 
     make_agent("charger")
     make_agent("mcts:sims=200,setups=human", seed=7)
     make_agent("net:runs/mine,temperature=0.5")
     make_agent("bot:python3 examples/ucc_bot.py")
 
-docs/agents.md says who they are.
+Agents of one family of games live in a package of their own in here, whose `AGENTS` names what makes them: it is found
+by being there. docs/agents.md says who they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import importlib
+import pkgutil
 
-from vauban.agents.alphabeta import BOT as ALPHABETA
 from vauban.agents.base import Agent
-from vauban.agents.cadet import CadetAgent
-from vauban.agents.compiled import Bot, CompiledAgent, JudgingAgent
-from vauban.agents.external import PREFIX, ExternalAgent
-from vauban.agents.mcts.bots import BOTS as SEARCHING
+from vauban.agents.external.agent import PREFIX, ExternalAgent
 from vauban.agents.net import ModelAgent, NetAgent
-from vauban.agents.options import make_options, split_text
+from vauban.agents.options import Maker, make_options, split_text
 from vauban.agents.random import Options as RandomOptions
 from vauban.agents.random import RandomAgent
-from vauban.agents.scripted import BOTS as SCRIPTED
-from vauban.agents.searching import SearchAgent
+from vauban.agents.search import SearchAgent
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
 
-Maker = Callable[[dict[str, str], int], Agent]
 
-
-def _compiled(bot: Bot) -> Maker:
-    def make(settings: dict[str, str], seed: int) -> Agent:
-        kind = JudgingAgent if bot.judges else CompiledAgent
-        return kind(bot, make_options(bot.options, bot.name, settings), seed)
-
-    return make
-
-
-def _plain(kind: Callable[[int], Any], name: str) -> Maker:
-    def make(settings: dict[str, str], seed: int) -> Agent:
-        if settings:
-            given = next(key or value for key, value in settings.items())
-            raise ConfigurationError(f"agent {name!r} has no options, and {given!r} was given")
-        agent: Agent = kind(seed)
-        return agent
-
-    return make
+def _of_families() -> dict[str, Maker]:
+    found: dict[str, Maker] = {}
+    for each in pkgutil.iter_modules(__path__, f"{__name__}."):
+        if each.ispkg:
+            found |= getattr(importlib.import_module(each.name), "AGENTS", {})
+    return found
 
 
 AGENTS: dict[str, Maker] = {
     "random": lambda settings, seed: RandomAgent(seed, make_options(RandomOptions, "random", settings)),
-    "cadet": _plain(CadetAgent, "cadet"),
-    **{bot.name: _compiled(bot) for bot in (*SCRIPTED, ALPHABETA, *SEARCHING)},
+    **_of_families(),
 }
 """By name: what makes an agent from settings and a seed."""
 

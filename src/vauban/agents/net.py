@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vauban.agents.options import option, options_text
-from vauban.agents.setups import make_sampler
+from vauban.agents.stratego.setups import make_sampler
 from vauban.board.stratego import View
 from vauban.errors import ConfigurationError
 from vauban.games.randomness import MOVE

@@ -12,13 +12,20 @@ One of them may be `leading`: it is written first and without its name, as the m
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import Field, field, fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
 
+if TYPE_CHECKING:
+    from vauban.agents.base import Agent
+
 T = TypeVar("T")
+
+Maker = Callable[[dict[str, str], int], "Agent"]
+"""Makes an agent from its settings, by name, and a seed."""
 
 
 LEADING = ""
@@ -73,6 +80,18 @@ def make_options(kind: type[T], name: str, settings: dict[str, str]) -> T:
             raise ConfigurationError(f"agent {name!r}: {key!r} is set twice")
         values[key] = _parse(name, known[key], text)
     return kind(**values)
+
+
+def without_options(name: str, kind: Callable[[int], Agent]) -> Maker:
+    """What makes an agent that has no options from a seed, and refuses any that are given."""
+
+    def make(settings: dict[str, str], seed: int) -> Agent:
+        if settings:
+            given = next(key or value for key, value in settings.items())
+            raise ConfigurationError(f"agent {name!r} has no options, and {given!r} was given")
+        return kind(seed)
+
+    return make
 
 
 def options_text(options: Any) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from vauban.agents.compiled import Bot, CompiledAgent
 from vauban.agents.options import option
+from vauban.agents.stratego.compiled import Bot, CompiledAgent
 from vauban.games.base import PLAYER, PLIES
 from vauban.games.kernel import kernel
 from vauban.games.randomness import MOVE, below

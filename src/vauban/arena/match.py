@@ -29,8 +29,8 @@ import numpy as np
 
 from vauban.agents import make_agent
 from vauban.agents.base import Agent, BatchAgent, Listener, close
-from vauban.agents.external import PREFIX, ExternalAgent
-from vauban.agents.setups import make_sampler
+from vauban.agents.external.agent import PREFIX, ExternalAgent
+from vauban.agents.stratego.setups import make_sampler
 from vauban.arena.results import GameResult
 from vauban.board.stratego import Board
 from vauban.errors import ConfigurationError, SetupError
@@ -87,7 +87,7 @@ class Match:
         folder: str | Path | None = None,
     ) -> None:
         """
-        setups: a sampler for both sides (`vauban.agents.setups`), or "own": agents choose theirs.
+        setups: a sampler for both sides (`vauban.agents.stratego.setups`), or "own": agents choose theirs.
         time: seconds allowed for a move; who needs more loses the game.
         memory: MiB for each process of a program (bot:COMMAND), 0 for no limit.
         folder: where programs are started; the current one if not given.

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vauban.agents.base import RESIGNS, Agent, close, tell
-from vauban.agents.external import PREFIX, BotError, ExternalAgent
-from vauban.agents.external_process import last_words
+from vauban.agents.external.agent import PREFIX, BotError, ExternalAgent
+from vauban.agents.external.process import last_words
 from vauban.arena.match import (
     FAILED,
     FORFEIT,

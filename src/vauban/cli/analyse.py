@@ -16,7 +16,7 @@ from vauban.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from vauban.agents.net import ModelAgent
-    from vauban.agents.searching import SearchAgent
+    from vauban.agents.search import SearchAgent
     from vauban.board.stratego import Board
     from vauban.notation.records import RecordedGame
     from vauban.search.review import Review
@@ -97,7 +97,7 @@ def _is_file(path: Path) -> bool:
 
 def _searching(text: str | None, variant: str | None, seed: int) -> SearchAgent:
     from vauban.agents import make_agent
-    from vauban.agents.searching import SearchAgent
+    from vauban.agents.search import SearchAgent
 
     text = f"search:{_shipped(variant)}" if text is None else text
     found = make_agent(text, seed)
@@ -220,7 +220,7 @@ def _print(told: dict[str, Any], top: int) -> None:
 
 
 def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path | None, as_json: bool) -> None:
-    from vauban.agents.searching import SearchAgent
+    from vauban.agents.search import SearchAgent
     from vauban.cli.replay import Replay
     from vauban.search.review import review
 

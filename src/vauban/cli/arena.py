@@ -323,7 +323,7 @@ def _description(name: str) -> dict[str, Any]:
     """An agent in words, and its options: each with its default and what it means."""
     from vauban.agents import LEARNED, make_agent
     from vauban.agents.base import close, describe
-    from vauban.agents.external import PREFIX
+    from vauban.agents.external.agent import PREFIX
 
     if f"{name}:" == PREFIX:
         raise ConfigurationError(

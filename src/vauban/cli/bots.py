@@ -10,7 +10,7 @@ import typer
 
 from vauban.agents import make_agent
 from vauban.agents.base import Agent, close, tell
-from vauban.agents.external import PREFIX
+from vauban.agents.external.agent import PREFIX
 from vauban.agents.random import RandomAgent
 from vauban.cli.output import Json, console, print_json, progress_bar
 from vauban.errors import ConfigurationError, VaubanError
@@ -32,7 +32,7 @@ class Speaker:
 
     def run(self) -> None:
         """Play one game, to its end."""
-        from vauban.agents.external_seen import SeenGame
+        from vauban.agents.external.seen import SeenGame
 
         try:
             player, _ = ucc.parse_setup_line(self._read())
@@ -95,7 +95,7 @@ class Speaker:
 
 def _warm_up(agent: Agent) -> None:
     """Have the rules and the agent compiled, or fetched from where they are kept, before a clock runs."""
-    from vauban.agents.external_seen import SEEN_RULES, SeenGame
+    from vauban.agents.external.seen import SEEN_RULES, SeenGame
     from vauban.board.stratego import Board
 
     board = Board.random(ucc.CLASSIC, 0, SEEN_RULES)
@@ -164,7 +164,7 @@ def bot_check(
     """
     from dataclasses import asdict
 
-    from vauban.agents.external_check import check
+    from vauban.agents.external.check import check
 
     if cwd == "":
         raise ConfigurationError("--cwd is empty: name a folder, or leave it out")

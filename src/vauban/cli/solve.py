@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vauban.agents.external import PREFIX
+from vauban.agents.external.agent import PREFIX
 from vauban.agents.options import make_options, option, split_text
 from vauban.cli.output import Json, console, print_json, progress_bar
 from vauban.errors import ConfigurationError

@@ -10,7 +10,7 @@ from typing import Annotated, TextIO
 import typer
 
 from vauban.agents import AGENTS, make_agent
-from vauban.agents.cadet import CadetAgent
+from vauban.agents.stratego.cadet import CadetAgent
 from vauban.cli.output import Json, print_json
 from vauban.cli.terminal_game import TerminalGame, read_number
 from vauban.errors import ConfigurationError, NotationError, VaubanError

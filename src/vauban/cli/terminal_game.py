@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.text import Text
 
 from vauban.agents.base import Agent, Listener, describe, tell
-from vauban.agents.cadet import CadetAgent
+from vauban.agents.stratego.cadet import CadetAgent
 from vauban.board.stratego import Board, Look, Piece, Played
 from vauban.board.stratego.words import ODD, counter_words, end_words, limit_words, oddities, warnings
 from vauban.cli.output import started_as

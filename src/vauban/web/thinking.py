@@ -62,7 +62,7 @@ class DrawHidden:
     seed: int
 
     def run(self, tell: Tell) -> dict[int, int]:
-        from vauban.agents.belief import PriorBelief
+        from vauban.agents.stratego.belief import PriorBelief
 
         return PriorBelief(self.view.variant).sample(self.view, self.seed)
 
@@ -159,8 +159,8 @@ class WarmUp:
 
 
 def draw_setup(sampler: str, seed: int, variant_name: str) -> str:
-    """A setup from a sampler (`vauban.agents.setups`), as text; takes no time to speak of, so no worker does it."""
-    from vauban.agents.setups import make_sampler
+    """Draw a setup from a sampler (`vauban.agents.stratego.setups`), as text; this is quick, so no worker does it."""
+    from vauban.agents.stratego.setups import make_sampler
 
     variant, rng = VARIANTS[variant_name], random.Random(seed)
     sample = make_sampler(sampler, variant)

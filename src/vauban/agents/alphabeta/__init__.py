@@ -1,5 +1,0 @@
-"""`alphabeta`: a searcher after the manner of Demon of Ignorance; written anew from a description of it."""
-
-from vauban.agents.alphabeta.bot import BOT, Options
-
-__all__ = ["BOT", "Options"]

@@ -1,0 +1,368 @@
+"""Does a foreign bot speak the line protocol? `check` plays it in many situations and says what it does wrong.
+
+Situations: whole games against a random mover, against long Scout moves and early battles, against
+an opponent that moves to and fro, each in both colours; being told to quit; the end of its input.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vauban.agents.base import Agent
+from vauban.agents.external.agent import BotError, ExternalAgent
+from vauban.agents.random import RandomAgent
+from vauban.board.stratego import Board, View
+from vauban.games.stratego.pieces import SCOUT
+from vauban.games.stratego.setups import Row
+from vauban.games.stratego.variants import Variant
+from vauban.notation.stratego import ucc
+from vauban.notation.stratego.moves import Move, squares_between
+
+PATIENCE = 3
+"""So many times the limit an answer is waited for, to tell a late bot from one that hangs."""
+FIRST_SECONDS = 180.0
+"""For the first line after the very first start, when a program may compile or unpack itself."""
+SHORT_GAME = 80
+"""Plies of a game that is played for a situation's sake."""
+GRACE = 3.0
+"""Seconds after QUIT."""
+TAIL = 14
+"""Lines of the conversation that are shown with a fault."""
+
+TO_AND_FRO = "against an opponent who moves to and fro"
+SCOUTS_IN_FRONT = ("FB8sB478B8", "BB31555587", "6724B84976", "9966399999")
+
+FAULT, WARNING = "fault", "warning"
+
+
+@dataclass
+class Finding:
+    """Something that the author of a bot should know."""
+
+    level: str
+    """FAULT: it would lose games by it; WARNING: it works, but look at it."""
+    situation: str
+    sentence: str
+    transcript: list[str] = field(default_factory=list)
+    """The last lines of the conversation."""
+    stderr: str = ""
+
+
+@dataclass
+class Trial:
+    """One game of a check."""
+
+    situation: str
+    colour: str
+    plies: int
+    result: str
+    """In words: won, lost, a draw, broken off, resigned, or what went wrong."""
+    slowest: float
+    """Seconds of its slowest answer."""
+
+
+@dataclass
+class Report:
+    """What a check has found."""
+
+    command: str
+    seconds: float
+    trials: list[Trial] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    start_seconds: float | None = None
+    """How long its setup took, from its start on; the longest time."""
+    quits: bool = True
+    """Whether it ends when it is told to."""
+    repeats: int = 0
+    """In how many games it made a move that the repetition rules bar, which games have unless told otherwise."""
+
+    @property
+    def ok(self) -> bool:
+        """True if it does nothing wrong."""
+        return not any(finding.level == FAULT for finding in self.findings)
+
+    def add(self, level: str, situation: str, sentence: str, agent: ExternalAgent | None = None) -> None:
+        """Note something, the same sentence only once."""
+        if all(finding.sentence != sentence for finding in self.findings):
+            lines = [] if agent is None else agent.transcript[-TAIL:]
+            self.findings.append(Finding(level, situation, sentence, lines, "" if agent is None else agent.stderr))
+
+
+# ── Opponents ────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Runner:
+    """Runs far with its Scouts and strikes whenever it can."""
+
+    name = "runner"
+
+    def __init__(self, seed: int) -> None:
+        self._rng = random.Random(seed)
+
+    def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
+        return ucc.parse_setup_rows(SCOUTS_IN_FRONT, 0, variant)  # in its own view, whatever its colour
+
+    def choose_move(self, view: View) -> Move:
+        pieces = view.pieces(1 - view.player)
+        strikes = [move for move in view.legal_moves if move.target in pieces]
+        runs = [move for move in view.legal_moves if squares_between(move, view.variant)]
+        far = [move for move in runs if move not in strikes] if view.plies < 2 else strikes or runs
+        return self._rng.choice(far or strikes or list(view.legal_moves))
+
+
+class _Shuttler(RandomAgent):
+    """Moves one piece to and fro for ever, as rules without repetition rules allow."""
+
+    name = "shuttler"
+
+    def choose_move(self, view: View) -> Move | None:
+        own = [played.move for played in view.history if played.player == view.player]
+        back = Move(own[-1].target, own[-1].source) if own else None
+        if back is not None and back in view.legal_moves:
+            return back
+        return super().choose_move(view)
+
+
+# ── The check ────────────────────────────────────────────────────────────────────────────────────
+
+
+def check(
+    command: str,
+    *,
+    games: int = 2,
+    seconds: float = 2.0,
+    start_seconds: float = 10.0,
+    first_seconds: float = FIRST_SECONDS,
+    plies: int = 400,
+    memory: int = 1024,
+    cwd: str | Path | None = None,
+    seed: int = 0,
+    tell: Callable[[str], None] = lambda situation: None,
+) -> Report:
+    """Play a bot through all situations; `games` whole games, of at most `plies`, in colours by turns.
+
+    An answer is waited for three times as long as `seconds`, to say how late it is. Before all games it is
+    started once, with `first_seconds` for its first line. `tell` is told each situation as it begins.
+    """
+    report = Report(command, seconds)
+
+    def fresh(number: int) -> ExternalAgent:
+        # It is given more time than it has, so that we can say how late it is.
+        return ExternalAgent(
+            command,
+            seed + number,
+            seconds=PATIENCE * seconds,
+            start_seconds=start_seconds,
+            memory=memory,
+            cwd=cwd,
+            grace=GRACE if report.quits else 0.0,
+        )
+
+    tell("its first start")
+    _start(report, fresh(0), first_seconds)
+    no_setup: set[int] = set()
+    for number, (situation, colour, opponent, length) in enumerate(_situations(games, plies, seed)):
+        if colour not in no_setup:
+            tell(f"as {ucc.COLOURS[colour]} {situation}")
+            if not _try(report, fresh(number), situation, colour, opponent, length):
+                no_setup.add(colour)  # it would only do the same again
+    if not no_setup and report.quits:
+        tell("told to quit")
+        _try_to_quit(report, fresh(0), "when it is told to quit at its first turn", told=True)
+        _try_to_quit(report, fresh(0), "when its input ends without QUIT", told=False)
+    if (report.start_seconds or 0.0) > seconds:
+        report.add(
+            WARNING, "at its start", f"its setup came up to {report.start_seconds:.1f} s after its start: the manager "
+            f"of 2012 gives it {seconds:g} s to begin, we give it {max(PATIENCE * seconds, start_seconds):g} s",
+        )  # fmt: skip
+    return report
+
+
+def _situations(games: int, plies: int, seed: int) -> Iterator[tuple[str, int, Agent, int]]:
+    for number in range(games):
+        yield "against a random mover", number % 2, RandomAgent(seed + number), plies
+    for colour in (0, 1):
+        yield "against long Scout moves and early battles", colour, _Runner(seed), SHORT_GAME
+        yield TO_AND_FRO, colour, _Shuttler(seed), SHORT_GAME
+
+
+def _start(report: Report, agent: ExternalAgent, seconds: float) -> None:
+    """Start it once before it is judged, and say if that took longer than it may take in a match."""
+    process = agent.start()
+    begun = time.monotonic()
+    try:
+        process.send(ucc.setup_line(0, agent.opponent))
+        process.end_input()  # what it may keep in a buffer comes then
+        process.read_line(seconds)
+    except BotError:  # the games will show it
+        return
+    finally:
+        process.close(0.0)
+    took = time.monotonic() - begun
+    if took > agent.start_seconds:
+        report.add(
+            WARNING, "at its first start", f"its first line came {took:.0f} s after its very first start: start it "
+            f"once before a match, in which it has {agent.start_seconds:g} s",
+        )  # fmt: skip
+
+
+def _repeats(board: Board, setups: tuple[Row, Row], colour: int) -> bool:
+    """True if it made a move that the repetition rules bar, before its opponent did so."""
+    strict = Board.from_setups(*setups, ucc.CLASSIC)
+    for played in board.history:
+        if strict.is_over:
+            return False
+        if played.move not in strict.legal_moves:
+            return played.player == colour
+        strict.push(played.move)
+    return False
+
+
+def _try(report: Report, agent: ExternalAgent, situation: str, colour: int, opponent: Agent, plies: int) -> bool:
+    """One game, and what it shows; False if there was none, for want of a setup."""
+    where = f"as {ucc.COLOURS[colour]} {situation}"
+    trial = Trial(situation, ucc.COLOURS[colour], 0, "broken off", 0.0)
+    report.trials.append(trial)
+    rng = random.Random(f"{agent.seed} check")
+    board: Board | None = None
+    earlier: View | None = None
+    try:
+        begun = time.monotonic()
+        own = agent.choose_setup(ucc.CLASSIC, colour, rng)
+        took = time.monotonic() - begun
+        report.start_seconds = max(took, report.start_seconds or 0.0)
+        if agent.returns:
+            report.add(
+                WARNING, where, "it ends its lines with a carriage return and a line feed (CR LF): we take that for a "
+                "line feed, and other managers may not", agent,
+            )  # fmt: skip
+        other = opponent.choose_setup(ucc.CLASSIC, 1 - colour, rng)
+        pair = (own, other) if colour == 0 else (other, own)
+        board = Board.from_setups(*pair, ucc.CLASSIC, f"{ucc.UCC_RULES} total_limit={plies}")
+        while not board.is_over:
+            if board.turn != colour:
+                if board.plies and agent.spoke_unasked:
+                    report.add(
+                        WARNING, where, "it sent more than one line as its answer: the second is taken as the answer "
+                        "to its next turn", agent,
+                    )  # fmt: skip
+                move = opponent.choose_move(board.view(board.turn))
+                assert move is not None
+            else:
+                view = board.view(colour)
+                begun = time.monotonic()
+                answer = agent.choose_move(view)
+                took = time.monotonic() - begun
+                trial.slowest = max(trial.slowest, took)
+                if took > report.seconds:
+                    raise BotError("late", f"it answered after {took:.1f} s, and has {report.seconds:g} s")
+                if answer is None:
+                    trial.result = "it resigned"
+                    if len(view.legal_moves):
+                        report.add(WARNING, where, f"it resigned after {board.plies} plies", agent)
+                    agent.ended("resigned")
+                    break
+                earlier, move = view, answer
+            agent.told(board.push(move))
+        outcome = board.outcome()
+        report.repeats += _repeats(board, pair, colour)
+        if outcome is not None:
+            won = "a draw" if outcome.winner is None else "won" if outcome.winner == colour else "lost"
+            trial.result = "broken off" if outcome.end == "total_limit" else f"{won} ({outcome.end})"
+            agent.ended(outcome.end)
+        agent.close()
+        if agent.quit_by_itself is False and report.quits:
+            report.quits = False
+            report.add(FAULT, where, f"it does not end within {GRACE:g} s after QUIT", agent)
+    except BotError as error:
+        agent.close()
+        trial.result = error.kind
+        report.add(FAULT, where, _advice(error, agent, situation, colour, board, earlier), agent)
+    finally:
+        trial.plies = 0 if board is None else board.plies
+        agent.close()
+    return board is not None
+
+
+def _advice(
+    error: BotError, agent: ExternalAgent, situation: str, colour: int, board: Board | None, earlier: View | None
+) -> str:
+    """What a bot did wrong, and what its author may look at."""
+    sentence = f"{error.kind}: {error}"
+    if error.kind == "silent" and _answers_when_its_input_ends(agent, colour):
+        return (
+            "silent: its output arrives only when it ends: flush after every line (Python: print(…, flush=True); "
+            "C: setbuf(stdout, NULL); C++: std::endl; Java: System.out.flush())"
+        )
+    if error.kind == "bad setup" and colour == 1:
+        sentence = _then(sentence, "BLUE gives its front row (y=6) first and its back row (y=9) last")
+    if situation == TO_AND_FRO and board is not None and error.kind in ("late", "crashed"):
+        sentence = _then(
+            sentence, "Its opponent moved to and fro, which these rules allow: there is no two-square rule"
+        )
+    if board is None:
+        return sentence
+    told = board.history[-1] if board.history else None
+    after = ucc.START if told is None else ucc.event_line(told)
+    sentence = _then(sentence, f"It had just been told {after!r}")
+    if error.kind == "unintelligible":
+        words = (error.answer or "").split()
+        if words[:1] == ["NO_MOVE"]:
+            sentence += f". A bot that has no move says {ucc.SURRENDER}"
+        elif any(word.upper() in ucc.DIRECTIONS and word not in ucc.DIRECTIONS for word in words):
+            sentence += ". Directions are written in capitals"
+        elif not words or not words[0].isdigit():
+            sentence += ". What is not an answer belongs on standard error"
+        return sentence
+    answer = ucc.parse_answer(error.answer) if error.kind == "illegal" and error.answer else None
+    move = None if answer is None else answer.move()
+    if move is None:
+        return sentence
+    piece = board.view(colour).piece_at(move.source)
+    if earlier is not None and move in earlier.legal_moves:
+        sentence += ". One turn earlier that was legal: it seems to have missed what happened since"
+    elif piece is not None and piece.player != colour:
+        sentence += f". It is {ucc.COLOURS[colour]}: its pieces began on y={'0 to 3' if colour == 0 else '6 to 9'}"
+    elif piece is not None and piece.kind == SCOUT:
+        sentence += ". A Scout runs over empty squares only, and may end on an enemy"
+    return sentence
+
+
+def _then(sentence: str, another: str) -> str:
+    """Two sentences, the last without a full stop, as messages are."""
+    return f"{sentence} {another}" if sentence.endswith(("?", "!", ".")) else f"{sentence}. {another}"
+
+
+def _answers_when_its_input_ends(agent: ExternalAgent, colour: int) -> bool:
+    """True if a silent bot has an answer in its buffer."""
+    process = agent.start()
+    try:
+        process.send(ucc.setup_line(colour, agent.opponent))
+        process.end_input()
+        return bool(process.read_line(agent.start_seconds).strip())
+    except BotError:
+        return False
+    finally:
+        process.close(0.0)
+
+
+def _try_to_quit(report: Report, agent: ExternalAgent, where: str, *, told: bool) -> None:
+    """See whether it ends when it should, right after its setup."""
+    process = agent.start()
+    try:
+        process.send(ucc.setup_line(0, agent.opponent))
+        for _ in range(4):
+            process.read_line(agent.start_seconds)
+        if told:
+            whole = ucc.army_value()
+            process.send(f"{ucc.QUIT} {ucc.ending('agreed', 0, ('red', 'blue'), (whole, whole)).text}")
+        if not process.close(GRACE):
+            report.add(FAULT if told else WARNING, where, f"it does not end within {GRACE:g} s {where}")
+    except BotError:
+        report.add(FAULT, where, "it did not give its setup this time, though it did before")
+    finally:
+        process.close(0.0)

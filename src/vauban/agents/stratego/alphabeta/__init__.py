@@ -1,0 +1,5 @@
+"""`alphabeta`: a searcher after the manner of Demon of Ignorance; written anew from a description of it."""
+
+from vauban.agents.stratego.alphabeta.bot import BOT, Options
+
+__all__ = ["BOT", "Options"]

@@ -1,0 +1,242 @@
+"""Samplers of setups, by name: uniform, human, list:FILE, fixed:TEXT, mirrored:SAMPLER.
+
+    sampler = make_sampler("human", variant)
+    setup = sampler(random.Random(7))
+
+`human` draws from a model of how people set up (`vauban.agents.stratego.priors`, docs/setups.md): whole armies,
+with the Flag where people put it, Bombs around it, and neighbours that stand together as they do there.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from vauban.agents.stratego import priors
+from vauban.agents.stratego.priors import POCKET
+from vauban.errors import ConfigurationError, NotationError, SetupError
+from vauban.games.base import nearest
+from vauban.games.kernel import kernel
+from vauban.games.randomness import HALF, LOW, philox
+from vauban.games.stratego.pieces import BOMB, FLAG
+from vauban.games.stratego.setups import Row, can_move_first, mirrored, parse_setup, random_setup
+from vauban.games.stratego.variants import Variant
+from vauban.sim.compile import CPU, compiled, progress
+
+STEPS = 6_000
+"""Metropolis steps for one human-like setup: the statistics no longer change with more (docs/setups.md)."""
+
+
+class Sampler(Protocol):
+    """Draws setups of one variant."""
+
+    def __call__(self, rng: random.Random) -> Row:
+        """A setup that can move."""
+
+
+def make_sampler(text: str, variant: Variant) -> Sampler:
+    """The sampler that a text names."""
+    name, _, rest = text.partition(":")
+    known: dict[str, Callable[[str, Variant], Sampler]] = {
+        "uniform": _uniform, "human": _human, "list": _listed, "fixed": _fixed, "mirrored": _mirrored,
+    }  # fmt: skip
+    if name not in known:
+        raise ConfigurationError(
+            f"there is no sampler of setups {name!r}: {nearest(name, list(known))} "
+            "(uniform, human, list:FILE, fixed:TEXT, mirrored:SAMPLER)"
+        )
+    if name in ("uniform", "human") and rest:
+        raise ConfigurationError(f"the sampler {name!r} takes nothing after a colon, not {rest!r}")
+    if name in ("list", "fixed", "mirrored") and not rest:
+        wanted = {"list": "a file", "fixed": "a setup", "mirrored": "another sampler"}[name]
+        raise ConfigurationError(f"the sampler {name!r} needs {wanted} after a colon")
+    return known[name](rest, variant)
+
+
+def _uniform(_: str, variant: Variant) -> Sampler:
+    return partial(_draw, partial(random_setup, variant), variant)
+
+
+def _human(_: str, variant: Variant) -> Sampler:
+    return partial(_draw, partial(human_setup, variant), variant)
+
+
+def _fixed(text: str, variant: Variant) -> Sampler:
+    setup = _parsed(text, variant, "fixed")
+    return lambda rng: setup.copy()
+
+
+def _listed(path: str, variant: Variant) -> Sampler:
+    setups = read_setups(path, variant)
+    return lambda rng: setups[rng.randrange(len(setups))].copy()
+
+
+def _mirrored(text: str, variant: Variant) -> Sampler:
+    inner = make_sampler(text, variant)
+
+    def sampler(rng: random.Random) -> Row:
+        setup = inner(rng)
+        return mirrored(setup, variant) if rng.random() < 0.5 else setup
+
+    return sampler
+
+
+def read_setups(path: str | Path, variant: Variant) -> list[Row]:
+    """The setups of a text file: one on a line; # begins a comment."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: cannot be read as a list of setups: {error}") from error
+    setups = []
+    for number, line in enumerate(lines, 1):
+        text = line.partition("#")[0].strip()
+        if text:
+            setups.append(_parsed(text, variant, f"{path}, line {number}"))
+    if not setups:
+        raise ConfigurationError(f"{path}: there is no setup in this file (one on a line, # begins a comment)")
+    return setups
+
+
+def _parsed(text: str, variant: Variant, where: str) -> Row:
+    try:
+        setup = parse_setup(text, variant)
+    except (SetupError, NotationError) as error:
+        raise SetupError(f"{where}: {error}") from error
+    if not can_move_first(setup, variant):
+        raise SetupError(f"{where}: no piece of the setup {text!r} could make a first move")
+    return setup
+
+
+def _draw(draw: Callable[[random.Random], Row], variant: Variant, rng: random.Random) -> Row:
+    """Draw until some piece can move."""
+    for _ in range(1000):
+        setup = draw(rng)
+        if can_move_first(setup, variant):
+            return setup
+    raise SetupError(f"in 1,000 draws there was no setup of {variant.name!r} that could make a first move")
+
+
+# ── Human-like setups ────────────────────────────────────────────────────────────────────────────
+
+
+def human_setup(variant: Variant, rng: random.Random, steps: int = STEPS) -> Row:
+    """A setup drawn from the model of human setups: a uniform one, changed by so many Metropolis steps."""
+    setup = random_setup(variant, rng)
+    function = compiled(settle, CPU)
+    with progress(function, "setups"):
+        function(setup, variant.columns, priors.model(variant), steps, np.uint64(rng.getrandbits(64)), np.uint64(0))
+    return setup
+
+
+@kernel
+def settle(setup, columns, model, steps, seed, number):
+    """Change a setup in place by Metropolis steps whose stationary distribution is the model's.
+
+    A step exchanges two squares. One in eight carries the Flag and what stands next to it to another
+    place at once: Bombs make a Flag hard to move piece by piece. Each is its own inverse, so the
+    proposals are even and the ratio of probabilities decides.
+    """
+    squares = len(setup)
+    flag = 0
+    for square in range(squares):
+        if setup[square] == 1 + FLAG:
+            flag = square
+    for step in range(steps):
+        bits = philox(np.uint64(step), np.uint64(1), number & LOW, number >> HALF, seed & LOW, seed >> HALF)
+        first = np.int64((bits[0] * np.uint64(squares)) >> HALF)
+        second = np.int64((bits[1] * np.uint64(squares)) >> HALF)
+        together = bits[3] & np.uint64(7) == np.uint64(0)
+        if together:
+            first = flag
+        if setup[first] == setup[second]:
+            continue
+        apart = abs(first // columns - second // columns) + abs(first % columns - second % columns)
+        block = together and apart > 2
+        # Only a Flag or a Bomb can change how the Flag is guarded: their codes are the last two.
+        guarding = setup[first] > FLAG or setup[second] > FLAG
+        before = model.guard[flag, guard_of(setup, model.near, flag)] if guarding else 0.0
+        gain = exchange(setup, model, first, second)
+        if block:
+            gain += exchange_beside(setup, model, first, second)
+        moved = flag
+        if first == flag:
+            moved = second
+        elif second == flag:
+            moved = first
+        if guarding:
+            gain += model.guard[moved, guard_of(setup, model.near, moved)] - before
+        if gain >= 0.0 or (np.float64(bits[2]) + 0.5) / 4294967296.0 < np.exp(gain):
+            flag = moved
+        else:
+            swap(setup, first, second)
+            if block:
+                for way in range(4):
+                    if model.near[first, way] >= 0 and model.near[second, way] >= 0:
+                        swap(setup, model.near[first, way], model.near[second, way])
+
+
+@kernel
+def exchange_beside(setup, model, first, second):
+    """Exchange what stands next to two squares, way by way; returns the change of the log-probability."""
+    gain = 0.0
+    for way in range(4):
+        if model.near[first, way] >= 0 and model.near[second, way] >= 0:
+            gain += exchange(setup, model, model.near[first, way], model.near[second, way])
+    return gain
+
+
+@kernel
+def exchange(setup, model, first, second):
+    """Exchange two squares; returns the change of the log-probability, but for the guard of the Flag."""
+    code, other = setup[first], setup[second]
+    return put(setup, model, first, other) + put(setup, model, second, code)
+
+
+@kernel
+def put(setup, model, square, code):
+    """Put a code on a square; returns the change of the log-probability."""
+    old = setup[square]
+    gain = model.single[square, code] - model.single[square, old]
+    for way in range(8):
+        beside = model.near[square, way]
+        if beside >= 0:
+            pairs = model.pairs[model.table[square, way]]
+            gain += pairs[code, setup[beside]] - pairs[old, setup[beside]]
+    setup[square] = code
+    return gain
+
+
+@kernel
+def swap(setup, first, second):
+    """Exchange two squares."""
+    code = setup[first]
+    setup[first] = setup[second]
+    setup[second] = code
+
+
+@kernel
+def guard_of(setup, near, flag):
+    """How a Flag is guarded: the number of Bombs next to it, or `POCKET` if it and one more piece are walled in."""
+    bombs = 0
+    open_ = 0
+    gap = 0
+    for way in range(4):
+        beside = near[flag, way]
+        if beside >= 0 and setup[beside] == 1 + BOMB:
+            bombs += 1
+        elif beside >= 0:
+            open_ += 1
+            gap = beside
+    # The first way leads forward: there is none from the front row, which is open to the enemy.
+    if open_ != 1 or near[flag, 0] < 0 or near[gap, 0] < 0:
+        return bombs
+    for way in range(4):
+        beside = near[gap, way]
+        if beside >= 0 and beside != flag and setup[beside] != 1 + BOMB:
+            return bombs
+    return POCKET

@@ -1,0 +1,6 @@
+"""How long tests wait for what will happen: patience, and no measure of anything."""
+
+PATIENCE = 600.0
+"""Seconds after which a test gives up waiting for an event: machines may be ten times slower than yours."""
+ENDLESS = 100 * PATIENCE
+"""Seconds that take longer than any test: for an agent whose thought ends only when it is ended."""
