@@ -19,7 +19,7 @@ import torch
 
 from vauban.agents.stratego.setups import make_sampler
 from vauban.games.stratego.game import Stratego
-from vauban.learn.belief import BeliefConfig, PositionStream, Scores, score
+from vauban.learn.ataraxos.belief import BeliefConfig, PositionStream, Scores, score
 from vauban.nets.store import Model, load_model
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot

@@ -15,13 +15,8 @@ import torch
 
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.stratego.game import Stratego
-from vauban.learn.card import load_trained, make_model
-from vauban.learn.checkpoint import CheckpointError
-from vauban.learn.config import config_text, load_config, parse_config, presets
-from vauban.learn.estimate import estimate
-from vauban.learn.metrics import COLLAPSED, meaning, read_metrics
-from vauban.learn.run import Run
-from vauban.learn.targets import (
+from vauban.learn.ataraxos.estimate import estimate
+from vauban.learn.ataraxos.targets import (
     Returns,
     action_sources,
     divergence,
@@ -29,6 +24,11 @@ from vauban.learn.targets import (
     outcome_loss,
     policy_loss,
 )
+from vauban.learn.card import load_trained, make_model
+from vauban.learn.checkpoint import CheckpointError
+from vauban.learn.config import config_text, load_config, parse_config, presets
+from vauban.learn.metrics import COLLAPSED, meaning, read_metrics
+from vauban.learn.run import Run
 from vauban.nets.move import MoveNetwork
 from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import load_model

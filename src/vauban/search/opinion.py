@@ -13,6 +13,7 @@ from torch import Tensor
 from vauban.errors import ConfigurationError
 from vauban.games.base import END, PLAYER, PLIES
 from vauban.games.randomness import draw
+from vauban.nets.actor import Thinker
 from vauban.nets.policy import PolicyNetwork
 from vauban.observe import base as observations
 from vauban.sim.arrays import as_numpy
@@ -50,21 +51,32 @@ def ask(network: PolicyNetwork, views: Snapshot) -> Opinion:
 
 def look(views: Snapshot, observation: str, dtype: torch.dtype) -> Tensor:
     """An observation of views, by squares, on the device where they are."""
-    found = observations.find(views.game, observation)
     rows, columns = views.game.board
-    device = views.store.words.device
-    seen = torch.empty((len(views), rows * columns, found.channels(views.game)), dtype=dtype, device=device)
-    _batch(views).observe_all(views.store, found, -1 if views.viewer is None else views.viewer, seen, True)
+    channels = observations.find(views.game, observation).channels(views.game)
+    seen = torch.empty((len(views), rows * columns, channels), dtype=dtype, device=views.store.words.device)
+    _Views(views).observe(observation, seen)
     return seen
 
 
 def _ask(network: PolicyNetwork, views: Snapshot) -> Opinion:
-    parameter = next(network.parameters())
-    legal = torch.empty((len(views), views.game.max_legal), dtype=torch.int16, device=parameter.device)
-    counts = torch.empty(len(views), dtype=torch.int32, device=parameter.device)
-    _batch(views).list_all(views.store, legal, counts)
-    choices, outcome = network(look(views, network.observation, parameter.dtype))
-    return Opinion(legal, counts, network.legal_log_policy(choices, legal), outcome.float().softmax(-1))
+    legal, counts, log_policy, outcome = Thinker(network, _Views(views)).think()
+    return Opinion(legal, counts, log_policy, outcome.float().softmax(-1))
+
+
+class _Views:
+    """Views as positions that a network is asked about."""
+
+    def __init__(self, views: Snapshot) -> None:
+        self._views, self._batch = views, _batch(views)
+        self.game, self.n = views.game, len(views)
+
+    def observe(self, name: str, out: Tensor, *, layout: str = "squares") -> None:
+        found = observations.find(self.game, name)
+        viewer = -1 if self._views.viewer is None else self._views.viewer
+        self._batch.observe_all(self._views.store, found, viewer, out, layout == "squares")
+
+    def legal_actions(self, out: Tensor, counts: Tensor) -> None:
+        self._batch.list_all(self._views.store, out, counts)
 
 
 def _batch(views: Snapshot) -> Any:

@@ -29,7 +29,7 @@ from vauban.errors import ConfigurationError, RecordError
 from vauban.games.base import PLIES, Format, Game
 from vauban.games.randomness import CONFIGURATION, ROLLOUT
 from vauban.games.stratego.game import Stratego
-from vauban.learn.targets import action_sources, magnet_log_policy
+from vauban.learn.ataraxos.targets import action_sources, magnet_log_policy
 from vauban.nets.belief import Belief, UniformBelief
 from vauban.nets.dtypes import working_copy
 from vauban.nets.policy import Forward, PolicyNetwork

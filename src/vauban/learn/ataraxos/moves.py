@@ -18,10 +18,9 @@ import torch
 from torch import Tensor
 
 from vauban.errors import ConfigurationError
-from vauban.learn.collect import Collector, Window
-from vauban.learn.filter import AdvantageFilter
-from vauban.learn.schedules import PowerLaw, average_rate
-from vauban.learn.targets import (
+from vauban.learn.ataraxos.collect import Collector, Window
+from vauban.learn.ataraxos.filter import AdvantageFilter
+from vauban.learn.ataraxos.targets import (
     Returns,
     action_sources,
     divergence,
@@ -32,6 +31,7 @@ from vauban.learn.targets import (
     outcome_loss,
     policy_loss,
 )
+from vauban.learn.schedules import PowerLaw, average_rate
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets.policy import PolicyNetwork, utility_values

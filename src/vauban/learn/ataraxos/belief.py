@@ -28,6 +28,7 @@ from vauban.games.base import Format
 from vauban.games.randomness import DROPOUT
 from vauban.games.stratego.game import Stratego
 from vauban.learn.trainee import Trainee
+from vauban.nets.actor import Actor
 from vauban.nets.belief import Belief, BeliefNetwork, Hidden, MarginalBelief, UniformBelief, hidden_pieces
 from vauban.nets.policy import PolicyNetwork
 from vauban.nets.transformer import Size
@@ -113,14 +114,12 @@ class PositionStream:
         setups: where new pools of setups come from; None leaves the simulator's own.
         rng: for the setups and the mixing.
         """
-        self.sim, self.network, self.setups, self.rng, self.config = sim, network, setups, rng, config
+        self.sim, self.setups, self.rng, self.config = sim, setups, rng, config
         self.ply = 0
         self._given: Sequence[Tensor] | Tensor | None = None
         self._pool: list[Snapshot] = []
         """Takings; once there are enough, a single one of all."""
-        dtype = next(network.parameters()).dtype
-        shape = (sim.n, *sim.observation_shape(network.observation, "squares"))
-        self._seen = torch.empty(shape, dtype=dtype, device=sim.device)
+        self._actor = Actor(network, sim)
 
     def __iter__(self) -> Iterator[Snapshot]:
         return self
@@ -143,10 +142,8 @@ class PositionStream:
         taking = self.ply >= config.warmup and (self.ply - config.warmup) % config.every == 0
         if taking:
             self._pool.append(sim.snapshot())
-        sim.observe(self.network.observation, self._seen, layout="squares")
-        legal, _ = sim.legal_actions()
-        choices, _ = self.network(self._seen)
-        sim.step(sim.choose(legal, self.network.legal_log_policy(choices, legal)), check=False)
+        self._actor.choose()
+        self._actor.step()
         self.ply += 1
         return taking
 
