@@ -587,7 +587,7 @@ def test_cuda_rollouts_are_those_of_the_cpu(depth: int) -> None:
     found = []
     for device in ("cpu", "cuda"):
         player = deepcopy(network).to(device)
-        batch = Rollouts(player, player, game, rows, view.history)
+        batch = Rollouts(player, player, game, rows, view.format)
         views = view.repeat(rows).to(device)
         for _ in range(2):  # the first one captures, the second replays from the start
             numbers = torch.arange(rows, device=device)

@@ -15,7 +15,6 @@ from vauban.agents.options import option, options_text
 from vauban.agents.stratego.setups import make_sampler
 from vauban.board.stratego import View
 from vauban.errors import ConfigurationError
-from vauban.games.base import HISTORY
 from vauban.games.randomness import MOVE
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import Row
@@ -87,7 +86,7 @@ class ModelAgent:
         return make_sampler("human", variant)(rng)
 
     def choose_move(self, view: View) -> Move | None:
-        action = int(self.choose_actions(snapshot_of(view), np.array([self.seed % 2**64], np.uint64))[0])
+        action = int(self.choose_actions(view.snapshot(), np.array([self.seed % 2**64], np.uint64))[0])
         return Move(*view.game.decode(view.turn, action))
 
     def choose_actions(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
@@ -99,7 +98,7 @@ class ModelAgent:
         from vauban.search.opinion import ask
 
         self.model.check_plays(view.game)
-        outcome = ask(self.model.player, snapshot_of(view)).outcome[0].tolist()
+        outcome = ask(self.model.player, view.snapshot()).outcome[0].tolist()
         return float(sum(share * worth for share, worth in zip(outcome, view.game.utilities, strict=True)))
 
     def policies(self, views: Snapshot, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -165,9 +164,3 @@ def _read(folder: Path, device: str, written: int) -> Model:
     from vauban.nets.store import load_model
 
     return load_model(folder, device)
-
-
-def snapshot_of(view: View) -> Snapshot:
-    """A view as a record, with room for all that the rules look back to."""
-    needed = view.game.history_needed()
-    return view.snapshot(max(HISTORY, 1 << view.quiet.bit_length() if needed is None else needed))

@@ -16,6 +16,7 @@ from vauban.games.randomness import draw
 from vauban.nets.actor import Thinker
 from vauban.nets.policy import PolicyNetwork
 from vauban.observe import base as observations
+from vauban.sim.arrays import as_numpy
 from vauban.sim.cpu import CpuBatch
 from vauban.sim.store import Snapshot
 
@@ -82,21 +83,21 @@ def _batch(views: Snapshot) -> Any:
     """What runs the kernels over these records where they are. A `Simulator` would refuse rules without limits."""
     device = views.store.words.device
     if device.type == "cpu":
-        return CpuBatch(views.game, views.tracks, views.history, 1 if len(views) < ALONE else None)
+        return CpuBatch(views.game, views.format, 1 if len(views) < ALONE else None)
     from vauban.sim.cuda import CudaBatch
 
-    return CudaBatch(views.game, views.tracks, views.history, device)
+    return CudaBatch(views.game, views.format, device)
 
 
 def check_views(views: Snapshot) -> None:
     """Refuse what nobody can choose from."""
     if views.viewer is None:
         raise ConfigurationError("these are whole games, and a player chooses from his view: hand in `views(player)`")
-    bytes_ = views.store.bytes
+    bytes_ = as_numpy(views.store.bytes)
     idle = (bytes_[:, PLAYER] != views.viewer) | (bytes_[:, END] != 0)
     if idle.any():
         name = views.game.players[views.viewer]
-        raise ConfigurationError(f"view {int(idle.int().argmax())}: {name} is not on turn, or the game is over")
+        raise ConfigurationError(f"view {int(idle.argmax())}: {name} is not on turn, or the game is over")
 
 
 def uniforms(views: Snapshot, seeds: npt.NDArray[np.uint64], purpose: int) -> npt.NDArray[np.float64]:
@@ -106,7 +107,7 @@ def uniforms(views: Snapshot, seeds: npt.NDArray[np.uint64], purpose: int) -> np
 
 def bits(views: Snapshot, seeds: npt.NDArray[np.uint64], purpose: int) -> npt.NDArray[np.uint64]:
     """32 random bits for each view: a function of its seed, player and ply, and of what they are for."""
-    plies = views.store.words[:, PLIES].cpu().numpy().astype(np.uint64)
+    plies = as_numpy(views.store.words[:, PLIES]).astype(np.uint64)
     players = np.full(len(views), views.viewer, np.uint64)
     # The kernel works on whole arrays as well.
     throw: Callable[..., npt.NDArray[np.uint64]] = draw

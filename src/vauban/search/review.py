@@ -21,7 +21,7 @@ import numpy.typing as npt
 import torch
 
 from vauban.board.stratego import Board, Piece, Played
-from vauban.games.base import HISTORY, Outcome
+from vauban.games.base import Outcome
 from vauban.games.randomness import REVIEWED_BELIEF
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import PLAYERS, TYPES
@@ -285,7 +285,7 @@ def review(
         found = replace(found, model=str(model.card["name"]), outcomes=outcomes, policies=policies)
         if belief is not None:
             found = replace(found, beliefs=_believe(found, belief, positions, looks, told))
-        if search is not None and board.game.history_needed() is not None:
+        if search is not None and board.game.bounded:
             searches, unsearched = _search(found, search, views, seed, told)
             found = replace(found, searches=searches, unsearched=unsearched)
     moments = find_moments(found)
@@ -350,9 +350,8 @@ class Views:
 
     @staticmethod
     def make(positions: Sequence[Board], side: int, places: list[int]) -> Views:
-        needed = positions[0].game.history_needed()
-        history = max(HISTORY, max(each.quiet for each in positions) + 1 if needed is None else needed)
-        rows = [positions[place].view(side).snapshot(history) for place in places]
+        format = positions[0].game.format(plies=max(each.quiet for each in positions))
+        rows = [positions[place].view(side).snapshot(format) for place in places]
         return Views(places, Snapshot.join(rows) if rows else None)
 
     def parts(self, size: int) -> Iterator[tuple[list[int], Snapshot]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from vauban.games.base import Game
+from vauban.games.base import Format, Game
 from vauban.nets.actor import Actor
 from vauban.nets.policy import Forward, PolicyNetwork, utility_values
 from vauban.nets.replay import Replay
@@ -19,14 +19,14 @@ from vauban.sim.store import Snapshot
 class Rollouts:
     """So many games side by side, played by one network."""
 
-    def __init__(self, network: PolicyNetwork, forward: Forward, game: Game, rows: int, history: int) -> None:
+    def __init__(self, network: PolicyNetwork, forward: Forward, game: Game, rows: int, format: Format) -> None:
         """
         network: its device and numbers are those of the rollouts: as `Search` chooses them.
         forward: how it is run: the network itself, or as it was compiled.
         """
         parameter = next(network.parameters())
         self.rows = rows
-        self.sim = Simulator(game, rows, parameter.device, seed=0, restart=False, history=history)
+        self.sim = Simulator(game, rows, parameter.device, seed=0, restart=False, format=format)
         self._utilities = utility_values(game, parameter.device)
         self._actor = Actor(network, self.sim, forward)
         self._ply = Replay(parameter.device)

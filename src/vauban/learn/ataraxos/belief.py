@@ -24,6 +24,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from vauban.errors import ConfigurationError
+from vauban.games.base import Format
 from vauban.games.randomness import DROPOUT
 from vauban.games.stratego.game import Stratego
 from vauban.learn.trainee import Trainee
@@ -190,7 +191,7 @@ class PositionStream:
 
     def _records(self, parts: Sequence[Tensor]) -> Snapshot:
         store = Store(*(part.to(self.sim.device) for part in parts))
-        return Snapshot(self.sim.game, self.sim.tracks, self.sim.history, store)
+        return Snapshot(self.sim.game, self.sim.format, store)
 
 
 def observe_positions(sim: Simulator, positions: Snapshot, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
@@ -237,7 +238,7 @@ class BeliefLearner:
         self.seed = seed
         self.steps = 0
         self.device = trainee.network.embed.weight.device
-        self._simulators: dict[tuple[int, int], Simulator] = {}
+        self._simulators: dict[tuple[int, Format], Simulator] = {}
 
     def learn(self, positions: Snapshot) -> Step:
         """Take one step towards the true types in these positions, as the players on turn see them."""
@@ -274,9 +275,9 @@ class BeliefLearner:
 
     def _simulator(self, positions: Snapshot) -> Simulator:
         """A simulator to look at these positions with."""
-        kind = len(positions), positions.history
+        kind = len(positions), positions.format
         if kind not in self._simulators:
-            self._simulators[kind] = Simulator(self.game, kind[0], self.device, seed=0, history=kind[1])
+            self._simulators[kind] = Simulator(self.game, kind[0], self.device, seed=0, format=kind[1])
         return self._simulators[kind]
 
 

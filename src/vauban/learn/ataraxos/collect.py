@@ -117,6 +117,6 @@ class Collector:
         for name, column in self.window._asdict().items():
             column[-self.carried :] = state[name]
         store = Store(*(state[f"sim.{name}"].to(self.sim.device) for name in Store._fields))
-        self.sim.restore(Snapshot(self.sim.game, self.sim.tracks, self.sim.history, store))
+        self.sim.restore(Snapshot(self.sim.game, self.sim.format, store))
         self.sim.starts.copy_(state["sim.starts"])
         self.filled = int(state["filled"])
