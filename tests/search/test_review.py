@@ -15,6 +15,7 @@ import pytest
 import torch
 import typer
 from typer.testing import CliRunner
+from vauban.web.report import _centre, report_html
 
 from vauban.board import Board
 from vauban.board.stratego import picture
@@ -34,7 +35,6 @@ from vauban.search.moments import find_moments
 from vauban.search.opinion import ask
 from vauban.search.review import Review, all_positions, review
 from vauban.search.search import Search, SearchConfig
-from vauban.web.report import _centre, report_html
 from vauban.web.thinking import ReviewGame
 
 SIZE = Size(depth=1, width=16, heads=2)
