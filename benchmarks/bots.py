@@ -22,7 +22,7 @@ from vauban.agents.options import make_options, split_text
 from vauban.agents.stratego.compiled import CompiledAgent
 from vauban.agents.stratego.scripted import BOTS
 from vauban.agents.stratego.setups import make_sampler
-from vauban.games.base import END, HISTORY, PLAYER, PLIES, WINNER
+from vauban.games.base import END, PLAYER, PLIES, WINNER
 from vauban.games.kernel import ZERO, Record, hook, kernel
 from vauban.games.randomness import MOVE, below
 from vauban.games.stratego.game import Stratego
@@ -106,18 +106,14 @@ def measure(game: Stratego, red: Side, blue: Side, games: int) -> tuple[npt.NDAr
         [start_from_setups(red.setup(game, 0, rng), blue.setup(game, 1, rng), game.variant) for _ in range(games)]
     )
     seeds = np.array([rng.getrandbits(63) for _ in range(games)], np.uint64)
-    shape = game.shape(False, HISTORY)
-    room = (
-        np.zeros((2, shape.words), np.uint64),
-        np.zeros((2, shape.halves), np.uint16),
-        np.zeros((2, shape.bytes), "u1"),
-    )
+    format = game.format(tracks=False)
+    room = format.empty(2)
     winners, plies = np.zeros(games, np.int64), np.zeros(games, np.int64)
     function = compiled(play_all, CPU, {"choose_red": red.choose, "choose_blue": blue.choose}, TRACKS=False)
     rest = seeds, red.numbers, blue.numbers, NO_PRIOR, winners, plies
-    function(*room, game.parameters(HISTORY), starts[:0], *rest)  # compiles
+    function(*room, format.parameters, starts[:0], *rest)  # compiles
     begun = time.process_time()
-    function(*room, game.parameters(HISTORY), starts, *rest)
+    function(*room, format.parameters, starts, *rest)
     return winners, int(plies.sum()), time.process_time() - begun
 
 

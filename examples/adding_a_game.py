@@ -7,7 +7,6 @@ loses 1. The second player believes the claim and loses 1, or doubts it: then 2 
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from vauban.games.base import CHANCE, END, NOBODY, NUMBER, PLAYER, PLIES, WINNER, Kernels, register
 from vauban.games.kernel import ONE, ZERO, kernel
@@ -99,6 +98,7 @@ class LiarsCoin(SmallGame):
     name = family = "liars-coin"
     players = ("liar", "doubter")
     action_count, max_legal, max_plies, record_bytes = 2, 2, 2, BYTES
+    utilities = (-2.0, -1.0, 1.0, 2.0)
     ends = ("", "given_up", "believed", "doubted")
     kernels = Kernels(
         begin, legal_count, legal_action, is_legal, play, utility, no_start, no_setup, even_chance,
@@ -107,9 +107,6 @@ class LiarsCoin(SmallGame):
 
     def __init__(self, rules: Any = None) -> None:
         refuse_rules(self.name, rules)
-
-    def parameters(self, history: int) -> npt.NDArray[np.int64]:
-        return np.zeros(1, np.int64)
 
     def action_text(self, player: int, action: int) -> str:
         return (("give up", "claim"), ("believe", "doubt"))[player][action]

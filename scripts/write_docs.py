@@ -29,7 +29,6 @@ from vauban.learn.metrics import COLLAPSED, MEANINGS
 from vauban.learn.readme import README, readme_text
 from vauban.nets.store import read_card, shipped_models
 from vauban.observe import base as observations
-from vauban.sim.simulator import HISTORY
 
 DOCS = Path(__file__).parent.parent / "docs"
 MODELS = "../src/vauban/models"
@@ -81,8 +80,8 @@ How to read it:
   piece; 3 and 4 was revealed and lost, tied; 5 was hidden.
 * `number`, `plies`, `player`, `end` and `winner` lie where every game of Vauban has them.
 * **Tracks** are the `sets`: only the observation `ataraxos` needs them. `Simulator(…, tracks=False)` leaves them out.
-* **History** is how many moves are kept. Longer ones are asked for with `Simulator(…, history=…)`; rules that look
-  further back than the record reaches are refused ([simulator](simulator.md#how-much-history)).
+* **History** is how many moves are kept. It is as many as the rules look back, and at least 256
+  ([simulator](simulator.md#how-much-history)).
 
 ## Sizes
 
@@ -96,22 +95,23 @@ def record_page() -> str:
     """docs/record.md."""
     classic = game("classic")
     squares = classic.board[0] * classic.board[1]
-    shape = classic.shape(True, HISTORY)
+    format = classic.format()
+    shape = format.shape
     begins = {"word": 0, "half": 8 * shape.words, "byte": 8 * shape.words + 2 * shape.halves}
     width = {"word": 8, "half": 2, "byte": 1}
     rows = [
         (f"`{each.name}`", each.unit, each.offset, each.length, begins[each.unit] + width[each.unit] * each.offset,
          each.meaning)
-        for each in layout.fields(squares, HISTORY, tracks=True)
+        for each in layout.fields(squares, format.history, tracks=True)
     ]  # fmt: skip
     sizes = []
     for name in names():
         each = game(name)
         board = f"{each.board[0]} × {each.board[1]}" if isinstance(each, Stratego) else "–"
-        sizes.append((name, board, *(f"{each.shape(tracks, HISTORY).size:,}" for tracks in (True, False))))
+        sizes.append((name, board, *(f"{each.format(tracks=tracks).shape.size:,}" for tracks in (True, False))))
     return RECORD.format(
         notice=NOTICE,
-        history=HISTORY,
+        history=format.history,
         fields=table(("name", "unit", "offset", "length", "byte", "meaning"), rows),
         sizes=table(("game", "board", "with tracks", "without"), sizes),
     )

@@ -16,7 +16,7 @@ from vauban.agents.base import RESIGNS, chance
 from vauban.arena.match import FinishedGame
 from vauban.arena.results import GameResult
 from vauban.board import View
-from vauban.games.base import HISTORY, PLIES
+from vauban.games.base import PLIES
 from vauban.games.stratego.setups import Row, random_setup
 from vauban.games.stratego.variants import Variant
 from vauban.notation.stratego.moves import Move
@@ -52,12 +52,11 @@ class Dice:
         return random_setup(variant, rng)
 
     def choose_move(self, view: View) -> Move | None:
-        history = max(HISTORY, view.game.history_needed() or 0)
-        action = int(self.choose_actions(view.snapshot(history), np.array([self.seed], np.uint64))[0])
+        action = int(self.choose_actions(view.snapshot(), np.array([self.seed], np.uint64))[0])
         return None if action == RESIGNS else Move(*view.game.decode(view.turn, action))
 
     def choose_actions(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        sim = Simulator(views.game, len(views), seed=0, history=views.history, threads=1)
+        sim = Simulator(views.game, len(views), seed=0, format=views.format, threads=1)
         sim.restore(views)
         actions, counts = (each.numpy() for each in sim.legal_actions())
         plies = views.store.words[:, PLIES].tolist()

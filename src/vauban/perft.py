@@ -74,12 +74,11 @@ def perft(board: Board, depth: int, tick: Callable[[int, int], None] = lambda *_
 
 def _stack(board: Board, depth: int) -> Record:
     """Room for the records along one sequence of moves, the board's own (without what observations need) on top."""
-    history = board.quiet + depth + 64
-    store = board.snapshot(history).store
-    halves = store.halves.numpy().view(np.uint16)[:, :history]
+    format = board.game.format(plies=board.quiet + depth)
+    words, halves, bytes_ = board.snapshot(format).store
     return Record(
-        np.repeat(store.words.numpy().view(np.uint64), depth, 0),
-        np.repeat(halves, depth, 0),
-        np.repeat(store.bytes.numpy(), depth, 0),
-        board.game.parameters(history),
+        np.repeat(words.view(np.uint64), depth, 0),
+        np.repeat(halves.view(np.uint16)[:, : format.history], depth, 0),
+        np.repeat(bytes_, depth, 0),
+        format.parameters,
     )

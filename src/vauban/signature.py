@@ -34,7 +34,7 @@ from vauban.arena.play import play_games, play_on_boards
 from vauban.errors import ConfigurationError
 from vauban.files import write_whole
 from vauban.games import base
-from vauban.games.base import HISTORY, Game, nearest
+from vauban.games.base import Game, nearest
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.switches import PRESETS, SWITCHES
 from vauban.games.stratego.variants import Variant, parse_army
@@ -56,6 +56,8 @@ GAMES = 4
 """Random games of each game."""
 OBSERVED = 7
 """Every so many plies everybody's observation is taken. Odd, so that each player is on turn in some."""
+LONG = 255
+"""How far back games without a bound are judged; none of these comes to it."""
 LIMITS = ("40",)
 """Values of the switches that are numbers."""
 REPETITIVE = Variant("repetitive", 8, 4, (), 1, parse_army("F1 J2 P1"), total_limit=400)
@@ -191,8 +193,8 @@ class _Hash:
 
 
 def _simulator(game: Game, games: int, tracks: bool) -> Simulator:
-    history = max(HISTORY, game.history_needed() or 0)
-    return Simulator(game, games, seed=1, tracks=tracks, restart=False, history=history, threads=1)
+    format = game.format(tracks=tracks, plies=LONG)
+    return Simulator(game, games, seed=1, format=format, restart=False, threads=1)
 
 
 def _sign_game(name: str) -> str:
@@ -206,7 +208,7 @@ def _sign_rules(rules: str) -> str:
     """Random games of barrage, which presets have limits for, and games that repeat themselves."""
     hashed = _Hash()
     barrage = Stratego("barrage", rules)
-    if barrage.history_needed() is not None:
+    if barrage.bounded:
         _play(barrage, GAMES, hashed)
     _play(Stratego(REPETITIVE, rules), REPETITIVE_GAMES, hashed, habit=HABIT)
     return hashed.text

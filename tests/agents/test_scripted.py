@@ -62,7 +62,7 @@ def start() -> Any:
     """What red sees at the start of a classic game, all 40 enemies hidden."""
     view = begun(fox.BOT).view(0).snapshot()
     words, halves, bytes_ = (part[0].numpy() for part in view.store)
-    record = Record(words.view(np.uint64), halves.view(np.uint16), bytes_, view.game.parameters(view.history))
+    record = Record(words.view(np.uint64), halves.view(np.uint16), bytes_, view.format.parameters)
     return compiled(look, CPU, TRACKS=False)(record)
 
 

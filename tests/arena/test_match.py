@@ -100,7 +100,7 @@ def test_compiled_agents_play_the_same_games_in_both_ways() -> None:
 
 def test_a_batch_looks_back_as_far_as_the_rules_ask_for() -> None:
     match = Match(Dice, Dice, 4, "tiny", "chase=ataraxos battleless_limit=none total_limit=700", seed=2)
-    assert match.in_batches and match.history is not None and match.history > 700
+    assert match.in_batches and match.game.format().history > 700
     assert [plain(g) for g in play_in_batch(match, range(4))] == [plain(g) for g in play_on_boards(match, range(4))]
 
 

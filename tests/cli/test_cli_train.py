@@ -26,12 +26,12 @@ from vauban.cli.main import run as main
 from vauban.cli.train import command_text, make_evaluator, stopped_by_signals
 from vauban.cli.train_display import Display, done_line, duration, estimate_lines, line, seconds_left
 from vauban.errors import ConfigurationError, VaubanError
+from vauban.learn.ataraxos.estimate import Estimate
+from vauban.learn.ataraxos.moves import MoveConfig
 from vauban.learn.card import ROWS, belief_of, curve_of, steps_of
 from vauban.learn.commands import commands_text, settings, with_newer_settings
 from vauban.learn.config import config_table, load_config, parse_config, presets
-from vauban.learn.estimate import Estimate
 from vauban.learn.metrics import read_metrics
-from vauban.learn.moves import MoveConfig
 from vauban.learn.origin import STARTS, note_start, read_starts
 from vauban.learn.readme import readme_text
 from vauban.learn.run import RECENT, Run
@@ -128,7 +128,7 @@ def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.Capture
     stored = load_model(Path("models/recruit"))
     trained = load_model(Path("runs/small"))
     assert card["networks"]["move"]["dtype"] == "bfloat16"
-    for mine, its in zip(stored.move.parameters(), trained.move.parameters(), strict=True):
+    for mine, its in zip(stored.player.parameters(), trained.player.parameters(), strict=True):
         assert (mine == its.bfloat16().float()).all()
 
 

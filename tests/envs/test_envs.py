@@ -267,7 +267,7 @@ def test_rules_and_pools_of_setups_are_used() -> None:
     rows = np.stack([_setup("tiny", seed) for seed in range(5)])
     RawEnv("tiny", setups=rows).reset()
     RawEnv("tiny", setups=(torch.from_numpy(rows), torch.from_numpy(rows[:1]))).reset()
-    assert RawEnv("barrage", rules={"battleless_limit": 1000}).table.sim.history == 1001
+    assert RawEnv("barrage", rules={"battleless_limit": 1000}).table.sim.format.history == 1001
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ class Pair:
     def look(self, row: int) -> Look:
         """The record of one game, for reading."""
         words, halves, bytes_ = (part[row].numpy() for part in self.sim.store)
-        rules = self.game.parameters(self.sim.history)
+        rules = self.sim.format.parameters
         return Look(self.game, Record(words.view("uint64"), halves.view("uint16"), bytes_, rules))
 
     def follow(self, row: int) -> Oracle:

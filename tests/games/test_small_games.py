@@ -25,7 +25,7 @@ from vauban.games.matrix import NAMED, MatrixGame, named, random_antisymmetric
 from vauban.games.small import CARDS, PUBLIC
 from vauban.observe import base as observations
 from vauban.sim.compile import CPU, compiled
-from vauban.sim.simulator import HISTORY, Simulator
+from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot, Store
 
 ROOT = Path(__file__).parents[2]
@@ -66,9 +66,9 @@ def tree(name: str) -> list[History]:
 
 def walk(game: Game) -> Iterator[History]:
     """Go through the tree with the compiled kernels, the root first."""
-    rules = game.parameters(HISTORY)
+    rules = game.format().parameters
     do = {key: compiled(function, CPU) for key, function in vars(game.kernels).items()}
-    shape = game.shape(True, HISTORY)
+    shape = game.format().shape
 
     def record(words: Any, bytes_: Any) -> Record:
         return Record(words, np.zeros(0, np.uint16), bytes_, rules)
@@ -101,7 +101,7 @@ def simulator(name: str, histories: Sequence[History]) -> Simulator:
     words = torch.from_numpy(np.stack([history.words for history in histories]).view(np.int64))
     bytes_ = torch.from_numpy(np.stack([history.bytes for history in histories]))
     halves = torch.zeros((len(histories), 0), dtype=torch.int16)
-    sim.restore(Snapshot(sim.game, sim.tracks, sim.history, Store(words, halves, bytes_)))
+    sim.restore(Snapshot(sim.game, sim.format, Store(words, halves, bytes_)))
     return sim
 
 
@@ -410,7 +410,7 @@ def alternatives(name: str, viewer: int) -> tuple[list[History], list[int]]:
         if name in NAMED:
             others = set(range(len(NAMED[name][0]))) - set(history.path[:1])
         else:
-            others = set(range(find_game(name).parameters(HISTORY)[0])) - set(
+            others = set(range(find_game(name).format().parameters[0])) - set(
                 history.bytes[CARDS : PUBLIC + 1].tolist()
             )
         if count:

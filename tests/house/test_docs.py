@@ -59,7 +59,7 @@ def test_the_table_of_the_record_has_every_part_of_it_once(name: str, tracks: bo
     for field in layout.fields(played.board[0] * played.board[1], 256, tracks):
         assert field.offset == ends[field.unit], f"{field.name} does not follow the field before it"
         ends[field.unit] += field.length
-    assert tuple(ends.values()) == tuple(played.shape(tracks, 256))
+    assert tuple(ends.values()) == tuple(played.format(tracks=tracks).shape)
 
 
 # ── Links ────────────────────────────────────────────────────────────────────────────────────────

@@ -16,14 +16,14 @@ from vauban.games.base import NUMBER, PLAYER, PLIES
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.layout import BYTES, OWNER_BIT
 from vauban.games.stratego.setups import mirrored, parse_setup
-from vauban.learn.belief import (
+from vauban.learn.ataraxos.belief import (
     BeliefConfig,
     BeliefLearner,
     PositionStream,
     mean_of_pieces,
     observe_positions,
 )
-from vauban.learn.belief_run import BeliefRun, BeliefRunConfig
+from vauban.learn.ataraxos.belief_run import BeliefRun, BeliefRunConfig
 from vauban.learn.trainee import Trainee
 from vauban.nets.belief import Belief, MarginalBelief, UniformBelief, hidden_pieces
 from vauban.nets.move import MoveNetwork

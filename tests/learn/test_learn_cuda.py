@@ -12,14 +12,15 @@ from test_learn_run import SMALL, without_times
 
 from vauban.games.base import game
 from vauban.games.stratego.game import Stratego
-from vauban.learn.belief import BeliefConfig, BeliefLearner
-from vauban.learn.collect import Collector, Window
+from vauban.learn.ataraxos.belief import BeliefConfig, BeliefLearner
+from vauban.learn.ataraxos.collect import Collector, Window
+from vauban.learn.ataraxos.moves import MoveConfig, MoveLearner
+from vauban.learn.ataraxos.setups import SetupConfig, SetupLearner
 from vauban.learn.config import parse_config
-from vauban.learn.moves import MoveConfig, MoveLearner
 from vauban.learn.run import Run
 from vauban.learn.schedules import PowerLaw
-from vauban.learn.setups import SetupConfig, SetupLearner
 from vauban.learn.trainee import Trainee
+from vauban.nets.actor import Actor
 from vauban.nets.move import MoveNetwork
 from vauban.nets.policy import PolicyNetwork
 from vauban.nets.setup import SetupNetwork
@@ -46,8 +47,8 @@ def learner_on(device: torch.device, dtype: torch.dtype, slices: int = 1) -> Mov
 def window() -> Window:
     """Games of an untrained network, long enough that some of them end."""
     learner = learner_on(torch.device("cpu"), torch.float32)
-    learner.collector.collect(learner.trainee.working, learner.trainee.working)
-    window = learner.collector.collect(learner.trainee.working, learner.trainee.working)
+    learner.collector.collect(Actor(learner.trainee.working, learner.collector.sim))
+    window = learner.collector.collect(Actor(learner.trainee.working, learner.collector.sim))
     assert window.ended.any()
     return window
 
@@ -75,7 +76,7 @@ def test_on_cuda_a_bfloat16_copy_plays_and_learns_and_the_parameters_stay_float3
     collector = Collector(game("tiny"), CONFIG.games, CONFIG.length, torch.device("cuda"), seed=5)
     learner = MoveLearner(trainee, collector, CONFIG, seed=7)
     before = flat(learner)
-    told = learner.learn(collector.collect(trainee.working, trainee.working), 1)
+    told = learner.learn(collector.collect(Actor(trainee.working, collector.sim)), 1)
     assert all(math.isfinite(value) for value in told.values())
     for kept in (trainee.network, trainee.average):
         assert {each.dtype for each in kept.parameters()} == {torch.float32}

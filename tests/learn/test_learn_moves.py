@@ -9,11 +9,12 @@ import torch
 from torch import nn
 
 from vauban.games.stratego.game import Stratego
-from vauban.learn.collect import Collector
-from vauban.learn.moves import METRICS, MoveConfig, MoveLearner
+from vauban.learn.ataraxos.collect import Collector
+from vauban.learn.ataraxos.moves import METRICS, MoveConfig, MoveLearner
+from vauban.learn.ataraxos.targets import lambda_returns
 from vauban.learn.schedules import PowerLaw
-from vauban.learn.targets import lambda_returns
 from vauban.learn.trainee import Trainee
+from vauban.nets.actor import Actor
 from vauban.nets.move import MoveNetwork
 from vauban.nets.policy import PolicyNetwork
 from vauban.nets.transformer import Size
@@ -31,7 +32,7 @@ def a_learner(**options: Any) -> MoveLearner:
     trainee = Trainee(network, torch.device("cpu"))
     collector = Collector(TINY, config.games, config.length, torch.device("cpu"), seed=5)
     for _ in range(2):
-        collector.collect(trainee.working, trainee.working)
+        collector.collect(Actor(trainee.working, collector.sim))
     return MoveLearner(trainee, collector, config, seed=7)
 
 

@@ -17,9 +17,9 @@ from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import FLAG
 from vauban.games.stratego.setups import random_setup
+from vauban.learn.ataraxos.setup_targets import remaining_surprise, setup_advantages, setup_loss
+from vauban.learn.ataraxos.setups import SetupConfig, SetupLearner, SetupTable, iterations_to_remember
 from vauban.learn.schedules import PowerLaw
-from vauban.learn.setup_targets import remaining_surprise, setup_advantages, setup_loss
-from vauban.learn.setups import SetupConfig, SetupLearner, SetupTable, iterations_to_remember
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets.setup import Heads, SetupNetwork, pieces_of

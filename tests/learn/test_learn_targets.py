@@ -8,11 +8,10 @@ import pytest
 import torch
 
 from vauban.games.base import game
-from vauban.learn.filter import AdvantageFilter
-from vauban.learn.moves import MoveConfig
-from vauban.learn.schedules import average_rate
-from vauban.learn.setups import SetupConfig
-from vauban.learn.targets import (
+from vauban.learn.ataraxos.filter import AdvantageFilter
+from vauban.learn.ataraxos.moves import MoveConfig
+from vauban.learn.ataraxos.setups import SetupConfig
+from vauban.learn.ataraxos.targets import (
     Returns,
     action_sources,
     divergence,
@@ -24,6 +23,7 @@ from vauban.learn.targets import (
     policy_loss,
     quantile_of,
 )
+from vauban.learn.schedules import average_rate
 
 UTILITIES = torch.tensor([-1.0, 0.0, 1.0])
 FORESEEN = {

@@ -21,7 +21,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import Game
 from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
-from vauban.learn.targets import action_sources, magnet_log_policy
+from vauban.learn.ataraxos.targets import action_sources, magnet_log_policy
 from vauban.nets.belief import Belief, BeliefNetwork, MarginalBelief, UniformBelief
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
@@ -506,7 +506,7 @@ def test_a_search_keeps_to_its_time(time: float) -> None:
 def test_what_is_shipped_answers_in_time_on_a_cpu(variant: str) -> None:
     """A second for a search that compares moves, a fraction of it for the network alone, in the median of ten."""
     model = load_model(variant)
-    search = Search(model.move, model.belief, SearchConfig(time=1.0))
+    search = Search.of_model(model, SearchConfig(time=1.0))
     searched, asked = [], []
     for seed in range(10):
         view = position(model.game, 20 + 2 * seed, seed=seed)
@@ -514,7 +514,7 @@ def test_what_is_shipped_answers_in_time_on_a_cpu(variant: str) -> None:
         assert found.plan.moves >= 2 and found.plan.rollouts >= 8
         searched.append(found.seconds)
         begun = perf_counter()
-        ask(model.move, view)
+        ask(model.player, view)
         asked.append(perf_counter() - begun)
     assert np.median(searched) < 1.2
     assert np.median(asked) < 0.2
@@ -587,7 +587,7 @@ def test_cuda_rollouts_are_those_of_the_cpu(depth: int) -> None:
     found = []
     for device in ("cpu", "cuda"):
         player = deepcopy(network).to(device)
-        batch = Rollouts(player, player, game, rows, view.history)
+        batch = Rollouts(player, player, game, rows, view.format)
         views = view.repeat(rows).to(device)
         for _ in range(2):  # the first one captures, the second replays from the start
             numbers = torch.arange(rows, device=device)

@@ -29,7 +29,7 @@ def boards(sim: Simulator) -> list[str]:
     from vauban.games.kernel import Record
     from vauban.notation.stratego.position import position_text
 
-    rules = sim.game.parameters(sim.history)
+    rules = sim.format.parameters
     texts = []
     for row in range(sim.n):
         words, halves, bytes_ = (part[row].numpy() for part in sim.store)
@@ -275,10 +275,13 @@ def test_wrong_outputs_are_refused() -> None:
 def test_rules_that_a_record_cannot_hold_are_refused_when_it_is_made() -> None:
     with pytest.raises(ConfigurationError, match="without a bound"):
         Simulator(Stratego("classic", "isf"), 1)
-    with pytest.raises(ConfigurationError, match="history=1001"):
-        Simulator(Stratego("classic", "strategus battleless_limit=1000"), 1)
-    Simulator(Stratego("classic", "strategus battleless_limit=1000"), 1, history=1001)
-    Simulator(Stratego("classic", "strategus battleless_limit=255"), 1)
+    unbounded = Stratego("classic", "isf")
+    assert Simulator(unbounded, 1, format=unbounded.format(plies=600)).format.history == 1024
+
+
+def test_a_record_keeps_as_many_moves_as_the_rules_look_back() -> None:
+    for rules, history in (("battleless_limit=1000", 1001), ("battleless_limit=255", 256), ("chase=off", 256)):
+        assert Simulator(Stratego("classic", f"strategus {rules}"), 1).format.history == history, rules
 
 
 def test_observations_that_need_tracking_say_so() -> None:
@@ -367,7 +370,7 @@ def test_an_assignment_that_leaves_the_player_on_turn_no_move_is_refused_and_cha
         sim.determinise(views, 0, [[11, 11, 4, 10]])
     assert torch.equal(sim.snapshot().pack(), before)
     sim.determinise(views, 0, sim.hidden_values(0))
-    assert torch.equal(sim.snapshot().store.bytes, board.snapshot().store.bytes)
+    assert np.array_equal(sim.snapshot().store.bytes, board.snapshot().store.bytes)
 
 
 @pytest.mark.parametrize(
@@ -519,3 +522,37 @@ def test_two_simulators_share_the_games_of_one() -> None:
         part.play_random(200)
     both = torch.cat([part.snapshot().pack() for part in parts])
     assert torch.equal(whole.snapshot().pack(), both)
+
+
+def test_numpy_arrays_hold_the_same_games_as_tensors_do() -> None:
+    tensors = Simulator("tiny", 16, seed=3, threads=1)
+    arrays = Simulator("tiny", 16, seed=3, threads=1, arrays="numpy")
+    for _ in range(60):
+        actions = arrays.sample()
+        assert isinstance(actions, np.ndarray) and np.array_equal(actions, tensors.sample())
+        assert np.array_equal(arrays.legal_mask(), tensors.legal_mask())
+        arrays.step(actions)
+        tensors.step(actions)
+    assert np.array_equal(arrays.observe("ataraxos"), tensors.observe("ataraxos"))
+    assert np.array_equal(arrays.snapshot().pack(), tensors.snapshot().pack())
+    for column, other in zip(arrays.results, tensors.results, strict=True):
+        assert np.array_equal(column, other)
+    arrays.restore(tensors.views(0))
+    tensors.restore(arrays.snapshot())
+    assert torch.equal(
+        Snapshot.unpack(tensors.game, tensors.snapshot().pack(), viewer=0).pack(), arrays.snapshot().to("cpu").pack()
+    )
+
+
+def test_numpy_arrays_are_on_the_cpu_and_need_no_torch() -> None:
+    with pytest.raises(ConfigurationError, match="NumPy arrays are on the device"):
+        Simulator("tiny", 1, "cuda", arrays="numpy")
+    with pytest.raises(ConfigurationError, match="arrays is"):
+        Simulator("tiny", 1, arrays="lists")
+    code = (
+        "import sys; from vauban.sim.simulator import Simulator; "
+        "sim = Simulator('kuhn', 2, seed=1, arrays='numpy'); sim.step(sim.sample()); sim.observe('observation'); "
+        "print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "False", done.stderr

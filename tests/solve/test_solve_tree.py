@@ -234,7 +234,7 @@ def test_views_are_those_of_the_simulator(name: str, rules: str | None) -> None:
             pairs = zip(sim.snapshot().store, before.store, strict=True)
             kept = [torch.where(going[:, None], after, earlier) for after, earlier in pairs]
             sim.restore(replace(before, store=type(before.store)(*kept)))
-        assert torch.equal(sim.views(player).pack(), views.pack())
+        assert np.array_equal(sim.views(player).pack(), views.pack())
 
 
 def test_views_of_several_players_at_once_are_refused() -> None:
@@ -326,7 +326,7 @@ class Coin(SmallGame):
         """betrays: the second player's choices depend on the coin, which he cannot see."""
         self.betrays = betrays
 
-    def parameters(self, history: int) -> npt.NDArray[np.int64]:
+    def parameters(self) -> npt.NDArray[np.int64]:
         return np.array([self.betrays], np.int64)
 
     def action_text(self, player: int, action: int) -> str:

@@ -15,7 +15,6 @@ from vauban.agents.options import option, options_text
 from vauban.agents.stratego.setups import make_sampler
 from vauban.board.stratego import View
 from vauban.errors import ConfigurationError
-from vauban.games.base import HISTORY
 from vauban.games.randomness import MOVE
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import Row
@@ -72,6 +71,8 @@ class ModelAgent:
         self.model = load(options.model, options.device)
 
     def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
+        from vauban.nets.setup import SetupNetwork
+
         if self.options.setups != "own":
             return make_sampler(self.options.setups, variant)(rng)
         self.model.check_plays(Stratego(variant))
@@ -79,13 +80,13 @@ class ModelAgent:
         if isinstance(trained, Stratego) and trained.variant.army == variant.army:
             if self.model.setups is not None:
                 return make_sampler(f"mirrored:list:{self.model.setups}", variant)(rng)
-            if self.model.setup is not None:
-                drawn = self.model.setup.draw(1, np.random.default_rng(rng.getrandbits(64)))
+            if (network := self.model.find(SetupNetwork)) is not None:
+                drawn = network.draw(1, np.random.default_rng(rng.getrandbits(64)))
                 return drawn.setups[0].cpu().numpy()
         return make_sampler("human", variant)(rng)
 
     def choose_move(self, view: View) -> Move | None:
-        action = int(self.choose_actions(snapshot_of(view), np.array([self.seed % 2**64], np.uint64))[0])
+        action = int(self.choose_actions(view.snapshot(), np.array([self.seed % 2**64], np.uint64))[0])
         return Move(*view.game.decode(view.turn, action))
 
     def choose_actions(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
@@ -97,7 +98,7 @@ class ModelAgent:
         from vauban.search.opinion import ask
 
         self.model.check_plays(view.game)
-        outcome = ask(self.model.move, snapshot_of(view)).outcome[0].tolist()
+        outcome = ask(self.model.player, view.snapshot()).outcome[0].tolist()
         return float(sum(share * worth for share, worth in zip(outcome, view.game.utilities, strict=True)))
 
     def policies(self, views: Snapshot, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -135,7 +136,7 @@ class NetAgent(ModelAgent):
         from vauban.search.opinion import ask
 
         self.model.check_plays(views.game)
-        opinion = ask(self.model.move, views)
+        opinion = ask(self.model.player, views)
         legal = opinion.legal.cpu().numpy().astype(np.int64)
         log_policy = opinion.log_policy.double().cpu().numpy()
         above = log_policy - log_policy.max(1, keepdims=True)
@@ -163,9 +164,3 @@ def _read(folder: Path, device: str, written: int) -> Model:
     from vauban.nets.store import load_model
 
     return load_model(folder, device)
-
-
-def snapshot_of(view: View) -> Snapshot:
-    """A view as a record, with room for all that the rules look back to."""
-    needed = view.game.history_needed()
-    return view.snapshot(max(HISTORY, 1 << view.quiet.bit_length() if needed is None else needed))

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from vauban.agents.net import ModelAgent, snapshot_of
+from vauban.agents.net import ModelAgent
 from vauban.agents.options import option
 from vauban.board.stratego import View
-from vauban.games.base import HISTORY
 from vauban.games.randomness import SEARCHED_MOVE
 from vauban.games.stratego.game import Stratego
 
@@ -68,7 +67,7 @@ class SearchAgent(ModelAgent):
 
     def judge(self, view: View) -> float:
         """What the game is worth, if it plays by the policy of its search (`Judge`)."""
-        return self._analyse(snapshot_of(view)).value
+        return self._analyse(view.snapshot()).value
 
     def policies(self, views: Snapshot, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         self.model.check_plays(views.game)
@@ -86,7 +85,7 @@ class SearchAgent(ModelAgent):
         When time is short, rollouts begin in a few configurations only; so that the belief can be told all the same,
         more of them are drawn afterwards, in time of their own.
         """
-        found = self._analyse(snapshot_of(view))
+        found = self._analyse(view.snapshot())
         if len(found.configurations) < TOLD:
             drawn = self.search.draw_configurations(found.view, self.seed % 2**64, TOLD)
             found = replace(found, configurations=drawn)
@@ -106,9 +105,9 @@ def _searching(options: SearchOptions, model: Model) -> Search:
     config = SearchConfig(
         options.rollouts, options.depth, options.alpha, options.beta, options.configurations, options.time
     )
-    search = Search(model.move, model.belief, config, options.device)
+    search = Search.of_model(model, config, options.device)
     if options.time:
         # Whatever rules it was trained by, it is usually asked to play by the variant's own.
         game = Stratego(model.game.variant) if isinstance(model.game, Stratego) else model.game
-        search.warm_up(game, max(HISTORY, game.history_needed() or 0))
+        search.warm_up(game)
     return search

@@ -34,7 +34,6 @@ from vauban.agents.stratego.setups import make_sampler
 from vauban.arena.results import GameResult
 from vauban.board.stratego import Board
 from vauban.errors import ConfigurationError, SetupError
-from vauban.games.base import HISTORY
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import Row, check_army
 from vauban.games.stratego.switches import Rules
@@ -114,7 +113,7 @@ class Match:
             self._check_protocol()
         self.names = (_name(a, agents[0]), _name(b, agents[1]))
         """What the two agents are called."""
-        self.in_batches = time is None and self.history is not None and all(map(_plays_in_batches, agents))
+        self.in_batches = time is None and self.game.bounded and all(map(_plays_in_batches, agents))
         """Whether many games can be played at once: both agents answer for many, and nobody has to be timed or told."""
         for agent in agents:
             close(agent)
@@ -125,12 +124,6 @@ class Match:
     @property
     def variant(self) -> Variant:
         return self.game.variant
-
-    @property
-    def history(self) -> int | None:
-        """How many moves a record keeps in batches; None if the rules look back without a bound."""
-        needed = self.game.history_needed()
-        return None if needed is None else max(HISTORY, needed)
 
     # ── What follows from a game's number ────────────────────────────────────────────────────────
 

@@ -6,8 +6,8 @@ game; all other games go on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from vauban.agents.base import RESIGNS, Agent, close, tell
 from vauban.agents.external.agent import PREFIX, BotError, ExternalAgent
@@ -303,10 +302,10 @@ class _Batch:
         player = self.ply % 2
         actions = np.full(self.sim.n, RESIGNS, np.int64)
         self._ask(player, actions)
-        before = self.sim.plies.numpy().copy()
+        before = self.sim.plies.copy()
         # A row without a legal action stays as it is: resigned and failed games, and answers that are none.
         self.sim.step(actions, check=False)
-        stepped = self.sim.plies.numpy() > before
+        stepped = self.sim.plies > before
         for row in self.live[~stepped[self.live]]:
             self.illegal[int(self.games[row])] = int(actions[row])
         self.live = self.live[stepped[self.live]]
@@ -357,15 +356,13 @@ class _Batch:
             self._note_ends()
 
     def _simulator(self, rows: int) -> Simulator:
-        assert self.match.history is not None
-        return Simulator(self.match.game, rows, seed=0, restart=False, history=self.match.history, threads=1)
+        return Simulator(self.match.game, rows, seed=0, restart=False, threads=1, arrays="numpy")
 
     def _close_ranks(self) -> None:
         """Leave the rows of ended games behind."""
-        with _one_thread():
-            records = self.sim.snapshot()[torch.from_numpy(self.live)]
-            self.sim = self._simulator(len(self.live))
-            self.sim.restore(records)
+        records = self.sim.snapshot()[self.live]
+        self.sim = self._simulator(len(self.live))
+        self.sim.restore(records)
         self.games = self.games[self.live]
         self.live = np.arange(len(self.live))
 
@@ -373,9 +370,8 @@ class _Batch:
         """Let the agents choose for the rows that go on; games that one gives up, or fails in, are taken out."""
         roles = (self.numbers[self.games[self.live]] + player) % 2
         rows_of = [self.live[roles == role] for role in (0, 1)]
-        with _one_thread():
-            views = self.sim.views(player)
-            views_of = [views[torch.from_numpy(rows)] for rows in rows_of]
+        views = self.sim.views(player)
+        views_of = [views[rows] for rows in rows_of]
         lost: list[int] = []
         for agent, seeds, rows, seen in zip(self.agents, self.seeds, rows_of, views_of, strict=True):
             for row, answer in zip(rows.tolist(), _answers(agent, seen, seeds[self.games[rows]]), strict=True):
@@ -390,7 +386,7 @@ class _Batch:
         self.live = np.setdiff1d(self.live, lost)
 
     def _note_ends(self) -> None:
-        over = self.sim.over.numpy()
+        over = self.sim.over
         for row in self.live[over[self.live]]:
             self.outcomes[int(self.games[row])] = self.sim.outcome(int(row))
         self.live = self.live[~over[self.live]]
@@ -419,17 +415,6 @@ def _answers(agent: Any, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> list
         if len(views) == 1:
             return [error]
     return [answer for row in range(len(views)) for answer in _answers(agent, views[row], seeds[row : row + 1])]
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Around copies of records: torch would set all cores to work, who wait for each other longer than they copy."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 @lru_cache(4)

@@ -112,8 +112,8 @@ def train(
 def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
     """Say what a run will take, then train until it is over or somebody stops it; the last line of metrics."""
     from vauban.cli.train_display import Display, done_line, estimate_lines, place_text
+    from vauban.learn.ataraxos.estimate import estimate
     from vauban.learn.config import config_table
-    from vauban.learn.estimate import estimate
     from vauban.learn.origin import note_start
 
     leads = run.workers.leads

@@ -17,7 +17,7 @@ from rich.text import Text
 from vauban.cli.output import errors
 
 if TYPE_CHECKING:
-    from vauban.learn.estimate import Estimate
+    from vauban.learn.ataraxos.estimate import Estimate
     from vauban.learn.run import Run
 
 LINE_SECONDS = 5.0

@@ -16,7 +16,7 @@ import torch
 
 from vauban.board.stratego import Board
 from vauban.errors import ConfigurationError, IllegalActionError, IllegalMoveError, SetupError
-from vauban.games.base import HISTORY, Game, Outcome, nearest
+from vauban.games.base import Game, Outcome, nearest
 from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import parse_setup, setup_text
@@ -55,8 +55,7 @@ class Table:
                 raise ConfigurationError("the pool of setups is empty: give at least one, or None to draw from all")
             pool = torch.stack([self._row(each) for each in pool])
         # Board reads the record too (for pictures and reasons), and it wants one that tracks.
-        history = max(HISTORY, self.game.history_needed() or 0)
-        self.sim = Simulator(self.game, 1, restart=False, setups=pool, history=history, threads=1)
+        self.sim = Simulator(self.game, 1, restart=False, setups=pool, threads=1)
         self.number = -1
         """Which game of this seed is played: the first one after `reset(seed=…)` is 0."""
         self.actions: list[tuple[int, int]] = []
@@ -125,7 +124,8 @@ class Table:
         """Which actions the player may play: none if he is not on turn, or the game is over."""
         if player != self.player:
             return np.zeros(self.game.action_count, np.int8)
-        return self._mask[0].numpy().astype(np.int8)
+        mask: Mask = self._mask[0].numpy().astype(np.int8)
+        return mask
 
     def is_legal(self, action: int) -> bool:
         """True if the player on turn may play this action."""

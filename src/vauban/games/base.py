@@ -30,9 +30,6 @@ CHANCE = 2
 DRAW, NOBODY = 2, 255
 """In the byte `WINNER`: a draw; nobody yet."""
 
-HISTORY = 256
-"""How many moves a record keeps, unless more are asked for."""
-
 PlainKernel = Callable[..., Any]
 
 
@@ -47,6 +44,38 @@ class Shape(NamedTuple):
     def size(self) -> int:
         """The record's size in bytes."""
         return 8 * self.words + 2 * self.halves + self.bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Format:
+    """How the records of a game are laid out, and the numbers that its kernels read. `Game.format` makes one."""
+
+    shape: Shape
+    parameters: npt.NDArray[np.int64]
+    """The numbers that the kernels know the rules by."""
+    tracks: bool = True
+    """Whether a record keeps what only observations need."""
+    history: int = 0
+    """How many of the latest moves a record keeps."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Format) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return self.shape, self.tracks, self.history, self.parameters.tobytes()
+
+    def empty(self, rows: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint16], npt.NDArray[np.uint8]]:
+        """Zeros for so many records: their words, halves and bytes."""
+        words, halves, bytes_ = self.shape
+        return (
+            np.zeros((rows, words), np.uint64),
+            np.zeros((rows, halves), np.uint16),
+            np.zeros((rows, bytes_), np.uint8),
+        )
 
 
 @dataclass(frozen=True)
@@ -125,6 +154,8 @@ class Game(ABC):
     """The longest possible game; None if there is no limit."""
     moves_in_a_row: int = 1
     """How often a player can be on turn before the other one is again."""
+    bounded: bool = True
+    """Whether the rules look back a bounded number of plies. If not, records need a format with room (`plies`)."""
     has_chance: bool
     """Whether chance is ever on turn."""
     utilities: tuple[float, ...]
@@ -132,20 +163,17 @@ class Game(ABC):
     mirror image of the list is the other player's."""
 
     @abstractmethod
-    def shape(self, tracks: bool, history: int) -> Shape:
-        """The size of a record. `tracks`: with what observations need; `history`: how many moves it keeps."""
+    def format(self, *, tracks: bool = True, plies: int | None = None) -> Format:
+        """The format of the game's records: the one place where their size is worked out.
 
-    @abstractmethod
-    def parameters(self, history: int) -> npt.NDArray[np.int64]:
-        """The numbers that the kernels know the rules by."""
+        tracks: with what only observations need.
+        plies: how many plies the rules may have to look back, where they set no bound themselves. Without it such
+            rules are refused. Rules that set a bound have one format, whatever is asked for here.
+        """
 
     @abstractmethod
     def action_text(self, player: int, action: int) -> str:
         """An action as a person would write it."""
-
-    def history_needed(self) -> int | None:
-        """How many moves a record must keep for the rules to be judged; None if there is no bound."""
-        return 0
 
     def check_setups(self, setups: npt.NDArray[Any]) -> None:
         """Refuse rows that are no setups of this game."""
@@ -158,7 +186,7 @@ class Game(ABC):
         raise ConfigurationError(f"{self.name!r} has no setups")
 
     def check_records(
-        self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], history: int
+        self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], format: Format
     ) -> None:
         """Refuse rows that cannot be records of this game, so that no kernel is led astray by them."""
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.games.base import CHANCE, END, PLAYER, PLIES, Kernels, register
+from vauban.games.base import CHANCE, END, PLAYER, PLIES, Format, Kernels, register
 from vauban.games.kernel import ONE, kernel
 from vauban.games.small import (
     CARDS,
@@ -116,14 +116,14 @@ class Kuhn(SmallGame):
     def __init__(self, rules: Any = None) -> None:
         refuse_rules(self.name, rules)
 
-    def parameters(self, history: int) -> npt.NDArray[np.int64]:
+    def parameters(self) -> npt.NDArray[np.int64]:
         return np.array([self.cards], np.int64)
 
     def action_text(self, player: int, action: int) -> str:
         return ("pass", "bet")[action]
 
     def check_records(
-        self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], history: int
+        self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], format: Format
     ) -> None:
         plies = words[:, PLIES]
         # A third action ends the game, so one that goes on has room for another.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.games.base import CHANCE, DRAW, END, PLAYER, PLIES, Kernels, register
+from vauban.games.base import CHANCE, DRAW, END, PLAYER, PLIES, Format, Kernels, register
 from vauban.games.kernel import ONE, kernel
 from vauban.games.small import (
     CARDS,
@@ -162,14 +162,14 @@ class Leduc(SmallGame):
     def __init__(self, rules: Any = None) -> None:
         refuse_rules(self.name, rules)
 
-    def parameters(self, history: int) -> npt.NDArray[np.int64]:
+    def parameters(self) -> npt.NDArray[np.int64]:
         return np.array([self.cards], np.int64)
 
     def action_text(self, player: int, action: int) -> str:
         return ("fold", "call", "raise")[action]
 
     def check_records(
-        self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], history: int
+        self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], format: Format
     ) -> None:
         fine = are_hands(bytes_, self.cards) & (bytes_[:, ACTIONS:] <= 1 + RAISE).all(1)
         # A fourth action ends a round, so one that goes on has room for another.

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vauban.errors import ConfigurationError
-from vauban.games.base import DRAW, END, NOBODY, NUMBER, PLAYER, PLIES, WINNER, Kernels, register
+from vauban.games.base import DRAW, END, NOBODY, NUMBER, PLAYER, PLIES, WINNER, Format, Kernels, register
 from vauban.games.kernel import ONE, ZERO, kernel
 from vauban.games.small import NONE, UNKNOWN, SmallGame, even_chance, no_setup, no_start, refuse_records, refuse_rules
 
@@ -162,7 +162,7 @@ class MatrixGame(SmallGame):
                 f"{name!r} has {self.action_count} choices, and {len(self.actions)} names for them"
             )
 
-    def parameters(self, history: int) -> npt.NDArray[np.int64]:
+    def parameters(self) -> npt.NDArray[np.int64]:
         fractions, exponents = np.frexp(self.payoffs.ravel())
         numbers = np.empty(PAYOFFS + 2 * self.payoffs.size, np.int64)
         numbers[ROWS], numbers[COLUMNS] = self.payoffs.shape
@@ -175,7 +175,7 @@ class MatrixGame(SmallGame):
         return self.actions[action]
 
     def check_records(
-        self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], history: int
+        self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], format: Format
     ) -> None:
         fine = (bytes_[:, PLAYER] <= 1) & (bytes_[:, END] <= PAYOFF)
         for player, bound in enumerate(self.payoffs.shape):

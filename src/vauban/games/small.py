@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vauban.errors import ConfigurationError, RecordError
-from vauban.games.base import CHANCE, END, NOBODY, NUMBER, PLAYER, PLIES, WINNER, Game, Shape
+from vauban.games.base import CHANCE, END, NOBODY, NUMBER, PLAYER, PLIES, WINNER, Format, Game, Shape
 from vauban.games.kernel import ZERO, kernel
 
 NONE = 255
@@ -33,8 +33,12 @@ class SmallGame(Game):
     has_chance = True
     record_bytes: int
 
-    def shape(self, tracks: bool, history: int) -> Shape:
-        return Shape(PLIES + 1, 0, self.record_bytes)
+    def format(self, *, tracks: bool = True, plies: int | None = None) -> Format:
+        return Format(Shape(PLIES + 1, 0, self.record_bytes), self.parameters(), tracks)
+
+    def parameters(self) -> npt.NDArray[np.int64]:
+        """The numbers that the kernels know the rules by; none unless a game says otherwise."""
+        return np.zeros(1, np.int64)
 
     def are_views(self, bytes_: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         return np.asarray((bytes_ == UNKNOWN).any(1))

@@ -15,10 +15,10 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
-from vauban.learn.belief_run import BeliefRunConfig
-from vauban.learn.moves import MoveConfig
+from vauban.learn.ataraxos.belief_run import BeliefRunConfig
+from vauban.learn.ataraxos.moves import MoveConfig
+from vauban.learn.ataraxos.setups import SetupConfig
 from vauban.learn.schedules import PowerLaw
-from vauban.learn.setups import SetupConfig
 from vauban.learn.workers import PATIENCE
 from vauban.nets.transformer import Size
 

@@ -29,16 +29,17 @@ from vauban.files import write_whole
 from vauban.games.base import Game, game
 from vauban.games.stratego.game import Stratego
 from vauban.learn.ancestry import check_same, model_checkpoint
-from vauban.learn.belief_run import BeliefRun
+from vauban.learn.ataraxos.belief_run import BeliefRun
+from vauban.learn.ataraxos.collect import Collector, Window
+from vauban.learn.ataraxos.moves import MoveLearner
+from vauban.learn.ataraxos.setups import SetupLearner
 from vauban.learn.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint, under
-from vauban.learn.collect import Collector, Window
 from vauban.learn.config import RunConfig, config_text, parse_config, read_config
 from vauban.learn.metrics import COLLAPSED, Journal
-from vauban.learn.moves import MoveLearner
-from vauban.learn.setups import SetupLearner
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets import store
+from vauban.nets.actor import Actor
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.policy import Forward, PolicyNetwork, utility_values
@@ -144,6 +145,7 @@ class Run:
         self.forward: Forward = self.move.working
         if device.type == "cuda":
             self.forward = torch.compile(self.move.working, dynamic=False)
+        self.actor = Actor(self.move.working, self.collector.sim, self.forward)
 
     @classmethod
     def begin(
@@ -245,7 +247,7 @@ class Run:
         with self._timed(seconds, "setups"):
             self._draw_setups()
         with self._timed(seconds, "collect"):
-            window = self.collector.collect(self.move.working, self.forward)
+            window = self.collector.collect(self.actor)
         play = self._note_games(window, first)
         with self._timed(seconds, "moves"):
             learned = self.move_learner.learn(window, self.iteration)
@@ -461,7 +463,7 @@ class Run:
     def _go_on_from(self, model: store.Model) -> None:
         """Begin with the networks of a model, as if its run were resumed without its games and its optimiser."""
         model.check_plays(self.game)
-        parts = ["move", *(["setup"] if self.setup else []), *(["belief"] if model.belief else [])]
+        parts = ["move", *(["setup"] if self.setup else []), *(["belief"] if "belief" in model.networks else [])]
         check_same(model.card, {part: self._description(part) for part in parts})
         self._load(model_checkpoint(model, parts, self.config, self.workers.count))
         self.notes = [f"it goes on from the networks of {model.card['name']!r}, after iteration {self.iteration:,}"]

@@ -13,8 +13,10 @@ from torch import Tensor
 from vauban.errors import ConfigurationError
 from vauban.games.base import END, PLAYER, PLIES
 from vauban.games.randomness import draw
+from vauban.nets.actor import Thinker
 from vauban.nets.policy import PolicyNetwork
 from vauban.observe import base as observations
+from vauban.sim.arrays import as_numpy
 from vauban.sim.cpu import CpuBatch
 from vauban.sim.store import Snapshot
 
@@ -49,42 +51,53 @@ def ask(network: PolicyNetwork, views: Snapshot) -> Opinion:
 
 def look(views: Snapshot, observation: str, dtype: torch.dtype) -> Tensor:
     """An observation of views, by squares, on the device where they are."""
-    found = observations.find(views.game, observation)
     rows, columns = views.game.board
-    device = views.store.words.device
-    seen = torch.empty((len(views), rows * columns, found.channels(views.game)), dtype=dtype, device=device)
-    _batch(views).observe_all(views.store, found, -1 if views.viewer is None else views.viewer, seen, True)
+    channels = observations.find(views.game, observation).channels(views.game)
+    seen = torch.empty((len(views), rows * columns, channels), dtype=dtype, device=views.store.words.device)
+    _Views(views).observe(observation, seen)
     return seen
 
 
 def _ask(network: PolicyNetwork, views: Snapshot) -> Opinion:
-    parameter = next(network.parameters())
-    legal = torch.empty((len(views), views.game.max_legal), dtype=torch.int16, device=parameter.device)
-    counts = torch.empty(len(views), dtype=torch.int32, device=parameter.device)
-    _batch(views).list_all(views.store, legal, counts)
-    choices, outcome = network(look(views, network.observation, parameter.dtype))
-    return Opinion(legal, counts, network.legal_log_policy(choices, legal), outcome.float().softmax(-1))
+    legal, counts, log_policy, outcome = Thinker(network, _Views(views)).think()
+    return Opinion(legal, counts, log_policy, outcome.float().softmax(-1))
+
+
+class _Views:
+    """Views as positions that a network is asked about."""
+
+    def __init__(self, views: Snapshot) -> None:
+        self._views, self._batch = views, _batch(views)
+        self.game, self.n = views.game, len(views)
+
+    def observe(self, name: str, out: Tensor, *, layout: str = "squares") -> None:
+        found = observations.find(self.game, name)
+        viewer = -1 if self._views.viewer is None else self._views.viewer
+        self._batch.observe_all(self._views.store, found, viewer, out, layout == "squares")
+
+    def legal_actions(self, out: Tensor, counts: Tensor) -> None:
+        self._batch.list_all(self._views.store, out, counts)
 
 
 def _batch(views: Snapshot) -> Any:
     """What runs the kernels over these records where they are. A `Simulator` would refuse rules without limits."""
     device = views.store.words.device
     if device.type == "cpu":
-        return CpuBatch(views.game, views.tracks, views.history, 1 if len(views) < ALONE else None)
+        return CpuBatch(views.game, views.format, 1 if len(views) < ALONE else None)
     from vauban.sim.cuda import CudaBatch
 
-    return CudaBatch(views.game, views.tracks, views.history, device)
+    return CudaBatch(views.game, views.format, device)
 
 
 def check_views(views: Snapshot) -> None:
     """Refuse what nobody can choose from."""
     if views.viewer is None:
         raise ConfigurationError("these are whole games, and a player chooses from his view: hand in `views(player)`")
-    bytes_ = views.store.bytes
+    bytes_ = as_numpy(views.store.bytes)
     idle = (bytes_[:, PLAYER] != views.viewer) | (bytes_[:, END] != 0)
     if idle.any():
         name = views.game.players[views.viewer]
-        raise ConfigurationError(f"view {int(idle.int().argmax())}: {name} is not on turn, or the game is over")
+        raise ConfigurationError(f"view {int(idle.argmax())}: {name} is not on turn, or the game is over")
 
 
 def uniforms(views: Snapshot, seeds: npt.NDArray[np.uint64], purpose: int) -> npt.NDArray[np.float64]:
@@ -94,7 +107,7 @@ def uniforms(views: Snapshot, seeds: npt.NDArray[np.uint64], purpose: int) -> np
 
 def bits(views: Snapshot, seeds: npt.NDArray[np.uint64], purpose: int) -> npt.NDArray[np.uint64]:
     """32 random bits for each view: a function of its seed, player and ply, and of what they are for."""
-    plies = views.store.words[:, PLIES].cpu().numpy().astype(np.uint64)
+    plies = as_numpy(views.store.words[:, PLIES]).astype(np.uint64)
     players = np.full(len(views), views.viewer, np.uint64)
     # The kernel works on whole arrays as well.
     throw: Callable[..., npt.NDArray[np.uint64]] = draw

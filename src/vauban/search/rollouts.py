@@ -8,7 +8,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from vauban.games.base import Game
+from vauban.games.base import Format, Game
+from vauban.nets.actor import Actor
 from vauban.nets.policy import Forward, PolicyNetwork, utility_values
 from vauban.nets.replay import Replay
 from vauban.sim.simulator import Simulator
@@ -18,21 +19,16 @@ from vauban.sim.store import Snapshot
 class Rollouts:
     """So many games side by side, played by one network."""
 
-    def __init__(self, network: PolicyNetwork, forward: Forward, game: Game, rows: int, history: int) -> None:
+    def __init__(self, network: PolicyNetwork, forward: Forward, game: Game, rows: int, format: Format) -> None:
         """
         network: its device and numbers are those of the rollouts: as `Search` chooses them.
         forward: how it is run: the network itself, or as it was compiled.
         """
         parameter = next(network.parameters())
-        self.network = network
         self.rows = rows
-        self.sim = Simulator(game, rows, parameter.device, seed=0, restart=False, history=history)
+        self.sim = Simulator(game, rows, parameter.device, seed=0, restart=False, format=format)
         self._utilities = utility_values(game, parameter.device)
-        shape = self.sim.observation_shape(network.observation, "squares")
-        self._seen = torch.empty((rows, *shape), dtype=parameter.dtype, device=parameter.device)
-        self._legal, self._counts = self.sim.legal_actions()
-        self._actions = torch.empty(rows, dtype=torch.int16, device=parameter.device)
-        self._forward = forward
+        self._actor = Actor(network, self.sim, forward)
         self._ply = Replay(parameter.device)
 
     @torch.inference_mode()
@@ -55,10 +51,9 @@ class Rollouts:
         played = sim.plies > before
         for _ in range(depth - 1):
             self._ply(self._play)
-        sim.observe(self.network.observation, self._seen, layout="squares")
-        _, logits = self._forward(self._seen)
+        _, logits = self._actor.look()
         foreseen = logits.float().softmax(-1)
-        # Games without strict turns may stop at the other player's position; what he gains the viewer loses.
+        # Games without strict turns may stop at the other player's position; what that player gains the viewer loses.
         foreseen = torch.where((sim.players == viewer)[:, None], foreseen, foreseen.flip(1))
         worth = sim.results.utility if viewer == 0 else -sim.results.utility
         nearest = (worth[:, None] - self._utilities).abs().argmin(1)
@@ -68,9 +63,5 @@ class Rollouts:
 
     def _play(self) -> None:
         """One ply of all games."""
-        sim = self.sim
-        sim.observe(self.network.observation, self._seen, layout="squares")
-        choices, _ = self._forward(self._seen)
-        sim.legal_actions(self._legal, self._counts)
-        sim.choose(self._legal, self.network.legal_log_policy(choices, self._legal), self._actions)
-        sim.step(self._actions, check=False)
+        self._actor.choose()
+        self._actor.step()

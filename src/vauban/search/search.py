@@ -26,13 +26,14 @@ import torch
 from torch import Tensor
 
 from vauban.errors import ConfigurationError, RecordError
-from vauban.games.base import HISTORY, PLIES, Game
+from vauban.games.base import PLIES, Format, Game
 from vauban.games.randomness import CONFIGURATION, ROLLOUT
 from vauban.games.stratego.game import Stratego
-from vauban.learn.targets import action_sources, magnet_log_policy
-from vauban.nets.belief import Belief, UniformBelief
+from vauban.learn.ataraxos.targets import action_sources, magnet_log_policy
+from vauban.nets.belief import Belief, BeliefNetwork, UniformBelief
 from vauban.nets.dtypes import working_copy
 from vauban.nets.policy import Forward, PolicyNetwork
+from vauban.nets.store import Model
 from vauban.search.allocation import BELIEF, Plan, make_plan, rollout_counts
 from vauban.search.analysis import Analysis, Floats, Ints
 from vauban.search.draws import Draws
@@ -113,9 +114,14 @@ class Search:
         if self.device.type == "cuda":
             self._forward = torch.compile(self._player, dynamic=True)
         self._belief: Belief | None = None if belief is None else working_copy(belief, self.device)
-        self._batches: OrderedDict[tuple[bytes, int], Rollouts] = OrderedDict()
+        self._batches: OrderedDict[tuple[str, Format, int], Rollouts] = OrderedDict()
         self._draws: dict[tuple[Any, ...], Draws] = {}
-        self._sources: dict[bytes, Tensor] = {}
+        self._sources: dict[tuple[str, Format], Tensor] = {}
+
+    @classmethod
+    def of_model(cls, model: Model, config: SearchConfig | None = None, device: str | torch.device = "cpu") -> Search:
+        """A search by the network of a model that plays, and by its belief if it has one."""
+        return cls(model.player, model.find(BeliefNetwork), config, device)
 
     def analyse(
         self,
@@ -132,17 +138,18 @@ class Search:
         """
         if len(seeds) != len(views):
             raise ConfigurationError(f"{len(views)} positions need as many seeds, not {len(seeds)}")
+        views.game.format()  # refuses rules that look back without a bound: rollouts could outgrow these records
         config = self.config if time is None else replace(self.config, time=time)
         if config.time:
-            self.warm_up(views.game, views.history)
+            self.warm_up(views.game, views.format)
         return self._analyse(views, np.asarray(seeds, np.uint64), config, among)
 
-    def warm_up(self, game: Game, history: int = HISTORY) -> None:
+    def warm_up(self, game: Game, format: Format | None = None) -> None:
         """Find out what a search costs here, so that the first one already keeps to its time. Done once for a game."""
         if game.name in self.paces:
             return
         kind = self.device.type
-        view = Simulator(game, 1, seed=0, history=history, threads=1).views(0)
+        view = Simulator(game, 1, seed=0, format=format, threads=1).views(0)
         attempt = partial(self._try, view)
         draw = min(self._try_draw(view) for _ in range(3))  # the first time compiles, captures and allocates
         self.paces[game.name] = measure(attempt, draw, 2 * STEP_OF_ROWS[kind], MOST_ROWS[kind])
@@ -270,7 +277,7 @@ class Search:
         return np.split(found, np.cumsum(rollouts)[:-1])
 
     def _update(self, game: Game, opinion: Opinion, values: Floats, config: SearchConfig) -> Floats:
-        key = _key(game, HISTORY)
+        key = game.name, game.format(plies=0)
         if key not in self._sources:
             self._sources[key] = action_sources(game)
         magnet = magnet_log_policy(self._sources[key], opinion.legal.cpu()).double()
@@ -291,18 +298,13 @@ class Search:
     def _batch(self, views: Snapshot, rows: int) -> Rollouts:
         step = STEP_OF_ROWS[self.device.type]
         rows = -(-rows // step) * step
-        key = (_key(views.game, views.history), rows)
+        key = (views.game.name, views.format, rows)
         if key not in self._batches:
-            self._batches[key] = Rollouts(self._player, self._forward, views.game, rows, views.history)
+            self._batches[key] = Rollouts(self._player, self._forward, views.game, rows, views.format)
             if len(self._batches) > KEPT:
                 self._batches.popitem(last=False)
         self._batches.move_to_end(key)
         return self._batches[key]
-
-
-def _key(game: Game, history: int) -> bytes:
-    """What tells games and rules apart."""
-    return game.name.encode() + game.parameters(history).tobytes()
 
 
 def _alike(wanted: list[int]) -> Iterator[tuple[int, list[int]]]:

@@ -9,11 +9,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import torch
 
-from vauban.games.base import Game
+from vauban.games.base import Format, Game
 from vauban.observe.base import CHANNELS_PER_WORD, Observation
 from vauban.sim import batch_cpu
+from vauban.sim.arrays import Array
 from vauban.sim.bodies import ResultArrays
 from vauban.sim.compile import CPU, compiled, progress
 from vauban.sim.store import Pools, Results, Store
@@ -25,84 +25,76 @@ SMALLEST_PART = 256
 class CpuBatch:
     """A game's kernels over rows of records in main memory."""
 
-    device = torch.device("cpu")
-
-    def __init__(self, game: Game, tracks: bool, history: int, threads: int | None) -> None:
+    def __init__(self, game: Game, format: Format, threads: int | None) -> None:
         self.game = game
-        self.constants = {"TRACKS": tracks}
+        self.constants = {"TRACKS": format.tracks}
         self.hooks = vars(game.kernels)
-        self.rules = game.parameters(history)
+        self.rules = format.parameters
         self.threads = threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
         self._functions: dict[Any, Any] = {}
         self._scratch: dict[tuple[Any, ...], tuple[Any, Any]] = {}
 
-    def allocate(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-        """A tensor of zeros, a game's part of it in one piece."""
-        return torch.zeros(shape, dtype=dtype)
-
     # Each of the following does to all games what the kernel of the same name does to one.
 
-    def begin_all(self, store: Store, starts: torch.Tensor, pools: Pools, seed: int) -> None:
+    def begin_all(self, store: Store, starts: Array, pools: Pools, seed: int) -> None:
         first, second = (_array(pool) for pool in pools)
         self._run(batch_cpu.begin_all, store, _array(starts), first, second, np.uint64(seed))
 
-    def begin_from(self, store: Store, starts: torch.Tensor, seed: int) -> None:
+    def begin_from(self, store: Store, starts: Array, seed: int) -> None:
         self._run(batch_cpu.begin_from, store, _array(starts), np.uint64(seed))
 
     def note_all(self, store: Store, results: Results) -> None:
         self._run(batch_cpu.note_all, store, _results(results))
 
-    def sample_all(self, store: Store, seed: int, actions: torch.Tensor) -> None:
+    def sample_all(self, store: Store, seed: int, actions: Array) -> None:
         self._run(batch_cpu.sample_all, store, np.uint64(seed), _array(actions))
 
-    def choose_all(self, store: Store, seed: int, legal: torch.Tensor, log_policy: torch.Tensor,
-                   actions: torch.Tensor) -> None:  # fmt: skip
+    def choose_all(self, store: Store, seed: int, legal: Array, log_policy: Array,
+                   actions: Array) -> None:  # fmt: skip
         self._run(batch_cpu.choose_all, store, np.uint64(seed), _array(legal), _array(log_policy), _array(actions))
 
-    def check_all(self, store: Store, actions: torch.Tensor, faults: torch.Tensor) -> None:
+    def check_all(self, store: Store, actions: Array, faults: Array) -> None:
         self._run(batch_cpu.check_all, store, _array(actions), _array(faults))
 
-    def step_all(self, store: Store, actions: torch.Tensor, seed: int, results: Results, faults: torch.Tensor,
-                 restarts: bool, starts: torch.Tensor, pools: Pools, stride: int) -> None:  # fmt: skip
+    def step_all(self, store: Store, actions: Array, seed: int, results: Results, faults: Array,
+                 restarts: bool, starts: Array, pools: Pools, stride: int) -> None:  # fmt: skip
         first, second = (_array(pool) for pool in pools)
         self._run(batch_cpu.step_all, store, _array(actions), np.uint64(seed), _results(results), _array(faults),
                   restarts, _array(starts), first, second, np.uint64(stride))  # fmt: skip
 
-    def play_random(self, store: Store, plies: int, seed: int, results: Results, starts: torch.Tensor,
-                    pools: Pools, stride: int, counts: torch.Tensor) -> None:  # fmt: skip
+    def play_random(self, store: Store, plies: int, seed: int, results: Results, starts: Array,
+                    pools: Pools, stride: int, counts: Array) -> None:  # fmt: skip
         first, second = (_array(pool) for pool in pools)
         self._run(batch_cpu.play_random, store, plies, np.uint64(seed), _results(results), _array(starts),
                   first, second, np.uint64(stride), _array(counts))  # fmt: skip
 
-    def mask_all(self, store: Store, mask: torch.Tensor) -> None:
-        self._run(batch_cpu.mask_all, store, _array(mask.view(torch.uint8)))
+    def mask_all(self, store: Store, mask: Array) -> None:
+        self._run(batch_cpu.mask_all, store, _array(mask).view(np.uint8))
 
-    def list_all(self, store: Store, actions: torch.Tensor, counts: torch.Tensor) -> None:
+    def list_all(self, store: Store, actions: Array, counts: Array) -> None:
         self._run(batch_cpu.list_all, store, _array(actions), _array(counts))
 
     def conceal_all(self, store: Store, viewer: int) -> None:
         self._run(batch_cpu.conceal_all, store, viewer)
 
-    def count_hidden(self, store: Store, viewer: int, counts: torch.Tensor) -> None:
+    def count_hidden(self, store: Store, viewer: int, counts: Array) -> None:
         self._run(batch_cpu.count_hidden, store, viewer, _array(counts))
 
-    def tell_hidden(self, store: Store, viewer: int, values: torch.Tensor) -> None:
+    def tell_hidden(self, store: Store, viewer: int, values: Array) -> None:
         self._run(batch_cpu.tell_hidden, store, viewer, _array(values))
 
     def settle_all(self, store: Store, seed: int) -> None:
         self._run(batch_cpu.settle_all, store, np.uint64(seed))
 
-    def assign_all(self, store: Store, viewer: int, values: torch.Tensor, faults: torch.Tensor) -> None:
+    def assign_all(self, store: Store, viewer: int, values: Array, faults: Array) -> None:
         self._run(batch_cpu.assign_all, store, viewer, _array(values), _array(faults))
 
-    def observe_all(
-        self, store: Store, observation: Observation, viewer: int, out: torch.Tensor, by_square: bool
-    ) -> None:
+    def observe_all(self, store: Store, observation: Observation, viewer: int, out: Array, by_square: bool) -> None:
         squares = self.game.board[0] * self.game.board[1]
         channels = observation.channels(self.game)
-        flat = out.view(len(out), channels * squares)
-        brief = out.dtype == torch.bfloat16
+        array = _array(out).reshape(len(out), channels * squares)
+        brief = array.dtype == np.uint16
         function = compiled(
             batch_cpu.observe_all,
             CPU,
@@ -111,7 +103,6 @@ class CpuBatch:
             OUT_BY_SQUARE=by_square,
             OUT_BFLOAT16=brief,
         )
-        array = flat.view(torch.int16).numpy().view(np.uint16) if brief else flat.numpy()
 
         def part(first: int, last: int) -> None:
             # Scratch space belongs to a part of the batch, so that parts may run at the same time.
@@ -147,16 +138,17 @@ class CpuBatch:
                 job.result()
 
 
-def _array(tensor: torch.Tensor) -> Any:
-    return tensor.numpy()
+def _array(array: Array) -> Any:
+    """The NumPy array of the same memory."""
+    if isinstance(array, np.ndarray):
+        return array
+    from vauban.sim.tensors import raw
+
+    return raw(array)
 
 
 def _arrays(store: Store) -> tuple[Any, Any, Any]:
-    return (
-        store.words.numpy().view(np.uint64),
-        store.halves.numpy().view(np.uint16),
-        store.bytes.numpy(),
-    )
+    return _array(store.words).view(np.uint64), _array(store.halves).view(np.uint16), _array(store.bytes)
 
 
 def _results(results: Results) -> ResultArrays:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from vauban.games.base import Game
+from vauban.games.base import Format, Game
 from vauban.observe.base import CHANNELS_PER_WORD, Observation
 from vauban.sim.compile import CUDA, bound, cuda, progress
 from vauban.sim.store import Pools, Results, Store
@@ -63,19 +63,15 @@ class _Interface:
 class CudaBatch:
     """A game's kernels over records in a GPU's memory."""
 
-    def __init__(self, game: Game, tracks: bool, history: int, device: torch.device) -> None:
+    def __init__(self, game: Game, format: Format, device: torch.device) -> None:
         self.game = game
         self.device = device
-        self.constants = {"TRACKS": tracks}
+        self.constants = {"TRACKS": format.tracks}
         self.hooks = vars(game.kernels)
-        self.rules = self._array(torch.from_numpy(game.parameters(history)).to(device), "<i8")
+        self.rules = self._array(torch.from_numpy(format.parameters).to(device), "<i8")
         self._arrays: dict[Any, Any] = {}
         self._streams: dict[int, Any] = {}
         self._nothing = torch.zeros(1, dtype=torch.int64, device=device)
-
-    def allocate(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-        """A tensor of zeros, a row for each game."""
-        return torch.zeros(shape, dtype=dtype, device=self.device)
 
     # Each of the following does to all games what the kernel of the same name does to one.
 

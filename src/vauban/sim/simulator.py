@@ -11,8 +11,9 @@ A game that ends is begun anew in the same step (`restart=True`): what `step` le
 first position of the new game, and `results` holds what the old one came to. With `restart=False`
 ended games stay as they are, have no legal actions, and further actions leave them alone.
 
-All outputs are torch tensors, and every method that fills one takes it as `out`. A step allocates
-nothing; on a GPU it can be captured into a CUDA graph (after one call outside, which compiles).
+All outputs are torch tensors, or NumPy arrays with `arrays="numpy"`, which needs no torch; every method
+that fills one takes it as `out`. A step allocates nothing; on a GPU it can be captured into a CUDA graph
+(after one call outside, which compiles).
 """
 
 from __future__ import annotations
@@ -20,16 +21,20 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
+import numpy as np
 
 from vauban.errors import ConfigurationError, IllegalActionError, RecordError, SetupError
-from vauban.games.base import END, HISTORY, NUMBER, PLAYER, PLIES, Game, Outcome
+from vauban.games.base import END, NUMBER, PLAYER, PLIES, Format, Game, Outcome
 from vauban.games.base import game as find_game
 from vauban.observe import base as observations
+from vauban.sim.arrays import OBSERVED_AS, Array, NumpyArrays, as_numpy
 from vauban.sim.cpu import CpuBatch
 from vauban.sim.store import Pools, Results, Snapshot, Store
+
+if TYPE_CHECKING:
+    import torch
 
 LAYOUTS = ("planes", "squares")
 
@@ -46,11 +51,12 @@ class Simulator:
         *,
         rules: str | Mapping[str, Any] | None = None,
         tracks: bool = True,
+        format: Format | None = None,
         restart: bool = True,
-        setups: Sequence[torch.Tensor] | torch.Tensor | None = None,
-        history: int = HISTORY,
+        setups: Sequence[Array] | Array | None = None,
         threads: int | None = None,
         stride: int | None = None,
+        arrays: str = "torch",
     ) -> None:
         """Make `n` games and begin them.
 
@@ -59,64 +65,45 @@ class Simulator:
             begun anew in a place gets the number of the old one plus n). Drawn and kept in `seed`
             if not given.
         tracks: keep what the observation `ataraxos` needs. Without it, rules alone are faster.
+        format: of the records, from `game.format`, in place of `tracks`.
         restart: begin a new game where one ends.
         setups: a pool of setups (rows of `game.setup_size`: 0 for nothing, 1 + type, in their
             owner's frame) to draw from, or one pool for each player; drawn uniformly from all
             possible ones if not given.
-        history: how many moves a record keeps, at least as many as the rules may look back.
         threads: on the CPU; all cores if not given.
         stride: how much a new game's number exceeds that of the old one in its place; n if not given. Several
             simulators that share the work of one have numbers of their own: `stride` games in all, and
             `reset(first_number=…)`.
+        arrays: "torch" for tensors, "numpy" for NumPy arrays, on the CPU alone.
         """
         self.game = find_game(game, rules)
         if type(n) is not int or n < 1:
             raise ConfigurationError(f"a simulator needs at least one game, and a whole number of them, not {n!r}")
         if threads is not None and (type(threads) is not int or threads < 1):
             raise ConfigurationError(f"threads is a whole number from 1, not {threads!r}")
-        needed = self.game.history_needed()
-        if needed is None or needed > history:
-            looked = "without a bound" if needed is None else f"up to {needed} plies back"
-            raise ConfigurationError(
-                f"the rules of {self.game!r} look {looked}, and these records keep {history} moves: "
-                + (f"give a battleless_limit below {history}" if needed is None else f"give history={needed}")
-            )
         self.seed = secrets.randbits(63) if seed is None else seed
         if type(self.seed) is not int or not 0 <= self.seed < 2**64:
             raise ConfigurationError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
         self.n = n
         self.stride = n if stride is None else stride
-        self.tracks = tracks
-        self.history = history
+        self.format = self.game.format(tracks=tracks) if format is None else format
         self.restart = restart
         self._viewer: int | None = None
-        try:
-            self.device = torch.device(device)
-        except RuntimeError as error:
-            raise ConfigurationError(f'device is "cpu" or "cuda", not {device!r}') from error
+        self._arrays = _find_arrays(arrays, device)
+        self.device = self._arrays.device
         self._batch = self._make_batch(threads)
         self.threads = getattr(self._batch, "threads", 1)
 
-        shape = self.game.shape(tracks, history)
-        self.record_bytes = shape.size
-        allocate = self._batch.allocate
-        self.store = Store(
-            allocate((n, shape.words), torch.int64),
-            allocate((n, shape.halves), torch.int16),
-            allocate((n, shape.bytes), torch.uint8),
-        )
-        self._starts: torch.Tensor = allocate((n, self.game.start_size), torch.int8)
+        zeros = self._arrays.zeros
+        words, halves, bytes_ = self.format.shape
+        self.record_bytes = self.format.shape.size
+        self.store = Store(zeros((n, words), "int64"), zeros((n, halves), "int16"), zeros((n, bytes_), "uint8"))
+        self._starts = zeros((n, self.game.start_size), "int8")
         self._pools = self._make_pools(setups)
-        self._faults = self._empty((n,), torch.uint8)
-        self._actions = self._empty((n,), torch.int16)
-        self._wide = self._empty((n,), torch.int64)
-        self.results = Results(
-            self._empty((n,), torch.uint8),
-            self._empty((n,), torch.uint8),
-            self._empty((n,), torch.uint8),
-            self._empty((n,), torch.int32),
-            self._empty((n,), torch.float32),
-        )
+        self._faults = zeros((n,), "uint8")
+        self._actions = zeros((n,), "int16")
+        self._wide = zeros((n,), "int64")
+        self.results = Results(*(zeros((n,), kind) for kind in ("uint8", "uint8", "uint8", "int32", "float32")))
         self.reset()
 
     def __repr__(self) -> str:
@@ -148,12 +135,12 @@ class Simulator:
         if setups is not None:
             given = self._starts_of(setups)
         elif starts is not None:
-            given = torch.as_tensor(starts)
+            given = as_numpy(starts)
             if given.shape != (self.n, self.game.start_size):
                 raise ConfigurationError(
                     f"starts must be {self.n} rows of {self.game.start_size}, not {tuple(given.shape)}"
                 )
-            self.game.check_starts(given.cpu().numpy())
+            self.game.check_starts(given)
         self._viewer = None
         self._renumber(first_number)
         if given is None:
@@ -161,11 +148,11 @@ class Simulator:
             if self.over.any():
                 raise SetupError("every pair of setups that was drawn would be over at once: nobody could move")
         else:
-            self._starts.copy_(given)
+            self._arrays.assign(self._starts, given)
             self._batch.begin_from(self.store, self._starts, self.seed)
         self._note_results()
 
-    def set_pools(self, setups: Sequence[torch.Tensor] | torch.Tensor) -> None:
+    def set_pools(self, setups: Sequence[Array] | Array) -> None:
         """Draw the setups of new games from other pools from now on; games under way are left alone.
 
         Pools as large as the ones before are copied into them: a captured CUDA graph then sees them too.
@@ -173,34 +160,34 @@ class Simulator:
         pools = self._make_pools(setups)
         if all(new.shape == old.shape for new, old in zip(pools, self._pools, strict=True)):
             for new, old in zip(pools, self._pools, strict=True):
-                old.copy_(new)
+                self._arrays.assign(old, new)
         else:
             self._pools = pools
 
     # ── What is the case ─────────────────────────────────────────────────────────────────────────
 
     @property
-    def players(self) -> torch.Tensor:
+    def players(self) -> Array:
         """Who is on turn in each game (uint8; a view of the records)."""
         return self.store.bytes[:, PLAYER]
 
     @property
-    def over(self) -> torch.Tensor:
+    def over(self) -> Array:
         """Which games are over (bool; with `restart`, none after a step)."""
         return self.store.bytes[:, END] != 0
 
     @property
-    def plies(self) -> torch.Tensor:
+    def plies(self) -> Array:
         """How many plies each game has (int64; a view of the records)."""
         return self.store.words[:, PLIES]
 
     @property
-    def numbers(self) -> torch.Tensor:
+    def numbers(self) -> Array:
         """The number of each game (int64; a view of the records)."""
         return self.store.words[:, NUMBER]
 
     @property
-    def starts(self) -> torch.Tensor:
+    def starts(self) -> Array:
         """What each game began from: a row of `game.start_size` (int8; of no meaning after a restore)."""
         return self._starts
 
@@ -209,47 +196,45 @@ class Simulator:
         end = int(self.results.end[row])
         return self.game.outcome(end, int(self.results.winner[row]), float(self.results.utility[row]))
 
-    def legal_mask(self, out: torch.Tensor | None = None) -> torch.Tensor:
+    def legal_mask(self, out: Array | None = None) -> Array:
         """Which actions are legal: bool, n × `game.action_count`."""
-        out = self._output(out, (self.n, self.game.action_count), torch.bool)
+        out = self._output(out, (self.n, self.game.action_count), "bool")
         self._batch.mask_all(self.store, out)
         return out
 
-    def legal_actions(
-        self, out: torch.Tensor | None = None, counts: torch.Tensor | None = None
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    def legal_actions(self, out: Array | None = None, counts: Array | None = None) -> tuple[Array, Array]:
         """The legal actions as lists (int16, n × `game.max_legal`, −1 behind the last) and how many (int32)."""
-        out = self._output(out, (self.n, self.game.max_legal), torch.int16)
-        counts = self._output(counts, (self.n,), torch.int32)
+        out = self._output(out, (self.n, self.game.max_legal), "int16")
+        counts = self._output(counts, (self.n,), "int32")
         self._batch.list_all(self.store, out, counts)
         return out, counts
 
     def observe(
         self,
         name: str,
-        out: torch.Tensor | None = None,
+        out: Array | None = None,
         *,
         layout: str = "planes",
-        dtype: torch.dtype = torch.float32,
+        dtype: torch.dtype | None = None,
         viewer: int | None = None,
-    ) -> torch.Tensor:
+    ) -> Array:
         """What the player on turn (or the given viewer) sees, as numbers, in his own frame.
 
         layout: "planes" is n × channels × rows × columns; "squares" is n × squares × channels.
-        dtype: float32 or bfloat16 (that of `out`, where it is given).
+        dtype: of tensors, float32 (the default) or bfloat16 (that of `out`, where it is given).
         """
         observation = observations.find(self.game, name)
-        if observation.needs_tracking and not self.tracks:
+        if observation.needs_tracking and not self.format.tracks:
             raise ConfigurationError(f"the observation {name!r} needs a simulator with tracks=True")
         if layout not in LAYOUTS:
             raise ConfigurationError(f"layout is {' or '.join(map(repr, LAYOUTS))}, not {layout!r}")
         if viewer is not None:
             _check_viewer(viewer)
         shape = self.observation_shape(name, layout)
-        dtype = dtype if out is None else out.dtype
-        if dtype not in (torch.float32, torch.bfloat16):
-            raise ConfigurationError(f"observations are written as float32 or bfloat16, not {dtype}")
-        out = self._output(out, (self.n, *shape), dtype)
+        kind = str(dtype or "float32").removeprefix("torch.") if out is None else self._arrays.kind(out)
+        if kind not in OBSERVED_AS:
+            raise ConfigurationError(f"observations are written as float32 or bfloat16, not {kind}")
+        out = self._output(out, (self.n, *shape), kind)
         self._batch.observe_all(self.store, observation, -1 if viewer is None else viewer, out, layout == "squares")
         return out
 
@@ -261,22 +246,22 @@ class Simulator:
 
     # ── Playing ──────────────────────────────────────────────────────────────────────────────────
 
-    def sample(self, out: torch.Tensor | None = None) -> torch.Tensor:
+    def sample(self, out: Array | None = None) -> Array:
         """A legal action in each game, all equally likely (int16; −1 where the game is over)."""
         self._refuse_views()
-        out = self._output(out, (self.n,), torch.int16)
+        out = self._output(out, (self.n,), "int16")
         self._batch.sample_all(self.store, self.seed, out)
         return out
 
-    def choose(self, legal: torch.Tensor, log_policy: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+    def choose(self, legal: Array, log_policy: Array, out: Array | None = None) -> Array:
         """One of the legal actions in each game, by a policy's probabilities (int16; −1 where the game is over).
 
         legal: as `legal_actions` lists them. log_policy: the logarithm of each one's weight (float32, the same shape).
         """
         self._refuse_views()
-        out = self._output(out, (self.n,), torch.int16)
-        self._output(legal, (self.n, self.game.max_legal), torch.int16)
-        self._output(log_policy, (self.n, self.game.max_legal), torch.float32)
+        out = self._output(out, (self.n,), "int16")
+        self._output(legal, (self.n, self.game.max_legal), "int16")
+        self._output(log_policy, (self.n, self.game.max_legal), "float32")
         self._batch.choose_all(self.store, self.seed, legal, log_policy, out)
         return out
 
@@ -288,10 +273,10 @@ class Simulator:
         games with an illegal action just stay as they are, and `check_step` tells about them later.
         """
         self._refuse_views()
-        given = torch.as_tensor(actions, device=self.device)
+        given = self._arrays.take(actions)
         halves = self._as_actions(given)
         if check:
-            self._faults.zero_()
+            self._arrays.clear(self._faults)
             self._batch.check_all(self.store, halves, self._faults)
             self.check_step(given)
         self._batch.step_all(
@@ -306,19 +291,19 @@ class Simulator:
             self.stride,
         )
 
-    def check_step(self, actions: torch.Tensor | None = None) -> None:
+    def check_step(self, actions: Array | None = None) -> None:
         """Raise an error if a step since the last check was given an illegal action; its games were left alone."""
         if self._faults.any():
             row = int(self._faults.argmax())
-            self._faults.zero_()
+            self._arrays.clear(self._faults)
             self._refuse(row, None if actions is None else int(actions[row]))
 
-    def play_random(self, plies: int) -> torch.Tensor:
+    def play_random(self, plies: int) -> Array:
         """Play every game on at random for so many plies, restarting those that end; how many ended in each row."""
         self._refuse_views()
         if plies < 0:
             raise ConfigurationError(f"plies cannot be negative: {plies}")
-        counts = self._empty((self.n,), torch.int32)
+        counts = self._arrays.zeros((self.n,), "int32")
         self._batch.play_random(
             self.store, plies, self.seed, self.results, self._starts, self._pools, self.stride, counts
         )
@@ -328,7 +313,7 @@ class Simulator:
 
     def snapshot(self) -> Snapshot:
         """A copy of all games as they are."""
-        return Snapshot(self.game, self.tracks, self.history, Store(*(part.clone() for part in self.store)))
+        return Snapshot(self.game, self.format, Store(*map(self._arrays.copy, self.store)))
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot: of n games, or of one, which all games then continue.
@@ -336,11 +321,11 @@ class Simulator:
         Copies of one game are numbered from 0, so that each throws dice of its own. Views can be
         restored to be observed, not to be played: `determinise` makes games of them.
         """
-        snapshot.check_fits(self.game, self.tracks, self.history)
+        snapshot.check_fits(self.game, self.format)
         if len(snapshot) not in (1, self.n):
             raise RecordError(f"a snapshot of {len(snapshot)} games cannot fill {self.n}: give one game, or {self.n}")
         for mine, other in zip(self.store, snapshot.store, strict=True):
-            mine.copy_(other.expand_as(mine))
+            self._arrays.assign(mine, other)
         if len(snapshot) < self.n:
             self._renumber()
         self._viewer = snapshot.viewer
@@ -348,7 +333,7 @@ class Simulator:
             self._batch.settle_all(self.store, self.seed)
         self._note_results()
 
-    def replay(self, snapshot: Snapshot, actions: torch.Tensor) -> Iterator[int]:
+    def replay(self, snapshot: Snapshot, actions: Array) -> Iterator[int]:
         """Go through a rollout again: for each row of `actions`, yield its number before it is played.
 
             for t in sim.replay(snapshot, actions):
@@ -370,17 +355,17 @@ class Simulator:
         self._batch.conceal_all(snapshot.store, viewer)
         return replace(snapshot, viewer=viewer)
 
-    def hidden_counts(self, viewer: int, out: torch.Tensor | None = None) -> torch.Tensor:
+    def hidden_counts(self, viewer: int, out: Array | None = None) -> Array:
         """How many things are hidden from the viewer in each game (int32)."""
         _check_viewer(viewer)
-        out = self._output(out, (self.n,), torch.int32)
+        out = self._output(out, (self.n,), "int32")
         self._batch.count_hidden(self.store, viewer, out)
         return out
 
-    def hidden_values(self, viewer: int, out: torch.Tensor | None = None) -> torch.Tensor:
+    def hidden_values(self, viewer: int, out: Array | None = None) -> Array:
         """What is truly hidden from the viewer, as `determinise` takes it (int8, n × `game.hidden_size`, −1 behind)."""
         _check_viewer(viewer)
-        out = self._output(out, (self.n, self.game.hidden_size), torch.int8)
+        out = self._output(out, (self.n, self.game.hidden_size), "int8")
         self._batch.tell_hidden(self.store, viewer, out)
         return out
 
@@ -394,8 +379,8 @@ class Simulator:
         An assignment that does not fit the view raises an error that names the game, and changes nothing.
         """
         _check_viewer(viewer)
-        given = torch.as_tensor(values, device=self.device)
-        if given.is_floating_point() or given.is_complex():
+        given = self._arrays.take(values)
+        if not self._arrays.whole(given):
             raise RecordError(f"values are whole numbers, not {given.dtype}")
         before = self.snapshot()
         self.restore(views)
@@ -407,15 +392,15 @@ class Simulator:
         self._viewer = None
         self._renumber()
 
-    def _assign(self, viewer: int, values: torch.Tensor) -> None:
+    def _assign(self, viewer: int, values: Array) -> None:
         needed = int(self.hidden_counts(viewer).max())
-        if values.dim() != 2 or len(values) != self.n or values.shape[1] < needed:
+        if values.ndim != 2 or len(values) != self.n or values.shape[1] < needed:
             raise RecordError(
                 f"values must be {self.n} rows, one for each game, of at least {needed} hidden things, "
                 f"not {tuple(values.shape)}"
             )
-        given = values.clamp(-1, 127).to(torch.int8).contiguous()
-        faults = self._empty((self.n,), torch.uint8)
+        given = self._arrays.values(values)
+        faults = self._arrays.zeros((self.n,), "uint8")
         self._batch.assign_all(self.store, viewer, given, faults)
         if faults.any():
             row = int(faults.argmax())
@@ -429,8 +414,8 @@ class Simulator:
     def _note_results(self) -> None:
         """Let the results be those of the games as they stand: of the ones that are over."""
         for column in self.results:
-            column.zero_()
-        self._faults.zero_()
+            self._arrays.clear(column)
+        self._arrays.clear(self._faults)
         self._batch.note_all(self.store, self.results)
 
     def _refuse_views(self) -> None:
@@ -438,71 +423,60 @@ class Simulator:
             raise RecordError("views cannot be played, since hidden types are missing: determinise them first")
 
     def _renumber(self, first: int = 0) -> None:
-        torch.arange(first, first + self.n, out=self._wide)
+        self._arrays.number(self._wide, first)
         self.store.words[:, NUMBER] = self._wide
 
     def _make_batch(self, threads: int | None) -> Any:
-        if self.device.type == "cpu":
-            return CpuBatch(self.game, self.tracks, self.history, threads)
-        if self.device.type == "cuda":
-            if not torch.cuda.is_available():
-                raise ConfigurationError('device "cuda" is not available here: use device="cpu"')
-            from vauban.sim.cuda import CudaBatch
+        if self._arrays.on_cpu:
+            return CpuBatch(self.game, self.format, threads)
+        from vauban.sim.cuda import CudaBatch
 
-            return CudaBatch(self.game, self.tracks, self.history, self.device)
-        raise ConfigurationError(f'device is "cpu" or "cuda", not {str(self.device)!r}')
+        return CudaBatch(self.game, self.format, self.device)
 
-    def _make_pools(self, setups: Sequence[torch.Tensor] | torch.Tensor | None) -> Pools:
+    def _make_pools(self, setups: Sequence[Array] | Array | None) -> Pools:
         if setups is None:
-            none = self._empty((0, self.game.setup_size), torch.int8)
+            none = self._arrays.zeros((0, self.game.setup_size), "int8")
             return none, none
         alone = hasattr(setups, "ndim")
-        pair = (torch.as_tensor(setups),) * 2 if alone else tuple(torch.as_tensor(each) for each in setups)
+        pair = (as_numpy(setups),) * 2 if alone else tuple(map(as_numpy, setups))
         if len(pair) != 2:
             raise ConfigurationError("setups is one pool for both players, or a pair of pools")
         for pool in pair:
-            if pool.dim() != 2 or pool.shape[1] != self.game.setup_size or len(pool) == 0:
+            if pool.ndim != 2 or pool.shape[1] != self.game.setup_size or len(pool) == 0:
                 raise ConfigurationError(
                     f"a pool of setups has rows of {self.game.setup_size} numbers, not {tuple(pool.shape)}"
                 )
-            self.game.check_setups(pool.cpu().numpy())
-        first, second = (pool.to(self.device, torch.int8).contiguous() for pool in pair)
+            self.game.check_setups(pool)
+        first, second = (self._arrays.copy(self._arrays.take(pool.astype(np.int8))) for pool in pair)
         return first, second
 
-    def _starts_of(self, setups: Sequence[Any]) -> torch.Tensor:
-        pair = [torch.as_tensor(each) for each in setups]
+    def _starts_of(self, setups: Sequence[Any]) -> Array:
+        pair = [as_numpy(each) for each in setups]
         if len(pair) != 2 or any(each.shape != (self.n, self.game.setup_size) for each in pair):
             raise ConfigurationError(
-                f"setups must be two tensors of {self.n} rows of {self.game.setup_size}: "
+                f"setups must be two arrays of {self.n} rows of {self.game.setup_size}: "
                 "the first player's and the second's"
             )
         for each in pair:
-            self.game.check_setups(each.cpu().numpy())
-        return torch.as_tensor(self.game.starts_from(pair[0].cpu().numpy(), pair[1].cpu().numpy()))
+            self.game.check_setups(each)
+        return self.game.starts_from(pair[0], pair[1])
 
-    def _empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-        return torch.zeros(shape, dtype=dtype, device=self.device)
-
-    def _output(self, out: torch.Tensor | None, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+    def _output(self, out: Array | None, shape: tuple[int, ...], kind: str) -> Array:
         if out is None:
-            return torch.empty(shape, dtype=dtype, device=self.device)
-        same_place = out.device.type == self.device.type
-        if tuple(out.shape) != shape or out.dtype != dtype or not same_place or not out.is_contiguous():
+            return self._arrays.empty(shape, kind)
+        if tuple(out.shape) != shape or self._arrays.kind(out) != kind or not self._arrays.fits(out):
             raise ConfigurationError(
-                f"out must be a contiguous tensor of {dtype} {shape} on {self.device}, "
-                f"not {out.dtype} {tuple(out.shape)} on {out.device}{'' if out.is_contiguous() else ', not contiguous'}"
+                f"out must be a contiguous {self._arrays.noun} of {kind} {shape} on {self.device}, not "
+                f"{out.dtype} {tuple(out.shape)} on {getattr(out, 'device', 'cpu')}"
             )
         return out
 
-    def _as_actions(self, given: torch.Tensor) -> torch.Tensor:
-        if given.shape != (self.n,) or given.is_floating_point() or given.dtype == torch.bool:
+    def _as_actions(self, given: Array) -> Array:
+        if given.shape != (self.n,) or not self._arrays.whole(given):
             raise ConfigurationError(
                 f"step takes {self.n} whole numbers, one action for each game, not {given.dtype} {tuple(given.shape)}"
             )
-        if given.dtype == torch.int16 and given.is_contiguous():
-            return given
-        # A number that 16 bits cannot hold is no action; it must not turn into one on the way.
-        return self._actions.copy_(self._wide.copy_(given).clamp_(-1, self.game.action_count))
+        return self._arrays.actions(given, self._wide, self._actions, self.game.action_count)
 
     def _refuse(self, row: int, action: int | None) -> None:
         player, ply = int(self.players[row]), int(self.plies[row])
@@ -515,6 +489,17 @@ class Simulator:
             f"game {row}: {what} is not legal for {self.game.players[player]} at ply {ply}; "
             "legal_mask and legal_actions say what is"
         )
+
+
+def _find_arrays(name: str, device: Any) -> Any:
+    """The arrays of this name on a device."""
+    if name == "numpy":
+        return NumpyArrays(device)
+    if name != "torch":
+        raise ConfigurationError(f'arrays is "torch" or "numpy", not {name!r}')
+    from vauban.sim.tensors import TorchArrays
+
+    return TorchArrays(device)
 
 
 def _check_viewer(viewer: int) -> None:

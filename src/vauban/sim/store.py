@@ -1,4 +1,4 @@
-"""Records of many games as tensors: the store of a simulator, and snapshots of it."""
+"""Records of many games as arrays: the store of a simulator, and snapshots of it."""
 
 from __future__ import annotations
 
@@ -6,39 +6,42 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import index
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import torch
 
 from vauban.errors import RecordError
-from vauban.games.base import HISTORY, Game
+from vauban.games.base import Format, Game
 from vauban.games.kernel import Record
+from vauban.sim.arrays import Array, as_numpy, joined, repeated
 
-Pools = tuple[torch.Tensor, torch.Tensor]
+if TYPE_CHECKING:
+    import torch
+
+Pools = tuple[Array, Array]
 """The setups that the first player's, and the second's, are drawn from."""
 
 
 class Store(NamedTuple):
     """The records of a batch: a row for each game, its words, its halves, its bytes."""
 
-    words: torch.Tensor
-    halves: torch.Tensor
-    bytes: torch.Tensor
+    words: Array
+    halves: Array
+    bytes: Array
 
 
 class Results(NamedTuple):
     """What the games that ended in the last step came to; columns keep their last value between ends."""
 
-    ended: torch.Tensor
+    ended: Array
     """1 where the game ended in the last step."""
-    end: torch.Tensor
+    end: Array
     """How it ended: an index into `Game.ends`."""
-    winner: torch.Tensor
+    winner: Array
     """0, 1, or 2 for a draw."""
-    plies: torch.Tensor
+    plies: Array
     """How long it was."""
-    utility: torch.Tensor
+    utility: Array
     """What it was worth to the first player."""
 
 
@@ -50,8 +53,7 @@ class Snapshot:
     """
 
     game: Game
-    tracks: bool
-    history: int
+    format: Format
     store: Store
     viewer: int | None = None
     """Whose views these are, if hidden things have been erased from them."""
@@ -60,9 +62,9 @@ class Snapshot:
         return len(self.store.words)
 
     def __repr__(self) -> str:
-        return f"<Snapshot of {len(self)} games of {self.game!r} on {self.store.words.device}>"
+        return f"<Snapshot of {len(self)} games of {self.game!r}>"
 
-    def __getitem__(self, rows: int | slice | Sequence[int] | torch.Tensor) -> Snapshot:
+    def __getitem__(self, rows: int | slice | Sequence[int] | Array) -> Snapshot:
         """Some of the games; a single number gives a snapshot of one."""
         chosen = rows
         if not isinstance(rows, slice):
@@ -72,11 +74,17 @@ class Snapshot:
 
     def repeat(self, times: int) -> Snapshot:
         """Every game so many times, copies of one game side by side."""
-        return self._with(Store(*(part.repeat_interleave(times, 0) for part in self.store)))
+        return self._with(Store(*(repeated(part, times) for part in self.store)))
 
     def to(self, device: str | torch.device) -> Snapshot:
-        """The same games on another device."""
-        return self._with(Store(*(part.to(device) for part in self.store)))
+        """The same games as tensors on a device."""
+        import torch
+
+        return self._with(Store(*(torch.as_tensor(part, device=device) for part in self.store)))
+
+    def numpy(self) -> Snapshot:
+        """The same games as NumPy arrays; of tensors in main memory, the same memory."""
+        return self._with(Store(*map(as_numpy, self.store)))
 
     @staticmethod
     def join(snapshots: Sequence[Snapshot]) -> Snapshot:
@@ -85,57 +93,59 @@ class Snapshot:
             raise RecordError("there is nothing to join")
         first = snapshots[0]
         for other in snapshots[1:]:
-            other.check_fits(first.game, first.tracks, first.history)
-        return first._with(
-            Store(*(torch.cat(parts) for parts in zip(*(each.store for each in snapshots), strict=True)))
-        )
+            other.check_fits(first.game, first.format)
+        return first._with(Store(*(joined(parts) for parts in zip(*(each.store for each in snapshots), strict=True))))
 
     def record(self, row: int = 0) -> Record:
         """A copy of one game's record, as the kernels of the rules take it."""
-        words, halves, bytes_ = (part[row].cpu().numpy().copy() for part in self.store)
-        return Record(words.view(np.uint64), halves.view(np.uint16), bytes_, self.game.parameters(self.history))
+        words, halves, bytes_ = (as_numpy(part[row]).copy() for part in self.store)
+        return Record(words.view(np.uint64), halves.view(np.uint16), bytes_, self.format.parameters)
 
-    def pack(self) -> torch.Tensor:
-        """The records as bytes, one row for each game."""
-        rows = [part.contiguous().view(torch.uint8) for part in self.store]
-        return torch.cat(rows, 1)
+    def pack(self) -> Any:
+        """The records as bytes, one row for each game: a NumPy array, or a tensor if the records are tensors."""
+        first = self.store.bytes
+        if isinstance(first, np.ndarray):
+            return np.concatenate([np.ascontiguousarray(part).view(np.uint8) for part in self.store], 1)
+        import torch
+
+        return torch.cat([part.contiguous().view(torch.uint8) for part in self.store], 1)
 
     @staticmethod
-    def unpack(
-        game: Game, rows: torch.Tensor, tracks: bool = True, history: int = HISTORY, viewer: int | None = None
-    ) -> Snapshot:
-        """The inverse of `pack`; refuses rows that are no records of this game. `viewer`: whose views they are."""
-        shape = game.shape(tracks, history)
-        if rows.dtype != torch.uint8 or rows.dim() != 2 or rows.shape[1] != shape.size:
+    def unpack(game: Game, rows: Any, format: Format | None = None, viewer: int | None = None) -> Snapshot:
+        """The inverse of `pack`; refuses rows that are no records of this game.
+
+        format: that of the records; the game's usual one if not given.
+        viewer: whose views they are.
+        """
+        format = format or game.format()
+        packed = as_numpy(rows)
+        if packed.dtype != np.uint8 or packed.ndim != 2 or packed.shape[1] != format.shape.size:
             raise RecordError(
-                f"records of {game.name!r} are rows of {shape.size} bytes (uint8), "
-                f"not {tuple(rows.shape)} of {rows.dtype}"
+                f"records of {game.name!r} are rows of {format.shape.size} bytes (uint8), "
+                f"not {tuple(packed.shape)} of {packed.dtype}"
             )
         parts, first = [], 0
-        for count, dtype in zip(shape, (torch.int64, torch.int16, torch.uint8), strict=True):
-            # A new tensor: a slice of a single row, or of none, may lie so that it cannot be viewed as words.
-            part = torch.empty((len(rows), count), dtype=dtype, device=rows.device)
-            part.view(torch.uint8).copy_(rows[:, first : first + count * dtype.itemsize])
-            parts.append(part)
-            first += count * dtype.itemsize
-        snapshot = Snapshot(game, tracks, history, Store(*parts), viewer)
-        words, halves, bytes_ = (part.cpu().numpy() for part in snapshot.store)
-        game.check_records(words, halves, bytes_, history)
-        erased = np.flatnonzero(game.are_views(bytes_))
+        for count, kind in zip(format.shape, (np.int64, np.int16, np.uint8), strict=True):
+            size = count * np.dtype(kind).itemsize
+            parts.append(packed[:, first : first + size].copy().view(kind).reshape(len(packed), count))
+            first += size
+        snapshot = Snapshot(game, format, Store(*parts), viewer)
+        game.check_records(*snapshot.store, format)
+        erased = np.flatnonzero(game.are_views(snapshot.store.bytes))
         if viewer is None and len(erased):
             raise RecordError(
                 f"row {erased[0]}: hidden things have been erased from this record: say whose view it is (viewer=…)"
             )
-        return snapshot
+        return snapshot if isinstance(rows, np.ndarray) else snapshot.to(rows.device)
 
-    def check_fits(self, game: Game, tracks: bool, history: int) -> None:
+    def check_fits(self, game: Game, format: Format) -> None:
         """Refuse to be restored where records are of another make."""
-        same = game.name == self.game.name and tracks == self.tracks and history == self.history
-        if not same or not np.array_equal(game.parameters(history), self.game.parameters(history)):
+        if game.name != self.game.name or format != self.format:
             raise RecordError(
-                f"this snapshot holds games of {self.game!r} (tracks={self.tracks}, history={self.history}); "
-                f"it does not fit {game!r} (tracks={tracks}, history={history})"
+                f"this snapshot holds games of {self.game!r} (tracks={self.format.tracks}, "
+                f"history={self.format.history}); it does not fit {game!r} (tracks={format.tracks}, "
+                f"history={format.history})"
             )
 
     def _with(self, store: Store) -> Snapshot:
-        return Snapshot(self.game, self.tracks, self.history, store, self.viewer)
+        return Snapshot(self.game, self.format, store, self.viewer)

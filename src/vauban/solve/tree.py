@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from vauban.errors import ConfigurationError, SetupError
-from vauban.games.base import HISTORY, Game
+from vauban.games.base import Game
 from vauban.games.base import game as find_game
 from vauban.sim.compile import CPU, compiled, progress
 from vauban.sim.store import Snapshot, Store
@@ -122,19 +121,15 @@ class Tree:
         owners = self.groups.owner[groups]
         if len(groups) == 0 or (owners != owners[0]).any():
             raise ConfigurationError("views are of one player: give information sets of one owner, and at least one")
-        needed = self.game.history_needed()
-        history = HISTORY if needed is None else max(HISTORY, needed)
-        shape = self.game.shape(True, history)
-        words = np.zeros((len(groups), shape.words), np.uint64)
-        halves = np.zeros((len(groups), shape.halves), np.uint16)
-        bytes_ = np.zeros((len(groups), shape.bytes), np.uint8)
+        format = self.game.format(plies=self.game.max_plies)
+        words, halves, bytes_ = format.empty(len(groups))
         paths, lengths = self.paths(self.groups.example[groups])
         replay = compiled(walk.replay_views, CPU, vars(self.game.kernels), TRACKS=True)
         with progress(replay, self.game.name):
-            rules, viewers = self.game.parameters(history), owners.astype(np.int64)
-            replay(words, halves, bytes_, rules, self.starts, paths, lengths, viewers)
+            viewers = owners.astype(np.int64)
+            replay(words, halves, bytes_, format.parameters, self.starts, paths, lengths, viewers)
         parts = (words.view(np.int64), halves.view(np.int16), bytes_)
-        return Snapshot(self.game, True, history, Store(*map(torch.from_numpy, parts)), viewer=int(owners[0]))
+        return Snapshot(self.game, format, Store(*parts), viewer=int(owners[0]))
 
     def paths(self, histories: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
         """How histories are reached: which child is taken at each step (−1 behind the last), and how many steps."""
@@ -213,15 +208,8 @@ def _survey(game: Game) -> tuple[npt.NDArray[np.int8], float]:
 
 def _records(game: Game, levels: int) -> tuple[Any, Any, Any, Any]:
     """Room for so many records, without what only observations need."""
-    needed = game.history_needed()
-    history = HISTORY if needed is None else needed
-    shape = game.shape(False, history)
-    return (
-        np.zeros((levels, shape.words), np.uint64),
-        np.zeros((levels, shape.halves), np.uint16),
-        np.zeros((levels, shape.bytes), np.uint8),
-        game.parameters(history),
-    )
+    format = game.format(tracks=False, plies=game.max_plies)
+    return *format.empty(levels), format.parameters
 
 
 class _Builder:

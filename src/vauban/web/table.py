@@ -92,7 +92,7 @@ def new_table(
     """The event that makes a table, with an id and secrets that nobody can guess.
 
     The seat of whoever is `invited` has no secret yet: it gets one when the invitation is taken (`Table.join`).
-    `played_on` tells from where in another game this one goes on (`vauban.web.playing_on`).
+    `played_on` tells from where in another game this one goes on (`Host.play_on`).
     """
     seats = [WATCH] if kind in ("watch", "import") else [seat for seat in _people(sitters) if seat != invited]
     return {

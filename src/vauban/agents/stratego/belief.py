@@ -25,7 +25,7 @@ import numpy.typing as npt
 from vauban.agents.stratego import priors
 from vauban.board.stratego import View
 from vauban.errors import ConfigurationError, RecordError
-from vauban.games.base import HISTORY, PLIES
+from vauban.games.base import PLIES
 from vauban.games.kernel import Record, holds, kernel
 from vauban.games.randomness import HALF, LOW, PRIOR_WORLD, philox
 from vauban.games.stratego.hidden import assign, hidden_count
@@ -378,7 +378,7 @@ class PriorBelief:
 
     @staticmethod
     def _record(view: View) -> Record:
-        return view.snapshot(max(HISTORY, view.quiet + 1)).record()
+        return view.snapshot().record()
 
     @staticmethod
     def _call(function: Any, *arguments: Any) -> Any:

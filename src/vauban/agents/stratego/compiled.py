@@ -25,7 +25,6 @@ from vauban.agents.stratego.belief import prior_table
 from vauban.agents.stratego.setups import make_sampler
 from vauban.board.stratego import View
 from vauban.errors import ConfigurationError
-from vauban.games.base import HISTORY
 from vauban.games.kernel import Record, hook, kernel
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import Row
@@ -85,19 +84,17 @@ class CompiledAgent:
         return self._answer(views, seeds)[0]
 
     def _answer_one(self, view: View) -> Answers:
-        # Without a limit of plies without a battle, a game can outgrow a record of the usual size.
-        history = max(HISTORY, 1 << view.quiet.bit_length())
-        return self._answer(view.snapshot(history), np.array([self.seed % 2**64], np.uint64))
+        return self._answer(view.snapshot(), np.array([self.seed % 2**64], np.uint64))
 
     def _answer(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> Answers:
         game = views.game
         if not isinstance(game, Stratego):
             raise ConfigurationError(f"agent {self.name!r} plays Stratego, not {game.name!r}")
-        words, halves, bytes_ = (part.numpy() for part in views.store)
+        words, halves, bytes_ = views.numpy().store
         answers = np.empty(len(views), np.int64), np.full(len(views), np.nan)
         every = judge_all if self.bot.judges else choose_all
         function = compiled(every, CPU, {"choose": self.bot.choose}, TRACKS=False)
-        rules = game.parameters(views.history)
+        rules = views.format.parameters
         with progress(function, self.bot.name):
             function(
                 words.view(np.uint64), halves.view(np.uint16), bytes_, rules,

@@ -37,7 +37,7 @@ from vauban.errors import (
     SetupError,
     VaubanError,
 )
-from vauban.games.base import END, HISTORY, NOBODY, PLAYER, PLIES, WINNER, Outcome
+from vauban.games.base import END, NOBODY, PLAYER, PLIES, WINNER, Format, Outcome
 from vauban.games.kernel import Record
 from vauban.games.stratego import inspect, layout
 from vauban.games.stratego import rules as kernels
@@ -343,23 +343,22 @@ class Look:
         channels = found.channels(self.game)
         shape = (channels, rows, columns) if layout == "planes" else (rows * columns, channels)
         out = torch.empty((1, *shape))
-        batch = CpuBatch(self.game, True, self._history, threads=1)
-        batch.observe_all(self.snapshot(self._history).store, found, self._viewer(), out, layout == "squares")
+        seen = self.snapshot()
+        batch = CpuBatch(self.game, seen.format, threads=1)
+        batch.observe_all(seen.store, found, self._viewer(), out, layout == "squares")
         return out[0]
 
     def _viewer(self) -> int:
         return self.turn
 
-    def snapshot(self, history: int = HISTORY) -> Snapshot:
-        """The game as a record, to put into a `Simulator`."""
-        import torch
-
+    def snapshot(self, format: Format | None = None) -> Snapshot:
+        """The game as a record, to put into a `Simulator`; in the usual format of its rules, or in a given one."""
         from vauban.sim.store import Snapshot, Store
 
-        record = _with_history(self._record, self.game, self._history, history)
+        format = format or self.game.format(plies=self.quiet)
+        record = _reformatted(self._record, self.game, format)
         parts = (record.words.view(np.int64), record.halves.view(np.int16), record.bytes)
-        store = Store(*(torch.from_numpy(part[None].copy()) for part in parts))
-        return Snapshot(self.game, True, history, store)
+        return Snapshot(self.game, format, Store(*(part[None] for part in parts)))
 
     def __str__(self) -> str:
         return picture.text(self)
@@ -404,9 +403,9 @@ class View(Look):
     def _viewer(self) -> int:
         return self.player
 
-    def snapshot(self, history: int = HISTORY) -> Snapshot:
+    def snapshot(self, format: Format | None = None) -> Snapshot:
         """The view as a record, for `Simulator.determinise`."""
-        return replace(super().snapshot(history), viewer=self.player)
+        return replace(super().snapshot(format), viewer=self.player)
 
     @property
     def text(self) -> str:
@@ -629,7 +628,7 @@ class Board(Look):
         """A copy of the record that has room for one more move that the rules may look back to."""
         if self.quiet + 1 < self._history:
             return _copy(self._record)
-        return _with_history(self._record, self.game, self._history, 2 * self._history)
+        return _reformatted(self._record, self.game, self.game.format(plies=self.quiet + 1))
 
     def _check_text(self, written: MoveText) -> None:
         """Refuse a written move that contradicts the board."""
@@ -691,14 +690,9 @@ def _call(function: Any, *arguments: Any) -> Any:
         return kernel(*arguments)
 
 
-def _empty(game: Stratego, history: int) -> Record:
-    shape = game.shape(True, history)
-    return Record(
-        np.zeros(shape.words, np.uint64),
-        np.zeros(shape.halves, np.uint16),
-        np.zeros(shape.bytes, np.uint8),
-        game.parameters(history),
-    )
+def _empty(format: Format) -> Record:
+    words, halves, bytes_ = format.empty(1)
+    return Record(words[0], halves[0], bytes_[0], format.parameters)
 
 
 def _copy(record: Record) -> Record:
@@ -709,13 +703,13 @@ def _shown_game(snapshot: Snapshot) -> Stratego:
     """The game of a snapshot whose records can be shown."""
     if not isinstance(snapshot.game, Stratego):
         raise ConfigurationError(f"a Board shows Stratego, not {snapshot.game.name!r}")
-    if not snapshot.tracks:
+    if not snapshot.format.tracks:
         raise ConfigurationError("a Board needs records with what observations need: Simulator(…, tracks=True)")
     return snapshot.game
 
 
 def _begin(game: Stratego, start: npt.NDArray[np.int8]) -> Record:
-    record = _empty(game, HISTORY)
+    record = _empty(game.format(plies=0))
     _call(kernels.begin, record, start)
     return record
 
@@ -791,16 +785,17 @@ def _resume_isf(game: Stratego, record: Record) -> None:
     bytes_[layout.CHASING + player] = 1 if beside else 0
 
 
-def _with_history(record: Record, game: Stratego, old: int, new: int) -> Record:
-    """The same record with room for another number of moves; refuses to drop moves that the rules look back to."""
+def _reformatted(record: Record, game: Stratego, format: Format) -> Record:
+    """The same record in another format; refuses to drop moves that the rules look back to."""
+    old, new = int(record.rules[layout.HISTORY]), format.history
     if new == old:
         return _copy(record)
     if int(record.words[layout.QUIET]) >= new:
         raise RecordError(
             f"this game has {int(record.words[layout.QUIET])} plies since the last battle, and a record with "
-            f"history={new} cannot hold them: ask for more"
+            f"history={new} cannot hold them: ask for more (game.format(plies=…))"
         )
-    fresh = _empty(game, new)
+    fresh = _empty(format)
     fresh.words[:] = record.words
     recorded = int(record.words[layout.RECORDED])
     movers = layout.BYTES + 3 * game.variant.squares

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.errors import RecordError
-from vauban.games.base import Game, Kernels, Shape, register, register_file
+from vauban.errors import ConfigurationError, RecordError
+from vauban.games.base import Format, Game, Kernels, Shape, register, register_file
 from vauban.games.stratego import layout, records
 from vauban.games.stratego import rules as kernels
 from vauban.games.stratego import setups as setups_module
@@ -19,8 +19,8 @@ from vauban.games.stratego.pieces import PLAYERS
 from vauban.games.stratego.switches import Rules, parse_rules
 from vauban.games.stratego.variants import VARIANTS, Variant, find_variant
 
-SHORTEST_HISTORY = 64
-"""Observations look 40 moves back, so a record never keeps less than this."""
+USUAL_HISTORY = 256
+"""A record keeps so many moves, and more where the rules look back further. Observations look 40 moves back."""
 
 ENDS = ("", "flag", "no_moves", "both_immobile", "total_limit", "battleless_limit")
 
@@ -65,26 +65,36 @@ class Stratego(Game):
         self.start_size = v.squares
         self.setup_size = v.setup_rows * v.columns
         self.hidden_size = v.squares - len(v.lakes)
+        limits = (self.rules.battleless_limit, self.rules.total_limit)
+        self.bounded = self.rules.chase == "off" or limits != (None, None)
         margin = 1 if self.rules.limits == "exceeded" else 0
         self.max_plies = None if self.rules.total_limit is None else self.rules.total_limit + margin
 
     def __repr__(self) -> str:
         return f"Stratego({self.name!r}, {self.rules.text!r})"
 
-    def shape(self, tracks: bool, history: int) -> Shape:
+    def format(self, *, tracks: bool = True, plies: int | None = None) -> Format:
         squares = self.variant.squares
+        history = self._history(plies)
         sets = layout.SETS * squares if tracks else 0
-        return Shape(layout.WORDS, history + sets, layout.BYTES + 3 * squares + history)
+        shape = Shape(layout.WORDS, history + sets, layout.BYTES + 3 * squares + history)
+        return Format(shape, self._parameters(history), tracks, history)
 
-    def history_needed(self) -> int | None:
+    def _history(self, plies: int | None) -> int:
+        """How many moves a record keeps: the rules of chasing look back to the last battle."""
         if self.rules.chase == "off":
-            return SHORTEST_HISTORY
-        limits = [limit for limit in (self.rules.battleless_limit, self.rules.total_limit) if limit is not None]
-        if not limits:
-            return None
-        return max(SHORTEST_HISTORY, min(limits) + 1)
+            return USUAL_HISTORY
+        if self.bounded:
+            limits = (self.rules.battleless_limit, self.rules.total_limit)
+            return max(USUAL_HISTORY, 1 + min(limit for limit in limits if limit is not None))
+        if plies is None:
+            raise ConfigurationError(
+                f"the rules of {self!r} look back without a bound, and a record keeps a fixed number of moves: "
+                "give a battleless_limit or a total_limit, or a format that keeps enough (game.format(plies=…))"
+            )
+        return max(USUAL_HISTORY, 1 << plies.bit_length())
 
-    def parameters(self, history: int) -> npt.NDArray[np.int64]:
+    def _parameters(self, history: int) -> npt.NDArray[np.int64]:
         v, r = self.variant, self.rules
         numbers = np.zeros(layout.ROW + v.squares, np.int64)
         numbers[layout.ROWS] = v.rows
@@ -119,10 +129,10 @@ class Stratego(Game):
         return np.stack([setups_module.start_from_setups(red, blue, self.variant) for red, blue in pairs])
 
     def check_records(
-        self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], history: int
+        self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], format: Format
     ) -> None:
         parts = words.view(np.uint64), halves.view(np.uint16), bytes_
-        fine = records.are_sound(self.variant, *parts, history, self.rules.chase != "off")
+        fine = records.are_sound(self.variant, *parts, format.history, self.rules.chase != "off")
         if not fine.all():
             raise RecordError(
                 f"row {int(fine.argmin())} is no record of {self.name!r}: it was made by another game, or damaged"

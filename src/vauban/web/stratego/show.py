@@ -188,7 +188,7 @@ class StrategoShow(Show):
         assert game.board is not None
         found = None if agent is None else make_agent(agent)
         model = found.model if isinstance(found, ModelAgent) else None
-        search = None if model is None else Search(model.move, model.belief, SEARCHED)
+        search = None if model is None else Search.of_model(model, SEARCHED)
         return review(game.board, model, search=search, ended=game.outcome, progress=tell).to_json()
 
 

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from vauban.games.base import Game
-from vauban.nets.policy import Forward, PolicyNetwork, utility_values
+from vauban.nets.actor import Actor
+from vauban.nets.policy import utility_values
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot, Store
 
@@ -46,7 +47,7 @@ class Window(NamedTuple):
 
 
 class Collector:
-    """A simulator, the network that plays in it, and the window it fills."""
+    """A simulator, and the window that is filled by those who play in it."""
 
     def __init__(
         self, game: Game, games: int, length: int, device: torch.device, seed: int, *, first: int = 0, stride: int = 0
@@ -75,41 +76,30 @@ class Collector:
             *(torch.zeros((length, games, *shape), dtype=dtype, device=device) for shape, dtype in shapes)
         )
         self._utilities = utility_values(game, device)
-        self._legal, self._counts = self.sim.legal_actions()
-        self._actions = self.sim.sample()
-        self._seen: Tensor | None = None
 
-    def collect(self, network: PolicyNetwork, forward: Forward) -> Window:
-        """Play until the window is full; `forward` is how the network is run."""
+    def collect(self, actor: Actor) -> Window:
+        """Play until the window is full."""
         if self.filled:
             for column in self.window:
                 column[: self.carried] = column[-self.carried :].clone()
-        shape = (self.sim.n, *self.sim.observation_shape(network.observation, "squares"))
-        dtype = next(network.parameters()).dtype
-        if self._seen is None or self._seen.shape != shape or self._seen.dtype != dtype:
-            self._seen = torch.empty(shape, dtype=dtype, device=self.sim.device)
         with torch.no_grad():
             for row in range(self.carried if self.filled else 0, self.length):
-                self._play(network, forward, self._seen, row)
+                self._play(actor, row)
         self.sim.check_step()
         self.filled = self.length
         return self.window
 
-    def _play(self, network: PolicyNetwork, forward: Forward, seen: Tensor, row: int) -> None:
+    def _play(self, actor: Actor, row: int) -> None:
         sim, window = self.sim, self.window
-        sim.observe(network.observation, seen, layout="squares")
-        sim.legal_actions(self._legal, self._counts)
-        choices, outcome = forward(seen)
-        log_policy = network.legal_log_policy(choices, self._legal)
-        sim.choose(self._legal, log_policy, self._actions)
+        thought = actor.choose()
         for column, part in zip(window[:3], sim.store, strict=True):
             column[row] = part
         window.players[row] = sim.players
-        window.actions[row] = self._actions
-        window.log_policy[row] = log_policy
-        window.foreseen[row] = outcome.float().softmax(-1)
+        window.actions[row] = actor.actions
+        window.log_policy[row] = thought.log_policy
+        window.foreseen[row] = thought.outcome.float().softmax(-1)
         window.starts[row] = sim.starts
-        sim.step(self._actions, check=False)
+        actor.step()
         results = sim.results
         window.ended[row] = results.ended
         window.results[row] = (results.utility[:, None] - self._utilities).abs().argmin(1)
@@ -127,6 +117,6 @@ class Collector:
         for name, column in self.window._asdict().items():
             column[-self.carried :] = state[name]
         store = Store(*(state[f"sim.{name}"].to(self.sim.device) for name in Store._fields))
-        self.sim.restore(Snapshot(self.sim.game, self.sim.tracks, self.sim.history, store))
+        self.sim.restore(Snapshot(self.sim.game, self.sim.format, store))
         self.sim.starts.copy_(state["sim.starts"])
         self.filled = int(state["filled"])

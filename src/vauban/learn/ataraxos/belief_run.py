@@ -22,7 +22,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.randomness import BELIEF_STRANGE, BELIEF_STREAM, BELIEF_VALIDATION
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import random_setup
-from vauban.learn.belief import BeliefConfig, BeliefLearner, PositionStream, Scores, Setups, together
+from vauban.learn.ataraxos.belief import BeliefConfig, BeliefLearner, PositionStream, Scores, Setups, together
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets.policy import PolicyNetwork

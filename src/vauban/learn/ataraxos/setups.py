@@ -27,8 +27,8 @@ from vauban.errors import ConfigurationError
 from vauban.games.randomness import SETUP_POOL, SETUP_SHUFFLE
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import TYPES
+from vauban.learn.ataraxos.setup_targets import remaining_surprise, setup_advantages, setup_loss
 from vauban.learn.schedules import PowerLaw, average_rate
-from vauban.learn.setup_targets import remaining_surprise, setup_advantages, setup_loss
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets.policy import utility_values

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from vauban.learn.collect import Collector
+from vauban.learn.ataraxos.collect import Collector
 from vauban.learn.run import Run
+from vauban.nets.actor import Actor
 
 ROWS = 4
 """Plies of all games that are played to measure."""
@@ -48,7 +49,8 @@ def estimate(run: Run) -> Estimate:
     # Games of its own, as many, so that those of the run stay where they are.
     games = Collector(run.game, config.moves.games, run.collector.carried + ROWS, device, config.seed)
     clock = _Clock(device)
-    collect = clock.time(lambda: games.collect(run.move.working, run.forward)) / ROWS
+    actor = Actor(run.move.working, games.sim, run.forward)
+    collect = clock.time(lambda: games.collect(actor)) / ROWS
     train = clock.time(run.move_learner.rehearse)
     batches = math.ceil((1 - config.moves.quantile) * rows * config.moves.games / config.moves.batch)
     seconds = {"setups": 0.0, "collect": rows * collect, "moves": batches * train, "setup_training": 0.0}

@@ -18,10 +18,9 @@ import torch
 from torch import Tensor
 
 from vauban.errors import ConfigurationError
-from vauban.learn.collect import Collector, Window
-from vauban.learn.filter import AdvantageFilter
-from vauban.learn.schedules import PowerLaw, average_rate
-from vauban.learn.targets import (
+from vauban.learn.ataraxos.collect import Collector, Window
+from vauban.learn.ataraxos.filter import AdvantageFilter
+from vauban.learn.ataraxos.targets import (
     Returns,
     action_sources,
     divergence,
@@ -32,6 +31,7 @@ from vauban.learn.targets import (
     outcome_loss,
     policy_loss,
 )
+from vauban.learn.schedules import PowerLaw, average_rate
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets.policy import PolicyNetwork, utility_values
@@ -122,7 +122,7 @@ class MoveLearner:
         self._sources = action_sources(sim.game).to(sim.device)
         # Of a batch of all workers each has about its share; with this much room, hardly ever too many.
         self._room = config.batch if workers.count == 1 else config.batch + math.ceil(5 * math.sqrt(config.batch))
-        self._sim = Simulator(sim.game, self._room, sim.device, seed, history=sim.history)
+        self._sim = Simulator(sim.game, self._room, sim.device, seed, format=sim.format)
         self._legal, self._counts = self._sim.legal_actions()
         shape = (self._room, *sim.observation_shape(trainee.network.observation, "squares"))
         # Everything that a batch is made from lies in the same place every time, so that its training can be captured.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from vauban.learn.targets import divergence, is_clipped, outcome_loss, policy_loss
+from vauban.learn.ataraxos.targets import divergence, is_clipped, outcome_loss, policy_loss
 from vauban.nets.setup import ENTROPY_SCALE, Heads
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from vauban.learn.targets import quantile_of
+from vauban.learn.ataraxos.targets import quantile_of
 
 
 class AdvantageFilter:

@@ -24,9 +24,11 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from vauban.errors import ConfigurationError
+from vauban.games.base import Format
 from vauban.games.randomness import DROPOUT
 from vauban.games.stratego.game import Stratego
 from vauban.learn.trainee import Trainee
+from vauban.nets.actor import Actor
 from vauban.nets.belief import Belief, BeliefNetwork, Hidden, MarginalBelief, UniformBelief, hidden_pieces
 from vauban.nets.policy import PolicyNetwork
 from vauban.nets.transformer import Size
@@ -112,14 +114,12 @@ class PositionStream:
         setups: where new pools of setups come from; None leaves the simulator's own.
         rng: for the setups and the mixing.
         """
-        self.sim, self.network, self.setups, self.rng, self.config = sim, network, setups, rng, config
+        self.sim, self.setups, self.rng, self.config = sim, setups, rng, config
         self.ply = 0
         self._given: Sequence[Tensor] | Tensor | None = None
         self._pool: list[Snapshot] = []
         """Takings; once there are enough, a single one of all."""
-        dtype = next(network.parameters()).dtype
-        shape = (sim.n, *sim.observation_shape(network.observation, "squares"))
-        self._seen = torch.empty(shape, dtype=dtype, device=sim.device)
+        self._actor = Actor(network, sim)
 
     def __iter__(self) -> Iterator[Snapshot]:
         return self
@@ -142,10 +142,8 @@ class PositionStream:
         taking = self.ply >= config.warmup and (self.ply - config.warmup) % config.every == 0
         if taking:
             self._pool.append(sim.snapshot())
-        sim.observe(self.network.observation, self._seen, layout="squares")
-        legal, _ = sim.legal_actions()
-        choices, _ = self.network(self._seen)
-        sim.step(sim.choose(legal, self.network.legal_log_policy(choices, legal)), check=False)
+        self._actor.choose()
+        self._actor.step()
         self.ply += 1
         return taking
 
@@ -193,7 +191,7 @@ class PositionStream:
 
     def _records(self, parts: Sequence[Tensor]) -> Snapshot:
         store = Store(*(part.to(self.sim.device) for part in parts))
-        return Snapshot(self.sim.game, self.sim.tracks, self.sim.history, store)
+        return Snapshot(self.sim.game, self.sim.format, store)
 
 
 def observe_positions(sim: Simulator, positions: Snapshot, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
@@ -240,7 +238,7 @@ class BeliefLearner:
         self.seed = seed
         self.steps = 0
         self.device = trainee.network.embed.weight.device
-        self._simulators: dict[tuple[int, int], Simulator] = {}
+        self._simulators: dict[tuple[int, Format], Simulator] = {}
 
     def learn(self, positions: Snapshot) -> Step:
         """Take one step towards the true types in these positions, as the players on turn see them."""
@@ -277,9 +275,9 @@ class BeliefLearner:
 
     def _simulator(self, positions: Snapshot) -> Simulator:
         """A simulator to look at these positions with."""
-        kind = len(positions), positions.history
+        kind = len(positions), positions.format
         if kind not in self._simulators:
-            self._simulators[kind] = Simulator(self.game, kind[0], self.device, seed=0, history=kind[1])
+            self._simulators[kind] = Simulator(self.game, kind[0], self.device, seed=0, format=kind[1])
         return self._simulators[kind]
 
 
