@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from vauban.board.stratego import Board
-from vauban.notation.records import setups_of
+from vauban.notation.stratego.records import setups_of
 from vauban.web.show import TableError
 
 

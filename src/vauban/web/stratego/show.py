@@ -14,8 +14,9 @@ from vauban.games.stratego.pieces import FLAG, TYPES, WORTH
 from vauban.games.stratego.setups import Row, can_move_first, parse_setup, random_setup, setup_text
 from vauban.games.stratego.switches import default_rules, parse_rules
 from vauban.games.stratego.variants import find_variant
-from vauban.notation.records import read_games, setups_of, write_game
+from vauban.notation.records import read_games, write_game
 from vauban.notation.stratego.moves import Move
+from vauban.notation.stratego.records import setups_of
 from vauban.web.show import Imported, Json, Recorded, Setups, Show, TableError
 from vauban.web.stratego import sight
 from vauban.web.stratego.imports import imported
@@ -167,7 +168,7 @@ class StrategoShow(Show):
     def read_record(self, record: str) -> Recorded:
         [game] = read_games(record)
         assert game.board is not None
-        setups = setups_of(game.board.start_position(), game.variant) or (None, None)
+        setups = setups_of(game.board.start_position(), game.board.variant) or (None, None)
         return Recorded(game.board, setups, {"1-0": 0, "0-1": 1}.get(game.result), game.end or "unfinished")
 
     def setups_at(self, board: Board, hidden: Mapping[int, int]) -> tuple[str, str]:
