@@ -452,7 +452,7 @@ class Board(Look):
         """A game that begins from two setups, texts or rows, each in its owner's own view."""
         game = Stratego(variant, rules)
         pair = [parse_setup(each, game.variant) if isinstance(each, str) else np.asarray(each) for each in (red, blue)]
-        game.check_setups(np.stack(pair))
+        game.setups.check(np.stack(pair))
         return cls(game, _begin(game, start_from_setups(pair[0], pair[1], game.variant)))
 
     @classmethod
