@@ -20,6 +20,8 @@ import torch
 from vauban.agents.stratego.setups import make_sampler
 from vauban.games.stratego.game import Stratego
 from vauban.learn.ataraxos.belief import BeliefConfig, PositionStream, Scores, score
+from vauban.nets.belief import BeliefNetwork
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import Model, load_model
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
@@ -46,23 +48,24 @@ def main() -> None:
 
 def measured(model: Model, setups: str, asked: argparse.Namespace) -> Scores:
     """The scores in games that begin from such setups."""
-    game = model.game
-    assert isinstance(game, Stratego) and model.belief is not None
+    game, belief = model.game, model.find(BeliefNetwork)
+    assert isinstance(game, Stratego) and belief is not None
     config = BeliefConfig(games=asked.games, pool=1, warmup=asked.plies, refresh=2**30)
     rng = np.random.default_rng(asked.seed)
     pools = drawn(model, setups, asked.setups, rng)
     sim = Simulator(game, asked.games, asked.device, seed=asked.seed, setups=pools)
-    stream = PositionStream(sim, model.move, None, rng, config)
+    stream = PositionStream(sim, model.player, None, rng, config)
     positions = Snapshot.join(list(itertools.islice(stream, TAKINGS)))
-    return score(model.belief, game, Simulator(game, len(positions), asked.device, seed=0), positions)
+    return score(belief, game, Simulator(game, len(positions), asked.device, seed=0), positions)
 
 
 def drawn(model: Model, setups: str, count: int, rng: np.random.Generator) -> list[torch.Tensor]:
     """So many setups for each player."""
     assert isinstance(model.game, Stratego)
     if setups == OWN:
-        assert model.setup is not None
-        own = model.setup.draw(2 * count, rng).setups
+        network = model.find(SetupNetwork)
+        assert network is not None
+        own = network.draw(2 * count, rng).setups
         return [own[0::2].contiguous(), own[1::2].contiguous()]
     sampler, dice = make_sampler(setups, model.game.variant), random.Random(int(rng.integers(2**32)))
     return [torch.from_numpy(np.stack([sampler(dice) for _ in range(count)])) for _ in range(2)]

@@ -57,8 +57,8 @@ def main() -> None:
     positions = taken(asked.games, asked.each, asked.seed)
     worths = [judged(model, each, asked.device) for each in positions]
     searches = {
-        "learned": Search(model.move, model.belief, device=asked.device),
-        "uniform": Search(model.move, device=asked.device),
+        "learned": Search.of_model(model, device=asked.device),
+        "uniform": Search(model.player, device=asked.device),
     }
     for rows, depth in ((rows, depth) for rows in asked.rows for depth in DEPTHS if rows // depth > 1):
         for belief, search in searches.items():
@@ -90,7 +90,7 @@ def judged(model: Model, whole: Snapshot, device: str) -> list[npt.NDArray[np.fl
     """What each legal move of each position is worth."""
     belief = CheatingBelief(model.game)
     views, belief.truth = views_of(whole, device)
-    search = Search(model.move, belief, JUDGE, device)
+    search = Search(model.player, belief, JUDGE, device)
     return [found.values for found in search.analyse(views, range(len(views)))]
 
 

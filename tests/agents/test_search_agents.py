@@ -336,8 +336,8 @@ def test_a_model_that_was_written_anew_is_read_anew(kind: int, tmp_path: Path) -
     assert make_agent(text).model is before.model
     save(folder, "tiny", ("move",))
     after = make_agent(text)
-    assert before.model.belief is not None and after.model.belief is None
-    assert not isinstance(after, SearchAgent) or after.search.network is after.model.move
+    assert before.model.find(BeliefNetwork) is not None and after.model.find(BeliefNetwork) is None
+    assert not isinstance(after, SearchAgent) or after.search.network is after.model.player
 
 
 # ── Telling what it thinks ───────────────────────────────────────────────────────────────────────

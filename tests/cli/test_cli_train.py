@@ -128,7 +128,7 @@ def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.Capture
     stored = load_model(Path("models/recruit"))
     trained = load_model(Path("runs/small"))
     assert card["networks"]["move"]["dtype"] == "bfloat16"
-    for mine, its in zip(stored.move.parameters(), trained.move.parameters(), strict=True):
+    for mine, its in zip(stored.player.parameters(), trained.player.parameters(), strict=True):
         assert (mine == its.bfloat16().float()).all()
 
 

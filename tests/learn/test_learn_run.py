@@ -29,6 +29,7 @@ from vauban.learn.checkpoint import CheckpointError
 from vauban.learn.config import config_text, load_config, parse_config, presets
 from vauban.learn.metrics import COLLAPSED, meaning, read_metrics
 from vauban.learn.run import Run
+from vauban.nets.belief import BeliefNetwork
 from vauban.nets.move import MoveNetwork
 from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import load_model
@@ -160,7 +161,7 @@ def test_a_belief_with_other_games_keeps_its_network(tmp_path: Path, change: str
 
 def test_a_belief_can_be_asked_for_later_and_is_a_part_of_the_model(tmp_path: Path) -> None:
     begun(tmp_path / "run", changes=("iterations=2",))
-    assert load_model(tmp_path / "run").belief is None
+    assert load_model(tmp_path / "run").find(BeliefNetwork) is None
     run = Run.resume(tmp_path / "run", changes=["belief.minutes=0.001"])
     assert run.goes_on()
     told = run.iterate()
@@ -171,8 +172,9 @@ def test_a_belief_can_be_asked_for_later_and_is_a_part_of_the_model(tmp_path: Pa
     assert told["belief.uniform"] <= told["belief.marginal"] + 0.05
     run.save()
     model = load_model(tmp_path / "run")
-    assert model.belief is not None and run.belief is not None
-    for mine, saved in zip(run.belief.trainee.average.parameters(), model.belief.parameters(), strict=True):
+    belief = model.find(BeliefNetwork)
+    assert belief is not None and run.belief is not None
+    for mine, saved in zip(run.belief.trainee.average.parameters(), belief.parameters(), strict=True):
         assert torch.equal(mine.detach(), saved.detach())
 
 
@@ -408,7 +410,7 @@ def test_a_run_is_evaluated_when_it_is_time_and_at_the_end(tmp_path: Path) -> No
     seen: list[float] = []
 
     def evaluator(folder: Path) -> dict[str, float]:
-        seen.append(float(load_model(folder).move.outcome.weight.detach().sum()))
+        seen.append(float(load_model(folder).player.outcome.weight.detach().sum()))
         return {"score.random": 0.25}
 
     config = parse_config(SMALL, ["iterations=3", "evaluation.every=1000"])
@@ -496,8 +498,8 @@ def test_a_run_leaves_a_model_that_plays(tmp_path: Path) -> None:
     run.iterate()
     run.save()
     model = load_model(tmp_path / "run")
-    assert model.game.name == "tiny" and model.setup is not None
-    for mine, saved in zip(run.move.average.parameters(), model.move.parameters(), strict=True):
+    assert model.game.name == "tiny" and model.find(SetupNetwork) is not None
+    for mine, saved in zip(run.move.average.parameters(), model.player.parameters(), strict=True):
         assert torch.equal(mine.detach(), saved.detach())
 
 
@@ -515,7 +517,7 @@ def test_a_run_can_go_on_from_a_model_alone(tmp_path: Path) -> None:
     assert run.numbered > 0 and run.move_learner.filter.large == 5
     assert run.notes == ["it goes on from the networks of 'mine', after iteration 3"]
     for part, trainee in run._trainees().items():
-        stored = getattr(load_model(model), part).state_dict()
+        stored = load_model(model).networks[part].state_dict()
         for name, tensor in trainee.network.state_dict().items():
             assert torch.equal(tensor, stored[name]) and torch.equal(trainee.average.state_dict()[name], stored[name])
     assert set(run._trainees()) == {"move", "setup", "belief"}

@@ -20,6 +20,7 @@ from vauban.learn.config import load_config
 from vauban.learn.metrics import read_metrics
 from vauban.learn.run import Run
 from vauban.learn.workers import Workers, WorkersError, join_workers, local_device
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import load_model
 from vauban.sim.simulator import Simulator
 
@@ -87,13 +88,14 @@ def test_two_workers_learn_what_one_with_twice_the_games_does(tmp_path: Path) ->
     sim = Simulator(first.game, 32, seed=5)
     sim.play_random(9)
     seen = sim.observe("ataraxos", layout="squares")
-    assert first.setup is not None and second.setup is not None
+    one_setup, other_setup = first.find(SetupNetwork), second.find(SetupNetwork)
+    assert one_setup is not None and other_setup is not None
     pieces = torch.from_numpy(Simulator(first.game, 16, seed=1).starts[:, : first.game.setup_size].numpy()).long() - 1
     pieces = torch.where(pieces < 0, 13, pieces)
     with torch.no_grad():
-        for ours, others in zip(first.move(seen), second.move(seen), strict=True):
+        for ours, others in zip(first.player(seen), second.player(seen), strict=True):
             assert torch.allclose(ours, others, atol=1e-5)
-        assert torch.allclose(first.setup(pieces).outcome, second.setup(pieces).outcome, atol=1e-5)
+        assert torch.allclose(one_setup(pieces).outcome, other_setup(pieces).outcome, atol=1e-5)
     # A run of two workers goes on as two, and each of them has games of its own.
     assert {path.name for path in (together / "checkpoint").glob("games*")} == {"games-0-of-2.pt", "games-1-of-2.pt"}
     progress = json.loads((together / "checkpoint" / "progress.json").read_text())

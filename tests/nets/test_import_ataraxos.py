@@ -17,6 +17,7 @@ from vauban.agents.stratego.setups import read_setups
 from vauban.games.stratego.pieces import FLAG
 from vauban.games.stratego.variants import VARIANTS
 from vauban.nets.ataraxos import import_ataraxos, read_weights
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import Model, ModelError, load_model
 
 Weights = dict[str, Any]
@@ -94,13 +95,13 @@ def check_moves(model: Model, arrays: dict[str, np.ndarray]) -> None:
     """The six recorded positions: logits, probabilities and outcomes."""
     mask = arrays["in/legal_action_mask"]
     with torch.no_grad():
-        choices, outcome = model.move(squares(arrays["in/observations_487"]))
+        choices, outcome = model.player(squares(arrays["in/observations_487"]))
     for row in range(len(mask)):
         actions = mask[row].nonzero()[0]
         legal = torch.from_numpy(np.append(actions, -1))[None]
-        logits = choices[row, model.move.choice_of_action[legal[0, :-1]]].numpy()
+        logits = choices[row, model.player.choice_of_action[legal[0, :-1]]].numpy()
         np.testing.assert_allclose(logits, arrays["out/policy_logits"][row, actions], atol=1e-4)
-        policy = model.move.legal_log_policy(choices[row : row + 1], legal)[0, :-1].exp().numpy()
+        policy = model.player.legal_log_policy(choices[row : row + 1], legal)[0, :-1].exp().numpy()
         np.testing.assert_allclose(policy, arrays["out/policy_probs"][row, actions], atol=1e-4)
     np.testing.assert_allclose(outcome.numpy(), arrays["out/value_logits"], atol=1e-4)
     np.testing.assert_allclose(outcome.softmax(1).numpy(), arrays["out/value_probs"], atol=1e-4)
@@ -113,7 +114,7 @@ def test_an_imported_move_network_gives_the_recorded_outputs(
     move_arrays: dict[str, np.ndarray], move_weights: Weights, tmp_path: Path
 ) -> None:
     model = imported([saved(move_weights, tmp_path / "model42400.pthw")], tmp_path / "out")
-    assert (model.game.name, model.card["variants"], model.setup, model.belief) == ("classic", ["classic"], None, None)
+    assert (model.game.name, model.card["variants"], list(model.networks)) == ("classic", ["classic"], ["move"])
     assert model.card["networks"]["move"]["size"] == {"depth": 2, "width": 32, "heads": 4, "feedforward": 4}
     assert model.card["networks"]["move"]["dtype"] == "float32"
     check_moves(model, move_arrays)
@@ -124,8 +125,8 @@ def test_position_1_of_ref_17_8_has_the_printed_policy(
 ) -> None:
     model = imported([saved(move_weights, tmp_path / "model1.pthm")], tmp_path / "out")
     legal = torch.tensor([[225, 331, 334, 338, 339, 1334, 1436]])
-    choices, outcome = model.move(squares(move_arrays["in/observations_487"][1:2]))
-    policy = model.move.legal_log_policy(choices, legal).exp()[0].tolist()
+    choices, outcome = model.player(squares(move_arrays["in/observations_487"][1:2]))
+    policy = model.player.legal_log_policy(choices, legal).exp()[0].tolist()
     printed = [0.2931426, 0.1472401, 0.1943653, 0.0225005, 0.0304016, 0.0760368, 0.2363132]
     assert policy == pytest.approx(printed, abs=1e-5)
     assert outcome.softmax(1)[0].tolist() == pytest.approx([0.1731371, 0.0463284, 0.7805345], abs=1e-5)
@@ -154,13 +155,14 @@ def test_an_imported_setup_network_gives_the_recorded_outputs(
     weights = setup_weights if release else {**split(setup_weights), **SETUP_BUFFERS}
     files = [saved(move_weights, tmp_path / "model1.pthw"), saved(weights, tmp_path / "init_model1.pthw")]
     model = imported(files, tmp_path / "out")
-    assert model.setup is not None
+    network = model.find(SetupNetwork)
+    assert network is not None
     described = model.card["networks"]["setup"]
     # Only the release weighs what it places by how many are left; a converter that forgets it is wrong.
     assert (described["count_prior"], described["flag_side"]) == (release, True)
     pieces = torch.from_numpy(setup_arrays["setups"].astype(np.int64))
     with torch.no_grad():
-        heads = model.setup(pieces)
+        heads = network(pieces)
     expected = setup_arrays["out/log_probs"]
     allowed = expected > -1e9
     assert ((heads.log_policy > -torch.inf).numpy() == allowed).all()
@@ -182,13 +184,13 @@ def test_the_published_weights_give_the_published_outputs(move_arrays: dict[str,
     weights = read_weights(Path(REAL))
     whole = nn.Linear(643, 384)
     whole.load_state_dict({"weight": weights["embedder.weight"], "bias": weights["embedder.bias"]})
-    model.move.embed = whole
+    model.player.embed = whole
     identifiers = torch.from_numpy(move_arrays["release_check/piece_ids"]).long().flatten(1)
     seen = torch.cat([squares(move_arrays["release_check/observations"]), nn.functional.one_hot(identifiers, 256)], 2)
     with torch.no_grad():
-        choices, outcome = model.move(seen)
+        choices, outcome = model.player(seen)
     dry = move_arrays["index/srcdst_of_action"] >= 0
-    logits = choices[:, model.move.choice_of_action].numpy()[:, dry]
+    logits = choices[:, model.player.choice_of_action].numpy()[:, dry]
     np.testing.assert_allclose(logits, move_arrays["release_check/policy_logits"][:, dry], rtol=1e-4, atol=1e-4)
     foreseen = outcome.log_softmax(1).numpy()
     np.testing.assert_allclose(foreseen, move_arrays["release_check/value_log_probs"], rtol=1e-4, atol=1e-4)

@@ -18,6 +18,7 @@ from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.variants import Variant, parse_army
 from vauban.learn.readme import README, readme_text
 from vauban.nets import store
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import (
     Card,
     ModelError,
@@ -83,14 +84,14 @@ def test_weights_come_back_as_they_were_rounded_and_a_second_time_exactly(tmp_pa
     networks = random_networks(card, played)
     save_model(tmp_path / "first", networks, card)
     first = load_model(tmp_path / "first")
-    loaded = {"move": first.move, "setup": first.setup, "belief": first.belief}
+    loaded = first.networks
     for part, network in networks.items():
         again = loaded[part]
         assert again is not None and not again.training
         for key, tensor in network.state_dict().items():
             assert again.state_dict()[key].dtype == torch.float32
             torch.testing.assert_close(again.state_dict()[key], tensor.bfloat16().float(), rtol=0, atol=0)
-    save_model(tmp_path / "second", loaded, first.card)  # type: ignore[arg-type]
+    save_model(tmp_path / "second", loaded, first.card)
     for part in loaded:
         assert (tmp_path / "second" / f"{part}.safetensors").read_bytes() == (
             tmp_path / "first" / f"{part}.safetensors"
@@ -104,7 +105,7 @@ def test_float32_is_kept_to_the_bit(tmp_path: Path) -> None:
     card = example_card(played)
     networks = random_networks(card, played)
     save_model(tmp_path / "mine", networks, card, torch.float32)
-    for key, tensor in load_model(tmp_path / "mine").move.state_dict().items():
+    for key, tensor in load_model(tmp_path / "mine").player.state_dict().items():
         assert torch.equal(tensor, networks["move"].state_dict()[key])
     described = read_card(tmp_path / "mine")["networks"]["move"]
     assert described["dtype"] == "float32"
@@ -126,9 +127,23 @@ def test_a_game_without_a_board_has_a_plain_network(tmp_path: Path) -> None:
     )
     save_model(tmp_path / "kuhn", random_networks(card, played), card)
     model = load_model(tmp_path / "kuhn")
-    assert (model.game.name, model.card["rules"], model.move.observation) == ("kuhn", None, "information_state")
+    assert (model.game.name, model.card["rules"], model.player.observation) == ("kuhn", None, "information_state")
     page = readme_text(model.card)
     assert "vauban exploitability kuhn net:kuhn" in page and "stratego" not in page
+
+
+def test_a_model_is_a_dict_of_networks_of_which_the_card_says_which_plays(tmp_path: Path) -> None:
+    played = game("kuhn")
+    plain = describe("plain", SIZE, observation="information_state")
+    card = make_card(
+        played, {"value": plain, "mean": plain}, name="kuhn", about="For tests.", plays="mean",
+    )  # fmt: skip
+    networks = random_networks(card, played)
+    save_model(tmp_path / "kuhn", networks, card, torch.float32)
+    model = load_model(tmp_path / "kuhn")
+    assert sorted(model.networks) == ["mean", "value"] and model.find(SetupNetwork) is None
+    assert torch.equal(model.player.state_dict()["policy.weight"], networks["mean"].state_dict()["policy.weight"])
+    assert model.card["networks"]["value"]["observation_version"] == 1
 
 
 def test_a_variant_of_ones_own_is_kept_in_the_card(tmp_path: Path) -> None:
@@ -158,7 +173,7 @@ def test_a_network_that_the_new_card_does_not_have_is_removed(folder: Path) -> N
     card = example_card(played)
     save_model(folder, random_networks(card, played), card)
     assert sorted(path.name for path in folder.iterdir()) == ["card.json", "move.safetensors"]
-    assert load_model(folder).setup is None
+    assert load_model(folder).find(SetupNetwork) is None
 
 
 # ── Where models are ─────────────────────────────────────────────────────────────────────────────
@@ -240,12 +255,21 @@ def test_weights_that_are_missing_or_cut_off_or_something_else_are_refused(folde
         (lambda c: c.pop("variant"), "the entry 'variant' is missing"),
         (lambda c: c.update(format=2), "a card of format 2, and this version of Vauban reads 1"),
         (lambda c: c.update(variant="tinny"), "there is no game 'tinny': did you mean 'tiny'?"),
-        (lambda c: c.update(variant="kuhn", rules=None), "the kind 'move' needs a board, not 'kuhn'"),
+        (lambda c: c.update(variant="kuhn", rules=None), "a move network needs a board, and 'kuhn' has none"),
         (lambda c: c.update(variants=[]), "'variants' must be the names of variants"),
         (lambda c: c.update(networks=[]), "the entry 'networks' must be an object"),
-        (lambda c: c["networks"].pop("move"), "a model without a move network cannot play"),
-        (lambda c: c["networks"].update(moev={}), "network 'moev': there is no such part of a model: did you mean"),
-        (lambda c: c["networks"]["move"].update(kind="setup"), "it cannot be of the kind 'setup'"),
+        (lambda c: c["networks"].pop("move"), "the network 'move' is to play, and 'networks' has setup, belief"),
+        (lambda c: c.update(plays="moev"), "the network 'moev' is to play, and 'networks' has move, setup, belief"),
+        (lambda c: c.update(plays="setup"), "the network 'setup' is to play, and one of the kind 'setup' cannot"),
+        (lambda c: c["networks"].update({"../move": {}}), "a part of a model is named by small letters"),
+        (
+            lambda c: c["networks"]["move"].update(kind="mvoe"),
+            "there is no kind of network 'mvoe': did you mean 'move'",
+        ),
+        (
+            lambda c: c["networks"]["move"].update(observation_version=7),
+            "network 'move': it learned from version 7 of the observation 'ataraxos', and this is version 1",
+        ),
         (
             lambda c: c["networks"]["move"].update(observe="x"),
             "a network of the kind 'move' has no 'observe': did you mean",

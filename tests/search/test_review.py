@@ -75,7 +75,7 @@ def make_model(board: Board, with_belief: bool = True) -> Model:
             belief.types.weight *= 12
     networks = {"move": describe("move", SIZE, observation="ataraxos")}
     card = make_card(board.game, networks, name="strong-opinions", about="For tests.")
-    return Model(Path("nowhere"), board.game, move, None, belief if with_belief else None, None, card)
+    return Model(Path("nowhere"), board.game, {"move": move} | ({"belief": belief} if with_belief else {}), None, card)
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_every_position_is_foreseen_as_the_network_does_from_the_view_of_the_pla
     assert sorted(looked.outcomes) == list(range(len(boards) - 1))  # the last one is over
     for place in (0, 1, 20, 47):
         board = boards[place]
-        opinion = ask(model.move, board.view(board.turn).snapshot())
+        opinion = ask(model.player, board.view(board.turn).snapshot())
         assert looked.outcomes[place] == pytest.approx(opinion.outcome[0].tolist(), abs=1e-5)
         policy = looked.policies[place]
         assert set(policy) == set(board.legal_moves) and sum(policy.values()) == pytest.approx(1, abs=1e-5)
@@ -143,11 +143,12 @@ def test_without_a_network_beliefs_are_the_chances_of_the_observation() -> None:
 def test_a_belief_network_is_asked_from_the_view_of_each_side(model: Model, looked: Review, place: int) -> None:
     board = all_positions(looked.board)[place]
     view = board.view(board.turn)
-    assert model.belief is not None
+    belief = model.find(BeliefNetwork)
+    assert belief is not None
     with torch.random.fork_rng():
         torch.manual_seed(1)
         uniforms = torch.rand(1, 3000, board.variant.pieces)
-    expected = marginals(model.belief.sample(view.observe(layout="squares")[None], uniforms))[0]
+    expected = marginals(belief.sample(view.observe(layout="squares")[None], uniforms))[0]
     believed = looked.beliefs[place][board.turn]
     assert list(believed) == view.hidden()
     shares = np.stack(list(believed.values()))
@@ -364,7 +365,7 @@ def test_there_are_few_moments_and_they_come_in_their_order(monkeypatch: pytest.
 
 
 def test_a_search_looks_at_the_critical_positions_only(model: Model) -> None:
-    search = Search(model.move, None, SearchConfig(rollouts=8, depth=2))
+    search = Search(model.player, None, SearchConfig(rollouts=8, depth=2))
     found = review(game(), model, search=search)
     assert 47 in found.searches and len(found.searches) <= 7
     assert set(found.searches) >= {each.ply - 1 for each in found.moments}
@@ -382,7 +383,7 @@ def test_a_search_looks_at_the_critical_positions_only(model: Model) -> None:
 
 
 def test_the_move_that_was_played_is_compared_with_the_likeliest_ones_by_enough_rollouts(model: Model) -> None:
-    found = review(game(), model, search=Search(model.move, None, module.SEARCHED))
+    found = review(game(), model, search=Search(model.player, None, module.SEARCHED))
     for place, analysis in found.searches.items():
         moves = moments_module.searched_moves(found, place)
         assert found.board.history[place].move in moves
@@ -402,7 +403,7 @@ def test_the_same_game_and_seed_give_the_same_review_on_a_busy_machine(
         ticks = itertools.count(0.0, step)
         for each in (module, search_module):
             monkeypatch.setattr(each, "perf_counter", lambda: next(ticks))
-        search = Search(model.move, model.belief, replace(module.SEARCHED, rollouts=40))
+        search = Search.of_model(model, replace(module.SEARCHED, rollouts=40))
         found = review(game(), model, search=search, seed=seed).to_json()
         return {**found, "seconds": None}
 
@@ -416,10 +417,10 @@ def test_a_machine_that_is_far_too_slow_leaves_whole_searches_out_and_says_so(
     model: Model, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     config = SearchConfig(rollouts=40, depth=2)
-    whole = review(game(), model, search=Search(model.move, None, config))
+    whole = review(game(), model, search=Search(model.player, None, config))
     ticks = itertools.count(0.0, module.MOST_SEARCH_SECONDS / 2)
     monkeypatch.setattr(module, "perf_counter", lambda: next(ticks))
-    found = review(game(), model, search=Search(model.move, None, config))
+    found = review(game(), model, search=Search(model.player, None, config))
     important = moments_module.critical_positions(replace(whole, searches={}))
     assert set(found.searches) == set(important[:2]) and found.unsearched == sorted(important[2:])
     for place, analysis in found.searches.items():
@@ -430,14 +431,14 @@ def test_a_machine_that_is_far_too_slow_leaves_whole_searches_out_and_says_so(
     assert found.unsearched_text == words and words in report_html(found)
     assert whole.unsearched_text == "" and "Time was short" not in report_html(whole)
     by_the_clock = replace(config, time=1e-6)
-    assert review(game(), model, search=Search(model.move, None, by_the_clock)).unsearched == []
+    assert review(game(), model, search=Search(model.player, None, by_the_clock)).unsearched == []
 
 
 def judged(model: Model, worth: float, error: float, visits: int) -> list[str]:
     """What is said of move 25 if a search found it to be worth this, and all others nothing, with these errors."""
     found = foreseen(25, 0.4, -0.2, 0.03)
     view = all_positions(game())[24].view(0)
-    [analysis] = Search(model.move, None, SearchConfig(rollouts=100, depth=2)).analyse(view.snapshot(), [1])
+    [analysis] = Search(model.player, None, SearchConfig(rollouts=100, depth=2)).analyse(view.snapshot(), [1])
     moves = [Move(*found.board.game.decode(0, int(action))) for action in analysis.actions]
     values = np.where([move == found.board.history[24].move for move in moves], worth, 0.0)
     found.searches[24] = replace(
@@ -475,7 +476,7 @@ def test_a_move_without_an_alternative_is_acquitted(model: Model) -> None:
     found = foreseen(25, 0.4, -0.2, 0.03)
     view = all_positions(game())[24].view(0)
     only = found.board.game.encode(0, *found.board.history[24].move)
-    search = Search(model.move, None, SearchConfig(rollouts=20, depth=2))
+    search = Search(model.player, None, SearchConfig(rollouts=20, depth=2))
     [found.searches[24]] = search.analyse(view.snapshot(), [1], among=[[only]])
     assert not [each for each in find_moments(found) if each.ply == 25]
 
@@ -505,7 +506,7 @@ def test_the_report_needs_nothing_else_and_says_what_the_review_says(looked: Rev
 
 
 def test_the_report_lists_each_move_once_with_the_networks_share_and_what_a_search_found(model: Model) -> None:
-    found = review(game(), model, search=Search(model.move, None, SearchConfig(rollouts=160, depth=2)))
+    found = review(game(), model, search=Search(model.player, None, SearchConfig(rollouts=160, depth=2)))
     page = report_html(found)
     data = json.loads(re.findall(r'id="data">(.*?)</script>', page)[0])
     assert data["searched"] == sorted(found.searches)
@@ -547,7 +548,7 @@ def file(tmp_path: Path) -> str:
 
 
 def test_a_whole_game_is_analysed(file: str, tmp_path: Path, model: Model) -> None:
-    networks = {"move": model.move}
+    networks = {"move": model.player}
     save_model(tmp_path / "model", networks, model.card, torch.float32)
     done = run(file, "--agent", f"net:{tmp_path / 'model'}", "--html", str(tmp_path / "out.html"))
     assert done.exit_code == 0, done.output
@@ -565,7 +566,7 @@ def test_a_whole_game_is_analysed(file: str, tmp_path: Path, model: Model) -> No
 def test_a_whole_game_is_searched_by_the_seed_and_by_the_clock_only_if_that_is_asked_for(
     file: str, tmp_path: Path, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save_model(tmp_path / "model", {"move": model.move}, model.card, torch.float32)
+    save_model(tmp_path / "model", {"move": model.player}, model.card, torch.float32)
     configs: list[SearchConfig] = []
     seeds: list[int] = []
     analyse_ = Search.analyse
@@ -588,7 +589,7 @@ def test_a_whole_game_is_searched_by_the_seed_and_by_the_clock_only_if_that_is_a
 
 
 def test_the_page_and_the_command_say_the_same_of_a_game(file: str, tmp_path: Path, model: Model) -> None:
-    save_model(tmp_path / "model", {"move": model.move}, model.card, torch.float32)
+    save_model(tmp_path / "model", {"move": model.player}, model.card, torch.float32)
     agent = f"search:{tmp_path / 'model'}"
     lines = [json.loads(line) for line in run(file, "--agent", agent, "--json").stdout.splitlines()]
     page = ReviewGame(GAME, f"{agent},time=0.01").run(lambda share: None)

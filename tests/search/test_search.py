@@ -506,7 +506,7 @@ def test_a_search_keeps_to_its_time(time: float) -> None:
 def test_what_is_shipped_answers_in_time_on_a_cpu(variant: str) -> None:
     """A second for a search that compares moves, a fraction of it for the network alone, in the median of ten."""
     model = load_model(variant)
-    search = Search(model.move, model.belief, SearchConfig(time=1.0))
+    search = Search.of_model(model, SearchConfig(time=1.0))
     searched, asked = [], []
     for seed in range(10):
         view = position(model.game, 20 + 2 * seed, seed=seed)
@@ -514,7 +514,7 @@ def test_what_is_shipped_answers_in_time_on_a_cpu(variant: str) -> None:
         assert found.plan.moves >= 2 and found.plan.rollouts >= 8
         searched.append(found.seconds)
         begun = perf_counter()
-        ask(model.move, view)
+        ask(model.player, view)
         asked.append(perf_counter() - begun)
     assert np.median(searched) < 1.2
     assert np.median(asked) < 0.2

@@ -71,6 +71,8 @@ class ModelAgent:
         self.model = load(options.model, options.device)
 
     def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
+        from vauban.nets.setup import SetupNetwork
+
         if self.options.setups != "own":
             return make_sampler(self.options.setups, variant)(rng)
         self.model.check_plays(Stratego(variant))
@@ -78,8 +80,8 @@ class ModelAgent:
         if isinstance(trained, Stratego) and trained.variant.army == variant.army:
             if self.model.setups is not None:
                 return make_sampler(f"mirrored:list:{self.model.setups}", variant)(rng)
-            if self.model.setup is not None:
-                drawn = self.model.setup.draw(1, np.random.default_rng(rng.getrandbits(64)))
+            if (network := self.model.find(SetupNetwork)) is not None:
+                drawn = network.draw(1, np.random.default_rng(rng.getrandbits(64)))
                 return drawn.setups[0].cpu().numpy()
         return make_sampler("human", variant)(rng)
 
@@ -96,7 +98,7 @@ class ModelAgent:
         from vauban.search.opinion import ask
 
         self.model.check_plays(view.game)
-        outcome = ask(self.model.move, view.snapshot()).outcome[0].tolist()
+        outcome = ask(self.model.player, view.snapshot()).outcome[0].tolist()
         return float(sum(share * worth for share, worth in zip(outcome, view.game.utilities, strict=True)))
 
     def policies(self, views: Snapshot, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -134,7 +136,7 @@ class NetAgent(ModelAgent):
         from vauban.search.opinion import ask
 
         self.model.check_plays(views.game)
-        opinion = ask(self.model.move, views)
+        opinion = ask(self.model.player, views)
         legal = opinion.legal.cpu().numpy().astype(np.int64)
         log_policy = opinion.log_policy.double().cpu().numpy()
         above = log_policy - log_policy.max(1, keepdims=True)

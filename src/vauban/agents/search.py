@@ -105,7 +105,7 @@ def _searching(options: SearchOptions, model: Model) -> Search:
     config = SearchConfig(
         options.rollouts, options.depth, options.alpha, options.beta, options.configurations, options.time
     )
-    search = Search(model.move, model.belief, config, options.device)
+    search = Search.of_model(model, config, options.device)
     if options.time:
         # Whatever rules it was trained by, it is usually asked to play by the variant's own.
         game = Stratego(model.game.variant) if isinstance(model.game, Stratego) else model.game

@@ -221,7 +221,7 @@ def _networks_table(networks: Mapping[str, Mapping[str, Any]]) -> Table:
         table.add_column(heading, justify="left" if heading in ("network", "stored as", "more") else "right")
     for part, each in networks.items():
         size = each["size"]
-        known = ("kind", "size", "parameters", "dtype")
+        known = ("kind", "size", "parameters", "dtype", "observation_version")
         more = ", ".join(f"{key} {_worded(value)}" for key, value in each.items() if key not in known)
         parameters = f"{each['parameters']:,}" if "parameters" in each else "?"
         table.add_row(

@@ -14,9 +14,9 @@ from torch import Tensor
 from vauban.errors import ConfigurationError
 from vauban.learn.checkpoint import Checkpoint
 from vauban.learn.config import RunConfig
-from vauban.nets.store import Card, Model
+from vauban.nets.store import COUNTED, Card, Model
 
-FREE = ("kind", "parameters", "dtype", "dropout")
+FREE = ("kind", *COUNTED, "dropout")
 """What a run need not agree with in the card of a network: it follows from the rest, or matters in training only."""
 
 PUBLISHED = ("count_prior", "flag_side")
@@ -75,7 +75,7 @@ def model_checkpoint(model: Model, parts: Sequence[str], config: RunConfig, work
         }
     networks: dict[str, Tensor] = {}
     for part in parts:
-        for key, tensor in getattr(model, part).state_dict().items():
+        for key, tensor in model.networks[part].state_dict().items():
             networks |= {f"{part}.{name}.{key}": tensor.float() for name in ("network", "average")}
     return Checkpoint(model.folder, progress, networks, {})
 

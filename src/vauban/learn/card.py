@@ -24,6 +24,7 @@ from vauban.learn.origin import read_starts
 from vauban.learn.readme import README, readme_text
 from vauban.learn.run import CHECKPOINT, CONFIG, MODEL, run_config
 from vauban.nets.store import (
+    COUNTED,
     Card,
     Model,
     ModelError,
@@ -50,7 +51,7 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
     # Read before anything is written: a model whose strength cannot be told is not half made.
     model = load_model(run / MODEL)
     strength = [row for path in matches for row in _strength(path, run, name, model.game, config.game)]
-    kept = ("parameters", "dtype")
+    kept = COUNTED
     described = {
         part: {key: value for key, value in each.items() if key not in kept}
         for part, each in model.card["networks"].items()
@@ -59,8 +60,7 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
         model.game, described, name=name, about=config.about or f"Trained by vauban train, in {run.name}.",
         training=training_of(run), source=read_progress(run / CHECKPOINT)["before"].get("source"), strength=strength,
     )  # fmt: skip
-    networks = {part: getattr(model, part) for part in described}
-    save_model(out, networks, card, torch.bfloat16)
+    save_model(out, model.networks, card, torch.bfloat16)
     card = read_card(out)
     write_whole(out / README, readme_text(card))
     return card

@@ -463,7 +463,7 @@ class Run:
     def _go_on_from(self, model: store.Model) -> None:
         """Begin with the networks of a model, as if its run were resumed without its games and its optimiser."""
         model.check_plays(self.game)
-        parts = ["move", *(["setup"] if self.setup else []), *(["belief"] if model.belief else [])]
+        parts = ["move", *(["setup"] if self.setup else []), *(["belief"] if "belief" in model.networks else [])]
         check_same(model.card, {part: self._description(part) for part in parts})
         self._load(model_checkpoint(model, parts, self.config, self.workers.count))
         self.notes = [f"it goes on from the networks of {model.card['name']!r}, after iteration {self.iteration:,}"]

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 import torch
@@ -254,6 +255,15 @@ class MemoryBlock(nn.Module):
         x = x + self.dropout(self.attention(self.attention_norm(x), memory, visible))
         widened: Tensor = x + self.dropout(self.feedforward(self.feedforward_norm(x)))
         return widened
+
+
+@dataclass(frozen=True)
+class BeliefNetworkConfig:
+    """What a belief network is built from, beside the game."""
+
+    size: Size
+    decoder_depth: int
+    dropout: float = 0.2
 
 
 class BeliefNetwork(nn.Module, Belief):

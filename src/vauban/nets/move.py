@@ -7,14 +7,24 @@ layers serves all moves. The outcome is read off the value token.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
+from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
 from vauban.nets.policy import PolicyNetwork
 from vauban.nets.transformer import Block, Size, learned_positions
 from vauban.observe import base as observations
+
+
+@dataclass(frozen=True)
+class MoveNetworkConfig:
+    """What a move network is built from, beside the game."""
+
+    size: Size
+    observation: str = "ataraxos"
 
 
 class MoveNetwork(PolicyNetwork):
@@ -22,6 +32,8 @@ class MoveNetwork(PolicyNetwork):
 
     def __init__(self, game: Stratego, size: Size, observation: str = "ataraxos") -> None:
         super().__init__()
+        if game.board == (1, 1):
+            raise ConfigurationError(f"a move network needs a board, and {game.name!r} has none")
         variant = game.variant
         self.observation = observation
         occupiable = [square for square in range(variant.squares) if square not in variant.lakes]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -10,6 +12,14 @@ from vauban.games.base import Game
 from vauban.nets.policy import PolicyNetwork
 from vauban.nets.transformer import Size
 from vauban.observe import base as observations
+
+
+@dataclass(frozen=True)
+class PlainNetworkConfig:
+    """What a plain network is built from, beside the game."""
+
+    size: Size
+    observation: str = "information_state"
 
 
 class PlainNetwork(PolicyNetwork):

@@ -9,6 +9,7 @@ piece, so that every variant fits; what is used up has probability 0, so that ev
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from vauban.errors import SetupError
+from vauban.errors import ConfigurationError, SetupError
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES, TYPES
 from vauban.nets.policy import inverse_cdf
@@ -57,6 +58,17 @@ class Sampled(NamedTuple):
     """As in `Heads`."""
 
 
+@dataclass(frozen=True)
+class SetupNetworkConfig:
+    """What a setup network is built from, beside the game."""
+
+    size: Size
+    count_prior: bool = False
+    """Weigh each kind by how many of it are left to place."""
+    flag_side: bool = False
+    """Place the Flag in the right half only, and leave the left to mirroring."""
+
+
 class SetupNetwork(nn.Module):
     """Sets up the pieces of a variant."""
 
@@ -65,6 +77,8 @@ class SetupNetwork(nn.Module):
         flag_side: place the Flag in the right half only, and leave the left to mirroring (likewise).
         """
         super().__init__()
+        if game.setup_size == 0:
+            raise ConfigurationError(f"a setup network needs setups, and {game.name!r} has none")
         variant = game.variant
         self.game = game
         self.size = size

@@ -1,11 +1,12 @@
-"""Models on disk: a folder with a card and the weights of one to three networks (docs/models.md).
+"""Models on disk: a folder with a card and the weights of its networks (docs/models.md).
 
     model = load_model("runs/mine")  # or a shipped one, by its name
-    choices, outcome = model.move(seen)
+    choices, outcome = model.player(seen)
+    belief = model.find(BeliefNetwork)
 
-`card.json` says for which game the networks are, how they are built, how they came about and how well they play.
-Weights are safetensors files, which hold numbers and nothing that could run. The card alone decides what is built; a
-file that does not fit it in every name and shape is refused.
+`card.json` says for which game the networks are, how they are built, which of them plays, what it sees, how they came
+about and how well they play. Weights are safetensors files, which hold numbers and nothing that could run. The card
+alone decides what is built; a file that does not fit it in every name and shape is refused.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from __future__ import annotations
 import importlib.resources
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, TypeVar, get_type_hints
 
 import safetensors.torch
 import torch
@@ -29,12 +31,15 @@ from vauban.games.base import Game, nearest
 from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.variants import VARIANTS, Variant, variant_from
-from vauban.nets.belief import BeliefNetwork
-from vauban.nets.move import MoveNetwork
-from vauban.nets.plain import PlainNetwork
+from vauban.nets.belief import BeliefNetwork, BeliefNetworkConfig
+from vauban.nets.move import MoveNetwork, MoveNetworkConfig
+from vauban.nets.plain import PlainNetwork, PlainNetworkConfig
 from vauban.nets.policy import PolicyNetwork
-from vauban.nets.setup import SetupNetwork
+from vauban.nets.setup import SetupNetwork, SetupNetworkConfig
 from vauban.nets.transformer import Size
+from vauban.observe import base as observations
+
+Network = TypeVar("Network")
 
 FORMAT = 1
 """The version of the card."""
@@ -42,16 +47,19 @@ CARD, SETUPS = "card.json", "setups.txt"
 SHIPPED = Path(str(importlib.resources.files("vauban.models")))
 
 Card = dict[str, Any]
-Part = Literal["move", "setup", "belief"]
-PARTS: tuple[Part, ...] = ("move", "setup", "belief")
-
-KINDS: dict[str, tuple[Part, type[nn.Module], dict[str, type]]] = {
-    "move": ("move", MoveNetwork, {"observation": str}),
-    "plain": ("move", PlainNetwork, {"observation": str}),
-    "setup": ("setup", SetupNetwork, {"count_prior": bool, "flag_side": bool}),
-    "belief": ("belief", BeliefNetwork, {"decoder_depth": int, "dropout": float}),
+PLAYS = "move"
+"""The part that plays by a card that does not say it."""
+KINDS: dict[str, tuple[type[nn.Module], type[Any]]] = {
+    "move": (MoveNetwork, MoveNetworkConfig),
+    "plain": (PlainNetwork, PlainNetworkConfig),
+    "setup": (SetupNetwork, SetupNetworkConfig),
+    "belief": (BeliefNetwork, BeliefNetworkConfig),
 }
-"""Kinds of networks: which part of a model they can be, their class, and its arguments beside game and size."""
+"""Kinds of networks: the class, and a dataclass of what it is built from, beside the game."""
+COUNTED = ("parameters", "dtype", "observation_version")
+"""What a card says of a network beside what it is built from."""
+PART = re.compile("[a-z][a-z0-9_]*")
+"""Names that a part of a model can have, which are names of files."""
 
 _STORED = {torch.float32: "float32", torch.bfloat16: "bfloat16"}
 _MOST_NAMED = 4
@@ -69,12 +77,22 @@ class Model:
     folder: Path
     game: Game
     """What the networks were made for, by the rules they were trained with."""
-    move: PolicyNetwork
-    setup: SetupNetwork | None
-    belief: BeliefNetwork | None
+    networks: Mapping[str, nn.Module]
+    """By part, as the card names them."""
     setups: Path | None
-    """A list of setups, one on a line, to be drawn from in place of the setup network."""
+    """A list of setups, one on a line, to be drawn from in place of a setup network."""
     card: Card
+
+    @property
+    def player(self) -> PolicyNetwork:
+        """The network that plays."""
+        network = self.networks[player_of(self.card)]
+        assert isinstance(network, PolicyNetwork)
+        return network
+
+    def find(self, kind: type[Network]) -> Network | None:
+        """The network of this kind, if the model has one."""
+        return next((network for network in self.networks.values() if isinstance(network, kind)), None)
 
     def check_plays(self, game: Game) -> None:
         """Refuse a game for which the model is not meant; rules may differ from those of its training."""
@@ -115,7 +133,7 @@ class Training:
 
 
 def describe(kind: str, size: Size, **options: Any) -> dict[str, Any]:
-    """A network as a card has it: `describe("move", size, observation="ataraxos")`. `KINDS` lists the options."""
+    """A network as a card has it: `describe("move", size, observation="ataraxos")`. `KINDS` knows the options."""
     return {"kind": kind, "size": asdict(size), **options}
 
 
@@ -129,6 +147,7 @@ def make_card(
     training: Training | None = None,
     source: Mapping[str, Any] | None = None,
     strength: Sequence[Mapping[str, Any]] = (),
+    plays: str = PLAYS,
 ) -> Card:
     """The card of a model, from facts.
 
@@ -136,6 +155,7 @@ def make_card(
     variants: where the model plays, if not only at the variant of `game`.
     training: for a model of ours; source: for one that comes from elsewhere.
     strength: matches, as `strength_row` makes them.
+    plays: the part that plays.
     """
     card: Card = {
         "format": FORMAT,
@@ -144,6 +164,7 @@ def make_card(
         "variant": _variant_entry(game),
         "rules": game.rules.text if isinstance(game, Stratego) else None,
         "variants": list(variants) or [game.name],
+        "plays": plays,
         "networks": {part: dict(each) for part, each in networks.items()},
     }
     if training is not None:
@@ -216,40 +237,52 @@ def check_card(card: Card, where: str) -> None:
         raise ModelError(f"{where}: a card of format {card['format']}, and this version of Vauban reads {FORMAT}")
     if not card["variants"] or not all(isinstance(each, str) for each in card["variants"]):
         raise ModelError(f"{where}: 'variants' must be the names of variants, not {card['variants']!r}")
-    if "move" not in card["networks"]:
-        raise ModelError(f"{where}: 'networks' has no entry 'move', and a model without a move network cannot play")
     for part, description in card["networks"].items():
         _check_description(part, description, where)
+    plays = player_of(card)
+    if plays not in card["networks"]:
+        raise ModelError(
+            f"{where}: the network {plays!r} is to play, and 'networks' has {_some(list(card['networks']))}"
+        )
+    kind = card["networks"][plays]["kind"]
+    if not issubclass(KINDS[kind][0], PolicyNetwork):
+        raise ModelError(f"{where}: the network {plays!r} is to play, and one of the kind {kind!r} cannot")
     for row in card["strength"]:
         for key in ("agent", "opponent", *STRENGTH, "command", "date"):
             if not isinstance(row, dict) or key not in row:
                 raise ModelError(f"{where}: a row of 'strength' without {key!r}: {row!r}")
 
 
+def player_of(card: Card) -> str:
+    """The part of a model that plays."""
+    return str(card.get("plays", PLAYS))
+
+
 def _check_description(part: str, description: Any, where: str) -> None:
     where = f"{where}, network {part!r}"
-    if part not in PARTS:
-        raise ModelError(f"{where}: there is no such part of a model: {nearest(part, PARTS)}")
+    if not PART.fullmatch(part):
+        raise ModelError(f"{where}: a part of a model is named by small letters, such as {PLAYS!r}")
     if not isinstance(description, dict) or not isinstance(description.get("kind"), str):
         raise ModelError(f"{where}: a network is described by an object with its 'kind', not by {description!r}")
     kind = description["kind"]
-    if kind not in KINDS or KINDS[kind][0] != part:
-        fitting = [each for each, (of, _, _) in KINDS.items() if of == part]
-        raise ModelError(f"{where}: it cannot be of the kind {kind!r}: {nearest(kind, fitting)}")
-    options = KINDS[kind][2]
-    wanted = {"size": dict, **options}
+    if kind not in KINDS:
+        raise ModelError(f"{where}: there is no kind of network {kind!r}: {nearest(kind, list(KINDS))}")
+    hints = get_type_hints(KINDS[kind][1])
     for key in description:
-        if key not in (*wanted, "kind", "parameters", "dtype"):
-            raise ModelError(f"{where}: a network of the kind {kind!r} has no {key!r}: {nearest(key, list(wanted))}")
-    for key, expected in wanted.items():
+        if key not in (*hints, "kind", *COUNTED):
+            raise ModelError(f"{where}: a network of the kind {kind!r} has no {key!r}: {nearest(key, list(hints))}")
+    for key, expected in hints.items():
         given = description.get(key)
+        if is_dataclass(expected):
+            numbers = [each.name for each in fields(expected)]
+            if not isinstance(given, dict):
+                raise ModelError(f"{where}: {key!r} must be an object, not {given!r}")
+            if sorted(given) != sorted(numbers) or not all(type(number) is int for number in given.values()):
+                raise ModelError(f"{where}: {key!r} must have the whole numbers {', '.join(numbers)}, not {given!r}")
+            continue
         fits = isinstance(given, (int, float) if expected is float else expected)
         if key not in description or not fits or (isinstance(given, bool) and expected is not bool):
             raise ModelError(f"{where}: {key!r} must be {_named((expected,))}, not {given!r}")
-    numbers = [each.name for each in fields(Size)]
-    size = description["size"]
-    if sorted(size) != sorted(numbers) or not all(type(number) is int for number in size.values()):
-        raise ModelError(f"{where}: 'size' must have the whole numbers {', '.join(numbers)}, not {size!r}")
 
 
 def _named(kinds: tuple[type, ...]) -> str:
@@ -348,16 +381,19 @@ def save_model(
     files = {}
     for part, network in networks.items():
         tensors = {key: tensor.detach().cpu() for key, tensor in network.state_dict().items()}
-        check_tensors(tensors, build_network(described[part], game, where), f"{where}, network {part!r}")
+        built = build_network(described[part], game, where)
+        check_tensors(tensors, built, f"{where}, network {part!r}")
+        if seen := _observation(built, game):
+            described[part]["observation_version"] = seen[1]
         described[part]["parameters"] = sum(tensor.numel() for tensor in tensors.values())
         described[part]["dtype"] = _STORED[dtype]
         files[part] = safetensors.torch.save({key: tensor.to(dtype).contiguous() for key, tensor in tensors.items()})
     folder.mkdir(parents=True, exist_ok=True)
-    for part in PARTS:
-        if part in files:
-            write_whole(weights_file(folder, part), files[part])
-        else:
-            weights_file(folder, part).unlink(missing_ok=True)
+    for part, data in files.items():
+        write_whole(weights_file(folder, part), data)
+    for path in folder.glob("*.safetensors"):
+        if path.stem not in files:
+            path.unlink()
     write_card(folder, {**card, "networks": described})
 
 
@@ -371,15 +407,13 @@ def load_model(name: str | Path, device: str | torch.device = "cpu") -> Model:
     for part in card["networks"]:
         path = weights_file(folder, part)
         network = build_network(card["networks"][part], game, where)
+        _check_observation(network, card["networks"][part], game, f"{where}, network {part!r}")
         tensors = _read(path)
         check_tensors(tensors, network, str(path))
         network.load_state_dict(tensors)
         networks[part] = network.to(device).eval()
     setups = folder / SETUPS
-    return Model(
-        folder, game, networks["move"], networks.get("setup"), networks.get("belief"),
-        setups if setups.is_file() else None, card,
-    )  # fmt: skip
+    return Model(folder, game, networks, setups if setups.is_file() else None, card)
 
 
 def weights_file(folder: Path, part: str) -> Path:
@@ -409,15 +443,37 @@ def check_tensors(tensors: Mapping[str, Tensor], network: nn.Module, where: str)
 
 def build_network(description: Mapping[str, Any], game: Game, where: str) -> Any:
     """The network that a card describes, with weights of no meaning; torch's global generator stays as it was."""
-    _, network, options = KINDS[description["kind"]]
-    if not isinstance(game, Stratego) and network is not PlainNetwork:
-        raise ModelError(f"{where}: a network of the kind {description['kind']!r} needs a board, not {game.name!r}")
+    network, config = KINDS[description["kind"]]
+    hints: dict[str, Any] = get_type_hints(config)
     try:
-        size = Size(**description["size"])
+        given = {
+            key: _made(hint, description[key]) if is_dataclass(hint) else description[key]
+            for key, hint in hints.items()
+        }
         with torch.random.fork_rng(devices=[]):
-            return network(game, size, **{key: description[key] for key in options})
+            return network(game, **given)
     except VaubanError as error:
         raise ModelError(f"{where}: {error}") from error
+
+
+def _made(kind: Any, table: Mapping[str, Any]) -> Any:
+    return kind(**table)
+
+
+def _observation(network: nn.Module, game: Game) -> tuple[str, int] | None:
+    """The name and the version of the observation that a network sees, if it sees one."""
+    name = getattr(network, "observation", None)
+    return None if name is None else (name, getattr(observations.find(game, name), "version", 1))
+
+
+def _check_observation(network: nn.Module, description: Mapping[str, Any], game: Game, where: str) -> None:
+    """Refuse a network that learned from another version of its observation."""
+    known, seen = description.get("observation_version", 1), _observation(network, game)
+    if seen and known != seen[1]:
+        raise ModelError(
+            f"{where}: it learned from version {known} of the observation {seen[0]!r}, and this is version {seen[1]}: "
+            "play it with the version of Vauban that made it, or train it again"
+        )
 
 
 def _read(path: Path) -> dict[str, Tensor]:

@@ -1,6 +1,6 @@
 """Search at the time of play: rollouts over sampled configurations, and one step of magnetic mirror descent.
 
-search = Search(model.move, model.belief, SearchConfig(rollouts=1000, depth=40), "cuda")
+search = Search.of_model(model, SearchConfig(rollouts=1000, depth=40), "cuda")
 [analysis] = search.analyse(view.snapshot(), seeds=[7])
 analysis.policy, analysis.values, analysis.belief()
 

@@ -28,9 +28,9 @@ from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.nets.belief import BeliefNetwork, Left, marginals, uniform_chances
 from vauban.nets.dtypes import working_copy
 from vauban.nets.store import Model
-from vauban.notation.records import setups_of
 from vauban.notation.stratego.moves import Move, MoveText, move_text
 from vauban.notation.stratego.position import position_text
+from vauban.notation.stratego.records import setups_of
 from vauban.search.analysis import Analysis
 from vauban.search.moments import SMALLEST_SHARE, Moment, critical_positions, find_moments, located
 from vauban.search.opinion import ask, look
@@ -250,14 +250,15 @@ def review(
 
     model: whose networks look at it. Without one, nothing is foreseen, and beliefs are what can be told by counting.
     A model without a belief network counts too.
-    search: looks at the critical positions as well. `Search(model.move, model.belief, SEARCHED)` finds the same however
-    busy the machine is; one with a limit of time finds what that allows.
+    search: looks at the critical positions as well. `Search.of_model(model, SEARCHED)` finds the same however busy the
+    machine is; one with a limit of time finds what that allows.
     seed: what the chance of the searches depends on.
     ended: how the game ended, where the board cannot tell (`RecordedGame.outcome`): somebody resigned, say.
     progress: is told from time to time which part is done, 0 to 1.
     """
     begun = perf_counter()
     told = _Progress(progress)
+    belief = None if model is None else model.find(BeliefNetwork)
     positions = all_positions(board)
     pieces = [each.pieces() for each in positions]
     found = Review(
@@ -269,7 +270,7 @@ def review(
         outcomes={},
         policies={},
         beliefs=[(_counted(each, 0), _counted(each, 1)) for each in pieces],
-        counted=model is None or model.belief is None,
+        counted=belief is None,
         searches={},
         unsearched=[],
         moments=[],
@@ -278,12 +279,12 @@ def review(
     if model is not None:
         model.check_plays(board.game)
         views = _own_views(positions)
-        looks = {} if model.belief is None else _places_to_look(found, model.belief)
+        looks = {} if belief is None else _places_to_look(found, belief)
         told.expect(sum(map(len, views)) + sum(map(len, looks.values())) * LOOK_COST + (search is not None) * 100)
         outcomes, policies = _foresee(board.game, model, views, told)
         found = replace(found, model=str(model.card["name"]), outcomes=outcomes, policies=policies)
-        if model.belief is not None:
-            found = replace(found, beliefs=_believe(found, model.belief, positions, looks, told))
+        if belief is not None:
+            found = replace(found, beliefs=_believe(found, belief, positions, looks, told))
         if search is not None and board.game.bounded:
             searches, unsearched = _search(found, search, views, seed, told)
             found = replace(found, searches=searches, unsearched=unsearched)
@@ -367,7 +368,7 @@ def _foresee(
     found: dict[int, dict[Move, float]] = {}
     for side in (0, 1):
         for places, part in views[side].parts(AT_ONCE):
-            opinion = ask(model.move, part)
+            opinion = ask(model.player, part)
             legal, outcomes = opinion.legal.cpu().numpy(), opinion.outcome.double().cpu().numpy()
             policies = opinion.log_policy.double().exp().cpu().numpy()
             for place, actions, policy, outcome in zip(places, legal, policies, outcomes, strict=True):

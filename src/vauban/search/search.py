@@ -30,9 +30,10 @@ from vauban.games.base import PLIES, Format, Game
 from vauban.games.randomness import CONFIGURATION, ROLLOUT
 from vauban.games.stratego.game import Stratego
 from vauban.learn.ataraxos.targets import action_sources, magnet_log_policy
-from vauban.nets.belief import Belief, UniformBelief
+from vauban.nets.belief import Belief, BeliefNetwork, UniformBelief
 from vauban.nets.dtypes import working_copy
 from vauban.nets.policy import Forward, PolicyNetwork
+from vauban.nets.store import Model
 from vauban.search.allocation import BELIEF, Plan, make_plan, rollout_counts
 from vauban.search.analysis import Analysis, Floats, Ints
 from vauban.search.draws import Draws
@@ -116,6 +117,11 @@ class Search:
         self._batches: OrderedDict[tuple[str, Format, int], Rollouts] = OrderedDict()
         self._draws: dict[tuple[Any, ...], Draws] = {}
         self._sources: dict[tuple[str, Format], Tensor] = {}
+
+    @classmethod
+    def of_model(cls, model: Model, config: SearchConfig | None = None, device: str | torch.device = "cpu") -> Search:
+        """A search by the network of a model that plays, and by its belief if it has one."""
+        return cls(model.player, model.find(BeliefNetwork), config, device)
 
     def analyse(
         self,

@@ -35,12 +35,12 @@ def imported(text: str, variants: Sequence[str]) -> Imported:
     game = games[0]
     if game.board is None:
         raise NotationError("some pieces of this game are not known (U), so it cannot be shown on a board")
-    if game.variant.name not in variants:
-        raise NotationError(f"the game is {game.variant.name!r}, and only these can be shown: {', '.join(variants)}")
+    if game.game.name not in variants:
+        raise NotationError(f"the game is {game.game.name!r}, and only these can be shown: {', '.join(variants)}")
     if len(game.board.history) > LONGEST:
         raise NotationError(f"the game has {len(game.board.history)} moves: more than {LONGEST} cannot be shown")
     names = (game.headers.get("Red", "Red")[:60], game.headers.get("Blue", "Blue")[:60])
     kept = {key: value for key, value in game.headers.items() if key in ("Red", "Blue", "Date")}
     if game.board.outcome() is None:
         kept |= {"Result": game.result, "End": game.end or "unfinished"}
-    return Imported(game.variant.name, write_game(game.board, kept), names, len(games))
+    return Imported(game.game.name, write_game(game.board, kept), names, len(games))

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from vauban.board.stratego import Board
 from vauban.games.stratego.pieces import PLAYERS
-from vauban.notation.records import setups_of
 from vauban.notation.stratego.moves import Move
+from vauban.notation.stratego.records import setups_of
 from vauban.web.table import Table, TableError
 
 

@@ -25,8 +25,9 @@ from vauban.games.stratego.pieces import PLAYERS
 from vauban.games.stratego.setups import can_move_first, parse_setup, setup_text
 from vauban.games.stratego.switches import parse_rules
 from vauban.games.stratego.variants import Variant, find_variant
-from vauban.notation.records import read_games, setups_of, write_game
+from vauban.notation.records import read_games, write_game
 from vauban.notation.stratego.moves import Move
+from vauban.notation.stratego.records import setups_of
 from vauban.web.clocks import Banks, make_clock
 from vauban.web.commitment import commit
 from vauban.words import moves_word, sentence

@@ -142,7 +142,7 @@ class ReviewGame:
         assert game.board is not None
         agent = None if self.agent is None else make_agent(self.agent)
         model = agent.model if isinstance(agent, ModelAgent) else None
-        search = None if model is None else Search(model.move, model.belief, SEARCHED)
+        search = None if model is None else Search.of_model(model, SEARCHED)
         return review(game.board, model, search=search, ended=game.outcome, progress=tell).to_json()
 
 
