@@ -1,4 +1,4 @@
-"""Matrix games: the first player chooses a row, the second a column without seeing it (GAMES.md §2)."""
+"""Matrix games: the first player chooses a row, the second a column without seeing it (docs/solve.md)."""
 
 from __future__ import annotations
 
@@ -157,6 +157,7 @@ class MatrixGame(SmallGame):
         self.utilities = tuple(sorted({float(sign * worth) + 0.0 for worth in self.payoffs.flat for sign in (-1, 1)}))
         self.action_count = self.max_legal = max(self.payoffs.shape)
         self.actions = tuple(actions) or tuple(map(str, range(self.action_count)))
+        self.hidden_kinds = self.actions
         if len(self.actions) != self.action_count:
             raise ConfigurationError(
                 f"{name!r} has {self.action_count} choices, and {len(self.actions)} names for them"

@@ -27,7 +27,6 @@ class SmallGame(Game):
     version = 1
     players = ("first", "second")
     start_size = 0
-    setup_size = 0
     hidden_size = 1
     board = (1, 1)
     has_chance = True

@@ -108,7 +108,7 @@ class Board(Look, base.Board):
         rows = [
             parse_setup(each, game.variant) if isinstance(each, str) else np.asarray(each) for each in (first, second)
         ]
-        game.check_setups(np.stack(rows))
+        game.setups.check(np.stack(rows))
         return start_from_setups(rows[0], rows[1], game.variant)
 
     @classmethod
