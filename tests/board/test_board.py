@@ -299,7 +299,7 @@ def test_squares_and_turns_are_checked() -> None:
     for square in (-1, 16, 300, "e9"):
         with pytest.raises(ConfigurationError, match="square"):
             board.piece_at(square)
-    for move in (None, 5, (1,), ("a", "b"), (1.9, 5)):
+    for move in (None, 10**6, -1, (1,), ("a", "b"), (1.9, 5)):
         with pytest.raises(InvalidMoveError, match="is no move"):
             board.push(move)
     with pytest.raises(NotationError, match="on turn"):

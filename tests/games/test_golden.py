@@ -188,7 +188,7 @@ def test_rules_2_reachable_positions_of_micro() -> None:
         seen[key] = outcome.end if outcome else ""
         moves += len(board.legal_moves)
         for move in board.legal_moves:
-            child = Board(board.game, board._record)
+            child = type(board)._from_record(board.game, board._record)
             child.push(move)
             child._records.clear()
             queue.append(child)

@@ -112,7 +112,7 @@ def test_cuda_gives_the_losses_of_the_cpu_for_setups(dtype: torch.dtype, toleran
     here, there = learner_of("cpu", torch.float32), learner_of("cuda", dtype)
     red, blue = here.draw_pool(1)
     results = torch.arange(len(red)) % 3
-    here.note_ended(torch.from_numpy(here.game.starts_from(red.numpy(), blue.numpy())), results)
+    here.note_ended(torch.from_numpy(here.game.setups.starts(red.numpy(), blue.numpy())), results)
     there.load_state(here.state())
     expected, told = here.learn(1), there.learn(1)
     assert told["steps"] == expected["steps"] == 8  # the graph is captured after the third

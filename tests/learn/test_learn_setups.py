@@ -117,7 +117,7 @@ def a_learner(
 
 
 def starts_of(game: Stratego, red: torch.Tensor, blue: torch.Tensor) -> torch.Tensor:
-    return torch.from_numpy(game.starts_from(red.cpu().numpy(), blue.cpu().numpy())).to(red.device)
+    return torch.from_numpy(game.setups.starts(red.cpu().numpy(), blue.cpu().numpy())).to(red.device)
 
 
 def test_the_pool_has_as_many_setups_as_asked_for_and_a_simulator_takes_it() -> None:

@@ -126,7 +126,7 @@ def test_published_weights_say_so_to_nine_digits_in_float64(vectors: Path) -> No
 def test_every_sample_is_a_setup_of_its_variant(variant: str, seed: int, count_prior: bool, flag_side: bool) -> None:
     network = a_network(variant, seed, count_prior=count_prior, flag_side=flag_side)
     drawn = network.sample(uniforms(network, 8, seed))
-    network.game.check_setups(drawn.setups.numpy())
+    network.game.setups.check(drawn.setups.numpy())
     assert drawn.setups.dtype == torch.int8
     assert torch.equal(pieces_of(drawn.setups), drawn.pieces)
     if flag_side:
@@ -138,7 +138,7 @@ def test_every_sample_is_a_setup_of_its_variant(variant: str, seed: int, count_p
 def test_the_most_extreme_uniform_numbers_still_draw_legal_setups(extreme: float) -> None:
     network = a_network("barrage", flag_side=True)
     drawn = network.sample(torch.full((3, network.squares), extreme, dtype=torch.float64))
-    network.game.check_setups(drawn.setups.numpy())
+    network.game.setups.check(drawn.setups.numpy())
 
 
 @pytest.mark.parametrize("variant", ["classic", "barrage", "tiny", "nano"])
@@ -183,7 +183,7 @@ def test_the_inverse_cdf_walks_through_the_entries_in_order() -> None:
 def test_a_network_in_bfloat16_draws_legal_setups() -> None:
     network = a_network("barrage").to(torch.bfloat16)
     drawn = network.sample(uniforms(network, 6, 0))
-    network.game.check_setups(drawn.setups.numpy())
+    network.game.setups.check(drawn.setups.numpy())
     assert drawn.log_policy.dtype == drawn.outcome.dtype == drawn.entropy.dtype == torch.float32
 
 
@@ -229,7 +229,7 @@ def test_drawn_setups_can_all_move_and_half_are_mirrored() -> None:
     network = a_network(STUBBORN)
     assert not can_move_first(network.game, network.sample(uniforms(network, 400, 3)).setups).all()
     drawn = network.draw(400, np.random.default_rng(3))
-    network.game.check_setups(drawn.setups.numpy())
+    network.game.setups.check(drawn.setups.numpy())
     assert can_move_first(network.game, drawn.setups).all()
     plain = setups_of(drawn.pieces)
     turned = mirrored(network.game, plain)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vauban.board import Board
+from vauban.board.stratego import Board
 from vauban.errors import InvalidMoveError, NotationError, SetupError
 from vauban.games.stratego.pieces import FLAG, LETTERS, MOVABLE_TYPES, SCOUT
 from vauban.games.stratego.setups import parse_setup, random_setup, setup_text
@@ -25,10 +25,9 @@ from vauban.notation.game import (
     game_text,
     games_text,
     parse_games,
-    parse_variant_headers,
-    variant_headers,
 )
 from vauban.notation.records import read_games, replay, write_game
+from vauban.notation.stratego.headers import parse_variant_headers, variant_headers
 from vauban.notation.stratego.moves import Move, MoveText, move_text, parse_move_text
 from vauban.notation.stratego.position import PlacedPiece, Position, parse_position, position_text
 
@@ -632,7 +631,7 @@ def changed(old: str, new: str) -> str:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (changed("stratego", "geister"), "game 1: the Game is 'geister'"),
+        (changed("stratego", "geister"), "game 1: there is no game 'geister'"),
         (changed('[Variant "micro"]\n', ""), "the header Variant is missing"),
         (changed("two_square=3", "two_square=4"), "two_square must be 3, 5 or off"),
         (changed("two_square=3", "two=3"), "there is no switch 'two'"),

@@ -405,7 +405,7 @@ def own_setup(board: Board, player: int) -> Row:
 
 def same_view(one: View, other: View) -> bool:
     """Equal in every bit of their records, and in what can be asked of them."""
-    room = 2048
+    room = one.game.format(plies=2000)
     parts = zip(one.snapshot(room).store, other.snapshot(room).store, strict=True)
     return (
         all(bool((mine == yours).all()) for mine, yours in parts)

@@ -23,6 +23,7 @@ from vauban.games.base import game as find_game
 from vauban.games.kernel import ONE, ZERO, kernel
 from vauban.games.kuhn import Kuhn
 from vauban.games.small import CARDS, SmallGame
+from vauban.games.stratego.setups import distinct_orders
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 from vauban.solve import (
@@ -37,7 +38,6 @@ from vauban.solve import (
     tabulate,
     uniform,
 )
-from vauban.solve.starts import all_setups, distinct_orders
 from vauban.solve.walk import TERMINAL
 
 # ── Stratego against a plain walk ────────────────────────────────────────────────────────────────
@@ -197,10 +197,10 @@ def test_micro_with_a_limit_of_eight_plies_is_solved() -> None:
 
 def test_setups_are_all_different_and_all_there() -> None:
     assert distinct_orders([1, 1, 0]).tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
-    micro = all_setups(find_game("micro"))
+    micro = find_game("micro").setups.all()
     assert len(micro) == 24
     assert len({tuple(row) for row in micro.tolist()}) == 24
-    find_game("micro").check_setups(micro)
+    find_game("micro").setups.check(micro)
 
 
 # ── What players know ────────────────────────────────────────────────────────────────────────────

@@ -30,7 +30,7 @@ from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.base import nearest
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.variants import Variant
-from vauban.notation.game import parse_variant_headers, variant_headers
+from vauban.notation.stratego.headers import parse_variant_headers, variant_headers
 from vauban.work.base import Executor
 from vauban.work.executors import Here
 

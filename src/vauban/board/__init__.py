@@ -1,5 +1,5 @@
 """`Board` and `View`: one game, for people (docs/board.md)."""
 
-from vauban.board.stratego import Board, View
+from vauban.board.base import Board, Look, Played, View
 
-__all__ = ["Board", "View"]
+__all__ = ["Board", "Look", "Played", "View"]

@@ -71,7 +71,7 @@ def analyse(
     if html is not None:
         raise ConfigurationError("--html is for a whole game: give a file of recorded games, without --ply")
     recorded = _recorded(file, game) if _is_file(file) else None
-    thinker = _searching(agent, None if recorded is None else recorded.variant.name, seed)
+    thinker = _searching(agent, None if recorded is None else recorded.game.name, seed)
     board = _from_text(position, thinker, ply) if recorded is None else _at(recorded, file, game, ply)
     if board.is_over:
         raise ConfigurationError("the game is over in this position: there is nothing to analyse")
@@ -171,7 +171,7 @@ def _at(recorded: RecordedGame, file: Path, number: int, ply: int | None) -> Boa
     """A recorded game after so many plies, or at its end."""
     if recorded.board is None:
         raise ConfigurationError(f"game {number} of {file} has pieces that are not known (U): it cannot be replayed")
-    board = recorded.board.copy()
+    board: Board = recorded.board.copy()
     plies = len(board.history)
     if ply is not None and ply > plies:
         raise ConfigurationError(f"game {number} of {file} has {plies} plies, and no ply {ply}")
@@ -227,7 +227,7 @@ def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path
     check_files(html=html)
     recorded = _recorded(file, number)
     board = _at(recorded, file, number, None)
-    thinker = _looking_back(agent, recorded.variant.name, seed)
+    thinker = _looking_back(agent, recorded.game.name, seed)
     search = thinker.search if isinstance(thinker, SearchAgent) else None
     with progress_bar("looking back", 100) as move:
         found = review(
@@ -240,7 +240,7 @@ def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path
         )
     replay = Replay(recorded)
     if html is not None:
-        from vauban.web.report import report_html
+        from vauban.web.stratego.report import report_html
 
         page = report_html(found, recorded.headers, replay.verdict().rstrip("."))
         with complaining(html):

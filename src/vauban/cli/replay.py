@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from vauban.board.stratego import Look, Played
+from vauban.board.stratego import Board, Look, Played
 from vauban.cli.output import Json, errors, print_json
 from vauban.cli.terminal_picture import BRACKETS, QUIET, STYLES, draw, list_words, piece_words
 from vauban.errors import ConfigurationError, NotationError, VaubanError
@@ -68,7 +68,7 @@ class Replay:
         if game.board is None:
             raise NotationError("some pieces of this game are not known (U), so it cannot be shown on a board")
         self.game = game
-        self.board = game.board.copy()
+        self.board: Board = game.board.copy()
         self._later: list[Move] = []
         self.view = view
         self.bottom = PLAYERS.index(view) if view in PLAYERS else 0
@@ -106,7 +106,7 @@ class Replay:
             Text.assemble((f"{left}{name}{right}", style), f" {headers.get(name.capitalize(), '?')}")
             for name, (left, right), style in zip(PLAYERS, BRACKETS, STYLES, strict=True)
         ]
-        self.say(Text.assemble(sides[0], "  –  ", sides[1], (f"   {self.game.variant.name}", QUIET)))
+        self.say(Text.assemble(sides[0], "  –  ", sides[1], (f"   {self.board.variant.name}", QUIET)))
 
     def show(self) -> None:
         """The position as it stands."""
@@ -152,7 +152,7 @@ class Replay:
         played = self.board.history[index]
         comment = self.game.comments.get(index + 1)
         number = f"{index + 1:>4}. "
-        return number + move_words(played, self.game.variant) + (f"  {{{comment}}}" if comment else "")
+        return number + move_words(played, self.board.variant) + (f"  {{{comment}}}" if comment else "")
 
     # ── Stepping ─────────────────────────────────────────────────────────────────────────────────
 
@@ -273,7 +273,7 @@ def replay(
             {
                 "game": game, "games": games, "headers": table.game.headers, "plies": table.plies,
                 "ply": table.ply, "position": table.board.text, "result": table.game.result, "end": table.game.end,
-                "moves": [move_words(played, table.game.variant) for played in table.board.history],
+                "moves": [move_words(played, table.board.variant) for played in table.board.history],
             }
         )  # fmt: skip
     elif ply is not None:

@@ -49,8 +49,9 @@ from vauban.games.stratego.pieces import LETTERS, PLAYERS, RANKS, TYPES
 from vauban.games.stratego.setups import Row, mirrored, parse_setup, random_setup, setup_text
 from vauban.games.stratego.switches import Rules
 from vauban.games.stratego.variants import Variant
-from vauban.notation.records import FILLED_IN, result_of, setups_of, write_game
+from vauban.notation.records import result_of, write_game
 from vauban.notation.stratego.moves import Move, looks_like_a_move, parse_move_text
+from vauban.notation.stratego.records import FILLED_IN, setups_of
 from vauban.words import capital, moves_word, sentence
 
 COMMANDS = {

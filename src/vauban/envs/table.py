@@ -157,7 +157,8 @@ class Table:
         """The game of Stratego as a `Board`, a copy."""
         if not isinstance(self.game, Stratego):
             raise ConfigurationError(f"{self.game.name!r} is not played on a Stratego board: use its text")
-        return Board.from_snapshot(self.sim.snapshot())
+        board: Board = Board.from_snapshot(self.sim.snapshot())
+        return board
 
     def render(self, mode: str | None, player: int | None = None) -> str | None:
         """What `render` answers in a mode; "human" prints the text."""

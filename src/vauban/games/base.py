@@ -1,30 +1,40 @@
-"""What a game is: its numbers, its record, its kernels; and the registry of games.
+"""The interface of a game: its numbers, its record, its kernels; and the registry of games.
 
-A game says how large a record is, gives the numbers that its rules depend on, and names the
+A game says how its records are laid out, gives the numbers that its rules depend on, and names the
 kernels that begin a game, list and play actions and judge the result. Everything that runs many
-games (`vauban.sim`), solves them or learns them needs nothing else.
+games (`vauban.sim`), solves them, learns them or shows them needs nothing else.
 
 Every record begins alike, whatever the game: word 0 is the game's number, word 1 counts plies,
-byte 0 is who is on turn, byte 1 how the game ended, byte 2 who won.
+byte 0 is who is on turn, byte 1 how the game ended, byte 2 who won, byte 3
+counts the steps within a ply: the actions that a player has made of a move that takes several.
 """
 
 from __future__ import annotations
 
 import difflib
+import importlib
+import pkgutil
+import random
+import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from vauban.errors import ConfigurationError
+from vauban import door
+from vauban.errors import ConfigurationError, InvalidMoveError
 
 NUMBER, PLIES = 0, 1
 """Words that every record begins with."""
-PLAYER, END, WINNER = 0, 1, 2
+PLAYER, END, WINNER, STEP = 0, 1, 2, 3
 """Bytes that every record begins with."""
+OWN = 4
+"""The first byte that is a game's own."""
 CHANCE = 2
 """In the byte `PLAYER`: nobody is on turn, chance decides."""
 DRAW, NOBODY = 2, 255
@@ -126,6 +136,43 @@ class Outcome:
     """What it is worth to the first player."""
 
 
+class Setups(ABC):
+    """What players place before a game begins: a row of numbers for each player."""
+
+    size: int
+    """How many numbers a setup is: a row of int8."""
+    count: int
+    """How many setups a player can choose from."""
+
+    @abstractmethod
+    def all(self) -> npt.NDArray[np.int8]:
+        """Every setup, a row each; only asked of small games."""
+
+    @abstractmethod
+    def draw(self, rng: random.Random) -> npt.NDArray[np.int8]:
+        """A setup drawn uniformly."""
+
+    @abstractmethod
+    def check(self, setups: npt.NDArray[Any]) -> None:
+        """Raise a `SetupError` that names the first row that is no setup."""
+
+    @abstractmethod
+    def parse(self, text: str) -> npt.NDArray[np.int8]:
+        """The setup that a text describes; a `SetupError` says what is wrong with it."""
+
+    @abstractmethod
+    def text(self, setup: npt.NDArray[Any]) -> str:
+        """The inverse of `parse`."""
+
+    @abstractmethod
+    def starts(self, first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+        """The starts that the two players' setups make, row by row."""
+
+    @abstractmethod
+    def of_starts(self, starts: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+        """The inverse of `starts`."""
+
+
 class Game(ABC):
     """A game with its rules settled: what a `Simulator`, a solver or a learner is made for."""
 
@@ -142,7 +189,7 @@ class Game(ABC):
     max_legal: int
     """No position has more legal actions than this."""
     start_size: int
-    setup_size: int
+    """How many numbers a start is: what a game begins from. 0 where all games begin alike."""
     hidden_size: int
     """No position hides more than this many things from a player."""
     board: tuple[int, int]
@@ -152,15 +199,37 @@ class Game(ABC):
     kernels: Kernels
     max_plies: int | None
     """The longest possible game; None if there is no limit."""
-    moves_in_a_row: int = 1
-    """How often a player can be on turn before the other one is again."""
-    bounded: bool = True
-    """Whether the rules look back a bounded number of plies. If not, records need a format with room (`plies`)."""
     has_chance: bool
     """Whether chance is ever on turn."""
     utilities: tuple[float, ...]
     """All that a game can be worth to a player, the worst first. What one player gains the other loses, so that the
     mirror image of the list is the other player's."""
+
+    # What follows has an answer that fits many games.
+    bounded: bool = True
+    """Whether the rules look back a bounded number of plies. If not, records need a format with room (`plies`)."""
+    moves_in_a_row: int = 1
+    """How often a player can be on turn before the other one is again."""
+    setups: Setups | None = None
+    """What players place before the game; None where they place nothing."""
+    moves: npt.NDArray[np.int64] | None = None
+    """By action its two squares, from and to, in the frame of the player who moves; None where actions are no moves."""
+    hidden_kinds: tuple[str, ...] = ()
+    """Names of what a hidden thing can be, by its value."""
+    rules_text: str | None = None
+    """The rules as text, where there are some to choose; `game(name, rules)` reads it."""
+    source: str = ""
+    """What names the game where its own name does not: `py:FILE.py:NAME`."""
+
+    @property
+    def setup_size(self) -> int:
+        """How many numbers a setup is; 0 where players place nothing."""
+        return 0 if self.setups is None else self.setups.size
+
+    @property
+    def drawn(self) -> bool:
+        """Whether a game can only be won, lost or drawn, and nothing else counts."""
+        return set(self.utilities) <= {-1.0, 0.0, 1.0}
 
     @abstractmethod
     def format(self, *, tracks: bool = True, plies: int | None = None) -> Format:
@@ -175,15 +244,36 @@ class Game(ABC):
     def action_text(self, player: int, action: int) -> str:
         """An action as a person would write it."""
 
-    def check_setups(self, setups: npt.NDArray[Any]) -> None:
-        """Refuse rows that are no setups of this game."""
+    def parse_action(self, player: int, text: str) -> int:
+        """The action of a player that a text means; an `InvalidMoveError` says what would be one."""
+        known = self._actions_by_text[player]
+        action = known.get(" ".join(text.split()).lower())
+        if action is None:
+            raise InvalidMoveError(f"{self.name!r} has no move {text!r}: {nearest(text, list(known), most=12)}")
+        return action
+
+    @cached_property
+    def _actions_by_text(self) -> tuple[dict[str, int], dict[str, int]]:
+        first, second = (
+            {self.action_text(player, action).lower(): action for action in range(self.action_count)}
+            for player in (0, 1)
+        )
+        return first, second
+
+    def spec(self) -> dict[str, Any]:
+        """What makes this game again, as plain data: `registry.from_spec` reads it."""
+        return {"game": self.definition(), "rules": self.rules_text}
+
+    def definition(self) -> str | dict[str, Any]:
+        """The game's name; for one that is not in the registry, the table that a file would describe it by."""
+        return self.source or self.name
+
+    def same_board(self, other: Game) -> bool:
+        """Whether a network that was made for one of the two games also fits the other."""
+        return self.name == other.name
 
     def check_starts(self, starts: npt.NDArray[Any]) -> None:
         """Refuse rows that are no starts of this game."""
-
-    def starts_from(self, first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
-        """The starts that the two players' setups make."""
-        raise ConfigurationError(f"{self.name!r} has no setups")
 
     def check_records(
         self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], format: Format
@@ -201,56 +291,150 @@ class Game(ABC):
         return Outcome(None if winner == DRAW else winner, self.ends[end], utility)
 
 
+def nearest(word: str, known: Sequence[str], most: int | None = None) -> str:
+    """A hint for a misspelt word: the nearest known one, or all of them (the first `most`)."""
+    near = difflib.get_close_matches(word, known, 1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    more = ", …" if most is not None and len(known) > most else ""
+    return "known are " + ", ".join(map(repr, known[:most])) + more
+
+
 # ── The registry ─────────────────────────────────────────────────────────────────────────────────
 
 Maker = Callable[..., Game]
+GROUP = "vauban.games"
+"""Under this entry point, installed packages offer games: modules that register them, or classes."""
+
 _makers: dict[str, Maker] = {}
-_families: list[str] = ["vauban.games.stratego.game", "vauban.games.kuhn", "vauban.games.leduc", "vauban.games.matrix"]
-
-
-_file_makers: dict[str, Maker] = {}
-
-
-def register_file(suffix: str, maker: Maker) -> None:
-    """Make a kind of file known that describes a game: `maker(path, rules=…)` is called to make it."""
-    _file_makers[suffix] = maker
+_tables: dict[str, tuple[frozenset[str], Maker]] = {}
+_loaded = False
 
 
 def register(name: str, maker: Maker) -> None:
-    """Make a game known under a name; `maker(rules=…)` is called to make it."""
+    """Make a game known under a name; `maker(rules=…)` is called to make it, and once here, to check it."""
+    check_game(maker())
     _makers[name] = maker
+
+
+def register_table(family: str, keys: Sequence[str], maker: Maker) -> None:
+    """Make known that files describe games of a family: `maker(table, rules=…)` makes one."""
+    _tables[family] = frozenset(keys), maker
 
 
 def names() -> list[str]:
     """The names of all games."""
-    _load_families()
+    _load()
     return list(_makers)
 
 
 def game(name: str | Game, rules: str | Mapping[str, Any] | None = None) -> Game:
-    """The game of this name, or that a file describes, with its default rules or the given ones (docs/rules.md)."""
+    """The game of this name, or that a file describes, with its default rules or the given ones (docs/rules.md).
+
+    name: of a registered game; a .toml file, which describes a variant; or `py:FILE.py:NAME`, a game of one's own.
+    """
     if isinstance(name, Game):
         if rules is not None:
             raise ConfigurationError(f"the game {name.name!r} is made already: give its rules when making it")
         return name
-    _load_families()
-    for suffix, maker in _file_makers.items():
-        if name.endswith(suffix):
-            return maker(name, rules=rules)
+    _load()
+    if name.startswith(door.PREFIX):
+        return _from_door(name, rules)
+    if name.endswith(".toml"):
+        return _from_file(name, rules)
     if name not in _makers:
         raise ConfigurationError(f"there is no game {name!r}: {nearest(name, list(_makers))}")
     return _makers[name](rules=rules)
 
 
-def _load_families() -> None:
-    """Import the modules that register the games we ship."""
-    import importlib
+def from_spec(spec: str | Mapping[str, Any]) -> Game:
+    """The game that `Game.spec` has described."""
+    if isinstance(spec, str):
+        return game(spec)
+    definition, rules = spec["game"], spec.get("rules")
+    return game(definition, rules) if isinstance(definition, str) else _from_table(definition, rules)
 
-    while _families:
-        importlib.import_module(_families.pop(0))
+
+def _from_table(table: Mapping[str, Any], rules: Any) -> Game:
+    """The game that a table describes, of the family whose keys it has most of."""
+    _load()
+    _, maker = max(_tables.values(), key=lambda each: len(each[0] & set(table)))
+    return maker(table, rules=rules)
 
 
-def nearest(word: str, known: Sequence[str]) -> str:
-    """A hint for a misspelt word: the nearest known one, or all of them."""
-    near = difflib.get_close_matches(word, known, 1)
-    return f"did you mean {near[0]!r}?" if near else "known are " + ", ".join(map(repr, known))
+def _from_file(path: str, rules: Any) -> Game:
+    try:
+        table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigurationError(f"{path}: cannot be read as a variant: {error}") from error
+    try:
+        return _from_table(table, rules)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from error
+
+
+def _from_door(text: str, rules: Any) -> Game:
+    made: Any = door.load(text, "a game")
+    if not isinstance(made, Game):
+        if not callable(made) or (isinstance(made, type) and not issubclass(made, Game)):
+            raise ConfigurationError(f"{text!r} is no game: make it a class that derives from vauban.games.base.Game")
+        made = made() if rules is None else made(rules=rules)
+    check_game(made)
+    found: Game = made
+    found.source = text
+    return found
+
+
+def _load() -> None:
+    """Import the families that we ship, and what installed packages offer."""
+    global _loaded
+    if _loaded:
+        return
+    _loaded = True
+    import vauban.games as room
+
+    # Families of many modules come before those of one.
+    for module in sorted(pkgutil.iter_modules(room.__path__), key=lambda each: (not each.ispkg, each.name)):
+        if module.name != "kit":  # which stands above the rooms that need this one
+            importlib.import_module(f"{room.__name__}.{module.name}")
+    for name, load in door.entry_points(GROUP).items():
+        offered = load()
+        if isinstance(offered, type) and issubclass(offered, Game):
+            register(name, offered)
+
+
+REQUIRED = {
+    "name": "what it is called",
+    "family": "which kernels and observations it shares",
+    "version": "a whole number, raised when the behaviour changes",
+    "players": "what the two players are called",
+    "action_count": "how many actions there are",
+    "max_legal": "the most actions that are legal at once",
+    "start_size": "how many numbers a start is, 0 if all games begin alike",
+    "hidden_size": "the most things that are hidden at once",
+    "board": "rows and columns, (1, 1) without a board",
+    "ends": 'names of the ends, "" first',
+    "kernels": "its rules, a Kernels",
+    "max_plies": "the longest possible game, None if there is no limit",
+    "has_chance": "whether chance is ever on turn",
+    "utilities": "all that a game can be worth to a player, the worst first",
+}
+"""What every game must say, and what it means."""
+
+
+def check_game(made: Any) -> None:
+    """Refuse what is no whole game, with a sentence that says what is missing."""
+    kind = type(made).__name__
+    if not isinstance(made, Game):
+        raise ConfigurationError(f"{kind} is no game: derive it from vauban.games.base.Game")
+    missing = [f"{name} ({meaning})" for name, meaning in REQUIRED.items() if not hasattr(made, name)]
+    if missing:
+        raise ConfigurationError(f"the game {kind} does not say: {'; '.join(missing)}")
+    worths = list(made.utilities)
+    if worths != sorted(set(worths)) or worths != sorted(0.0 - worth for worth in worths):
+        raise ConfigurationError(
+            f"the utilities of {made.name!r} are all that a game can be worth to either player, the worst first, e.g. "
+            f"(-1.0, 0.0, 1.0): what one gains the other loses. They are {made.utilities!r}"
+        )
+    if not made.ends or made.ends[0] != "":
+        raise ConfigurationError(f'the ends of {made.name!r} begin with "", for a game that goes on: {made.ends!r}')

@@ -1,4 +1,4 @@
-"""Kuhn poker: three cards, one each, one bet (GAMES.md §3)."""
+"""Kuhn poker: three cards, one each, one bet (docs/solve.md)."""
 
 from __future__ import annotations
 
@@ -95,6 +95,7 @@ class Kuhn(SmallGame):
     max_plies = LONGEST
     ends = POKER_ENDS
     cards = 3
+    hidden_kinds = ("jack", "queen", "king")
     utilities = (-2.0, -1.0, 1.0, 2.0)
     record_bytes = ACTIONS + LONGEST
     kernels = Kernels(

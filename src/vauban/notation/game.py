@@ -1,4 +1,4 @@
-"""The text of whole games (RULES.md §4.5): headers, moves, comments, result. No board is asked.
+"""The text of whole games (docs/notation.md): headers, moves, comments, result. No board is asked.
 
     [Game "stratego"]
     [Variant "micro"]
@@ -9,32 +9,55 @@
 
     1. b1b2 d3d2 2. c1b1 {slow} a3a2 3. b2xb3(L>F) 1-0
 
-`parse_games` and `game_text` keep every header and every comment, known or not. What the moves mean
-is the business of `vauban.notation.records`.
+`parse_games` and `game_text` keep every header and every comment, known or not. `vauban.notation.records` knows what
+the moves mean.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from vauban.errors import ConfigurationError, NotationError
-from vauban.games.base import nearest
-from vauban.games.stratego.variants import VARIANTS, Variant, parse_army
-from vauban.notation.stratego.moves import FORMS, looks_like_a_move
+from vauban.errors import NotationError
+from vauban.families import family_part
 from vauban.words import shortened
 
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
-"""Red has won, blue has won, a draw, not known."""
+"""The first player has won, the second has won, a draw, not known."""
+
+OLDEST = "stratego"
+"""The game of a text without the header Game."""
 
 WIDTH = 80
 """The writer breaks lines at this column."""
 
 
+class Form(NamedTuple):
+    """How the moves of a game are written."""
+
+    is_move: Callable[[str], bool]
+    """True if a text has the form of a move."""
+    example: str
+    """What a move looks like, for messages."""
+    players: tuple[str, str] | None = None
+    """The players, if they move by turns and a number stands before a pair of moves. If None, every move gets a number,
+    and a reader takes any."""
+
+
+ANY = Form(lambda text: bool(text), "a move is one word, or stands in quotes")
+"""The form of games whose family has none of its own."""
+
+
+def form_of(headers: Mapping[str, str]) -> Form:
+    """Return the form of the moves in a text with these headers."""
+    part = family_part("notation", headers.get("Game", OLDEST), "moves")
+    return ANY if part is None else part.FORM
+
+
 class WrittenMove(NamedTuple):
-    """A move as it stands in a record, and the comment after it."""
+    """A move as it stands in a text, and the comment after it."""
 
     text: str
     comment: str | None = None
@@ -47,13 +70,13 @@ class GameText:
     headers: dict[str, str] = field(default_factory=dict)
     """In the order in which they stand; unknown ones too."""
     moves: list[WrittenMove] = field(default_factory=list)
-    """As words: which squares they name depends on the variant."""
+    """What they mean depends on the game."""
     result: str | None = None
     """One of `RESULTS`, from the header or from the end of the moves; None if neither is there."""
     comment: str | None = None
     """A comment before the first move."""
     first: int | None = None
-    """Who begins, as the first move number says ("1." red, "1..." blue); None if there is none."""
+    """Who begins, as the first move number says ("1." the first player, "1..." the second); None if there is none."""
 
 
 # ── Reading ──────────────────────────────────────────────────────────────────────────────────────
@@ -61,7 +84,8 @@ class GameText:
 _HEADER = re.compile(r'\[\s*([^\s"\]]+)[ \t]*"((?:[^"\\\r\n]|\\.)*)"\s*\]')
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _NUMBER = re.compile(r"([0-9]+)(\.\.\.|\.)", re.ASCII)
-_WORD = re.compile(r"[^\s{}\[\]]+")
+_WORD = re.compile(r'"((?:[^"\\]|\\["\\])*)"|[^\s{}\[\]]+')
+_PLAIN = re.compile(r'[^\s{}\[\]"]+')
 _SPACE = re.compile(r"\s+")
 
 
@@ -113,6 +137,7 @@ def _parse_game(text: str, place: int, number: int) -> tuple[GameText, int]:
         _add_comment(game, text[place + 1 : close].strip())
         return _skip_space(text, close + 1)
 
+    form = form_of(game.headers)
     end: str | None = None
     player, due = 0, 1  # who is on turn, and the number of the next move
     while place < len(text) and end is None and text[place] != "[":
@@ -124,11 +149,11 @@ def _parse_game(text: str, place: int, number: int) -> tuple[GameText, int]:
             who = 1 if number_match[2] == "..." else 0
             if not game.moves and game.first is None:
                 game.first = player = who
-            if (number_match[1], who) != (str(due), player):
+            if form.players is not None and (number_match[1], who) != (str(due), player):
                 raise refuse(
                     place,
                     f"the move number {shortened(number_match[0])} is wrong here: "
-                    f"{due}{'...' if player else '.'} comes next ({'blue' if player else 'red'} is on turn)",
+                    f"{due}{'...' if player else '.'} comes next ({form.players[player]} is on turn)",
                 )
             place = _skip_space(text, number_match.end())
             continue
@@ -136,15 +161,16 @@ def _parse_game(text: str, place: int, number: int) -> tuple[GameText, int]:
         if word_match is None:
             raise refuse(place, f"{text[place]!r} belongs to no header and no comment")
         word = word_match[0]
+        move = word if word_match[1] is None else re.sub(r"\\(.)", r"\1", word_match[1])
         if word in RESULTS:
             end = word
-        elif looks_like_a_move(word):
-            game.moves.append(WrittenMove(word))
-            due += player
-            player = 1 - player
+        elif form.is_move(move):
+            game.moves.append(WrittenMove(move))
+            due, player = _next_number(due, player, form)
         else:
             raise refuse(
-                place, f"{shortened(word)} is no move and no result: {FORMS}, a result is one of {' '.join(RESULTS)}"
+                place,
+                f"{shortened(word)} is no move and no result: {form.example}, a result is one of {' '.join(RESULTS)}",
             )
         place = _skip_space(text, word_match.end())
     # A comment after the result still belongs to the last move.
@@ -201,18 +227,18 @@ def game_text(game: GameText) -> str:
     lines = [_header_text(name, value) for name, value in game.headers.items()]
     if not lines:
         raise NotationError('a game needs headers: at least [Variant "…"] and two setups or a [Position "…"]')
+    form = form_of(game.headers)
     words: list[str] = []
-    player = game.first or 0
-    number = 1
+    number, player = 1, game.first or 0
     for written in game.moves:
-        if not looks_like_a_move(written.text):
-            raise NotationError(f"{written.text!r} is no move: {FORMS}")
+        if not form.is_move(written.text):
+            raise NotationError(f"{written.text!r} is no move: {form.example}")
+        text = _move_word(written.text)
         numbered = player == 0 or not words
-        words.append(f"{number}{'...' if player else '.'} {written.text}" if numbered else written.text)
+        words.append(f"{number}{'...' if player else '.'} {text}" if numbered else text)
         if written.comment:
             words.append(_comment_text(written.comment))
-        number += player
-        player = 1 - player
+        number, player = _next_number(number, player, form)
     if game.comment:
         words.insert(0, _comment_text(game.comment))
     result = game.result or "*"
@@ -225,6 +251,19 @@ def game_text(game: GameText) -> str:
 def games_text(games: list[GameText]) -> str:
     """The text of several games, with an empty line between them."""
     return "\n".join(game_text(game) for game in games)
+
+
+def _next_number(number: int, player: int, form: Form) -> tuple[int, int]:
+    """The number of the next move and who makes it: always 0 where every move has a number."""
+    return (number + 1, 0) if form.players is None else (number + player, 1 - player)
+
+
+def _move_word(text: str) -> str:
+    """A move as one word: in quotes, if it could be taken for something else."""
+    if _PLAIN.fullmatch(text) and text not in RESULTS and not _NUMBER.match(text):
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _header_text(name: str, value: str) -> str:
@@ -251,70 +290,3 @@ def _broken(words: list[str]) -> list[str]:
             lines.append("")
         lines[-1] += (" " if lines[-1] else "") + word
     return lines
-
-
-# ── The variant of a game ────────────────────────────────────────────────────────────────────────
-
-
-def parse_variant_headers(headers: Mapping[str, str]) -> Variant:
-    """The variant that a game's headers name, or describe with Board and Army."""
-    if "Variant" not in headers:
-        raise NotationError('the header Variant is missing, e.g. [Variant "classic"]')
-    name = headers["Variant"]
-    shipped = VARIANTS.get(name)
-    board, army = headers.get("Board"), headers.get("Army")
-    if board is None and army is None:
-        if shipped is None:
-            raise NotationError(
-                f"there is no variant {name!r}: {nearest(name, list(VARIANTS))} "
-                "(a variant of your own needs the headers Board and Army)"
-            )
-        return shipped
-    if board is None or army is None:
-        raise NotationError(f"the variant {name!r} needs both headers, Board and Army, or none if it is a known one")
-    try:
-        described = _parse_board_header(board, name, parse_army(army))
-    except ConfigurationError as error:
-        raise NotationError(str(error)) from error
-    if shipped is None:
-        return described
-    if not _same_board(shipped, described):
-        raise NotationError(
-            f"the headers Board and Army describe another variant than {name!r}, a known one: rename it"
-        )
-    return shipped
-
-
-def variant_headers(variant: Variant) -> dict[str, str]:
-    """The headers that describe a variant; the inverse of `parse_variant_headers`.
-
-    Its limits are not among them: they are part of the rules.
-    """
-    shipped = VARIANTS.get(variant.name)
-    if shipped is not None:
-        if not _same_board(shipped, variant):
-            raise NotationError(
-                f"there is another variant with the name {variant.name!r}: rename yours before writing games"
-            )
-        return {"Variant": variant.name}
-    lakes = "".join(f" {variant.square_name(lake)}" for lake in variant.lakes)
-    board = f"{variant.rows} x {variant.columns}; {f'lakes{lakes}; ' if lakes else ''}setup rows {variant.setup_rows}"
-    return {"Variant": variant.name, "Board": board, "Army": variant.army_text}
-
-
-_BOARD = re.compile(r"(\d{1,3}) ?[x×] ?(\d{1,3}); ?(?:lakes((?: [a-z][0-9]+)*); ?)?setup rows (\d{1,3})", re.ASCII)
-
-
-def _parse_board_header(text: str, name: str, army: tuple[int, ...]) -> Variant:
-    match = _BOARD.fullmatch(text)
-    if match is None:
-        raise NotationError(f"the Board {text!r} is not written 'rows x columns; lakes c4 f4 …; setup rows n'")
-    bare = Variant(name, int(match[1]), int(match[2]), (), int(match[4]), army)
-    lakes = tuple(sorted({bare.square(lake) for lake in (match[3] or "").split()}))
-    return Variant(name, bare.rows, bare.columns, lakes, bare.setup_rows, army)
-
-
-def _same_board(one: Variant, other: Variant) -> bool:
-    return (one.rows, one.columns, one.lakes, one.setup_rows, one.army) == (
-        other.rows, other.columns, other.lakes, other.setup_rows, other.army,
-    )  # fmt: skip

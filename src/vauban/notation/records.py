@@ -1,50 +1,37 @@
-"""Records of games: texts (RULES.md §4.5) that a board has replayed, and boards written as texts.
+"""Records of games: texts that a board has replayed, and boards written as texts, for any game (docs/notation.md).
 
     [game] = read_games(text)
     game.board.outcome(), game.headers["Red"], game.comments
     write_game(game.board, game.headers, game.comments)    # the text again
 
-A record is refused where it contradicts the board: a battle that is none, types that are others, a
-result that the moves do not lead to.
+A family with texts of its own has them in `vauban.notation.<family>.records`; every other game is written with the
+headers Game (what makes it again), the setups or the Seed that it began from, and its actions as text. A record is
+refused where it contradicts the board, a result that the moves do not lead to for example.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-
-from vauban.board.stratego import Board
+from vauban.board import Board
 from vauban.errors import NotationError, VaubanError
-from vauban.games.base import Outcome, nearest
-from vauban.games.stratego.pieces import HIDDEN_LETTER, LETTERS, PLAYERS, TYPES
-from vauban.games.stratego.setups import check_army, setup_text
-from vauban.games.stratego.switches import Rules, parse_rules
-from vauban.games.stratego.variants import Variant
-from vauban.notation.game import GameText, WrittenMove, game_text, parse_games, parse_variant_headers, variant_headers
-from vauban.notation.stratego.moves import MoveText, move_text, parse_move_text
-from vauban.notation.stratego.position import Position, parse_position, position_text
+from vauban.families import family_part
+from vauban.games import base
+from vauban.games.base import Game, Outcome, nearest
+from vauban.notation.game import OLDEST, GameText, WrittenMove, game_text, parse_games
 
-RESULTS_OF_END: dict[str, tuple[str, ...]] = {
-    "flag": ("1-0", "0-1"),
-    "no_moves": ("1-0", "0-1"),
-    "both_immobile": ("1/2-1/2",),
-    "total_limit": ("1/2-1/2",),
-    "battleless_limit": ("1/2-1/2",),
+ENDS_UNSEEN: dict[str, tuple[str, ...]] = {
     "resigned": ("1-0", "0-1"),
     "agreed": ("1/2-1/2",),
     "time": ("1-0", "0-1", "1/2-1/2"),
     "illegal": ("1-0", "0-1"),
     "unfinished": ("*",),
 }
-"""Every value of the header End, and the results that go with it."""
+"""Ends that no board shows, so that the record is believed, and the results that go with them."""
 
-UNSEEN_ENDS = ("resigned", "agreed", "time", "illegal", "unfinished")
-"""Ends that no board shows: the record is believed."""
-
-FILLED_IN = ("Game", "Variant", "Board", "Army", "Rules", "RedSetup", "BlueSetup", "Position", "Result", "End")
-"""Headers that the writer takes from the board."""
+DECIDED = ("1-0", "0-1", "1/2-1/2")
 
 
 @dataclass
@@ -53,28 +40,30 @@ class RecordedGame:
 
     headers: dict[str, str]
     """As they stand in the record, unknown ones too."""
-    variant: Variant
-    rules: Rules
-    board: Board | None
-    """The game at its end, with all moves in its history; None if some pieces are not known (U), so that nothing can
-    be judged."""
-    moves: list[MoveText]
+    game: Game
+    """What was played, by which rules."""
+    board: Any
+    """The `Board` at the end of the game, with all moves in its history; None if the beginning is not known, so that
+    nothing can be judged."""
+    moves: list[Any]
     """The moves of the record, as they are written."""
     comments: dict[int, str]
     """By the number of moves made on the board: 1 is the comment after the first move, 0 the one before it."""
     result: str
     """"1-0", "0-1", "1/2-1/2" or "*"."""
     end: str | None
-    """How it ended, one of `RESULTS_OF_END`; None if nothing is known of it."""
+    """How it ended, as in the header End; None if nothing is known of it."""
 
     @property
     def outcome(self) -> Outcome | None:
         """The result as one value, also of a game that was resigned, agreed or lost by time; None if there is none."""
-        worth = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0}
-        if self.result not in worth:
+        if self.result not in DECIDED:
             return None
-        utility = worth[self.result]
-        return Outcome({1.0: 0, -1.0: 1}.get(utility), self.end or "unfinished", utility)
+        shown = None if self.board is None else self.board.outcome()
+        if shown is not None:
+            return Outcome(shown.winner, self.end or shown.end, shown.utility)
+        winner = {"1-0": 0, "0-1": 1}.get(self.result)
+        return Outcome(winner, self.end or "unfinished", {0: 1.0, 1: -1.0}.get(winner, 0.0))  # type: ignore[arg-type]
 
 
 # ── Reading ──────────────────────────────────────────────────────────────────────────────────────
@@ -93,114 +82,75 @@ def read_games(text: str) -> list[RecordedGame]:
 
 def replay(game: GameText) -> RecordedGame:
     """Replay one game."""
-    headers = game.headers
-    family = headers.get("Game", "stratego")
-    if family != "stratego":
-        raise NotationError(f"the Game is {family!r}, and this reader knows 'stratego' only")
-    variant = parse_variant_headers(headers)
-    rules = parse_rules(headers.get("Rules"), variant)
-    setups, position = _beginning(headers, variant)
-    hidden = position.is_view if position is not None else any(HIDDEN_LETTER in setup.upper() for setup in setups)
-    board: Board | None = None
-    if hidden:
-        for setup, side in zip(setups, PLAYERS, strict=False):
-            _check_secret_setup(setup, side, variant)
-    elif position is None:
-        board = Board.from_setups(setups[0], setups[1], variant, rules)
-    else:
-        board = Board.from_position(position, variant, rules)
-
-    before = len(position.moves) if position is not None else 0
-    first = ((position.turn if position is not None else 0) + before) % 2
-    if game.first not in (None, first):
-        raise NotationError(
-            f"{PLAYERS[first]} begins, so the first move number is {'1...' if first else '1.'}, "
-            f"not {'1...' if game.first else '1.'}"
-        )
-    moves = []
-    comments = {} if game.comment is None else {before: game.comment}
-    for index, written in enumerate(game.moves):
+    name = game.headers.get("Game", OLDEST)
+    part = family_part("notation", name, "records")
+    if part is not None:
+        found: RecordedGame = part.replay(game)
+        return found
+    board = _begin(name, game.headers)
+    comments = {} if game.comment is None else {0: game.comment}
+    for number, written in enumerate(game.moves, 1):
         try:
-            moves.append(parse_move_text(written.text, variant))
-            if board is not None:
-                board.push(written.text)
+            board.push(written.text)
         except VaubanError as error:
-            raise NotationError(f"move {_number(index, first)} {written.text}: {error}") from error
+            raise NotationError(f"move {number}. {written.text}: {error}") from error
         if written.comment is not None:
-            comments[before + index + 1] = written.comment
-    outcome = None if board is None else board.outcome()
-    result, end = _settle(game.result, headers.get("End"), outcome, judged=board is not None)
-    return RecordedGame(dict(headers), variant, rules, board, moves, comments, result, end)
+            comments[number] = written.comment
+    result, end = settle(game.result, game.headers.get("End"), board.outcome(), _results_of_end(board.game))
+    moves = [written.text for written in game.moves]
+    return RecordedGame(dict(game.headers), board.game, board, moves, comments, result, end)
 
 
-def _beginning(headers: Mapping[str, str], variant: Variant) -> tuple[tuple[str, ...], Position | None]:
-    """The two setups, or the position, that a game begins from."""
-    setups = tuple(headers[name] for name in ("RedSetup", "BlueSetup") if name in headers)
+def _begin(name: str, headers: Mapping[str, str]) -> Any:
+    """The board of a record before its first move."""
+    game = base.game(name)
+    if family_part("notation", game.family, "records") is not None:
+        raise NotationError(f'a game of {game.name!r} is written with the header [Game "{game.family}"]')
     if "Position" in headers:
-        if setups:
-            raise NotationError("a game begins from a Position or from two setups, and this one has both")
-        position = parse_position(headers["Position"])
-        if (position.rows, position.columns, position.lakes) != (variant.rows, variant.columns, variant.lakes):
-            raise NotationError(
-                f"the Position has not the board of {variant.name!r}: {variant.rows} × {variant.columns} with its lakes"
-            )
-        return (), position
-    if len(setups) != 2:
-        missing = [name for name in ("RedSetup", "BlueSetup") if name not in headers]
-        raise NotationError(
-            f"the header {' and '.join(missing)} is missing: a game begins from two setups or a Position"
-        )
-    return setups, None
+        return Board.from_position(headers["Position"], game, seed=_parse_seed(headers))
+    if "Seed" not in headers:
+        raise NotationError("the header Seed is missing: how the game began is not known without it")
+    return Board(game, seed=_parse_seed(headers))
 
 
-def _check_secret_setup(text: str, side: str, variant: Variant) -> None:
-    """Refuse a setup with U that no army of the variant can have."""
-    rows = text.split("/")
-    if len(rows) != variant.setup_rows or any(len(row) != variant.columns for row in rows):
-        raise NotationError(
-            f"{side}'s setup {text!r} has not {variant.setup_rows} rows of {variant.columns} squares, separated by '/'"
-        )
-    letters = text.upper().replace("/", "").replace(".", "")
-    strange = [letter for letter in letters if letter not in LETTERS + HIDDEN_LETTER]
-    if strange:
-        raise NotationError(
-            f"{strange[0]!r} in {side}'s setup {text!r} is no piece: the letters are {LETTERS}, "
-            f"{HIDDEN_LETTER} for a piece that is not known, '.' for an empty square"
-        )
-    for kind, letter in enumerate(LETTERS):
-        if letters.count(letter) > variant.army[kind]:
-            raise NotationError(
-                f"{side}'s setup {text!r} has {letters.count(letter)} × {TYPES[kind]}, "
-                f"and the army of {variant.name!r} has {variant.army[kind]}"
-            )
-    if len(letters) > variant.pieces:
-        raise NotationError(
-            f"{side}'s setup {text!r} has {len(letters)} pieces, and {variant.name!r} has {variant.pieces}"
-        )
+def _parse_seed(headers: Mapping[str, str]) -> int | None:
+    text = headers.get("Seed")
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit()) or int(text) >= 2**64:
+        raise NotationError(f"the Seed {text!r} is no whole number from 0 to 2**64 - 1")
+    return int(text)
 
 
-def _number(index: int, first: int) -> str:
-    """The move number of a record's move, e.g. "3." or "3..."."""
-    turn = index + first
-    return f"{turn // 2 + 1}{'...' if turn % 2 else '.'}"
+def _results_of_end(game: Game) -> dict[str, tuple[str, ...]]:
+    """Every value of the header End, and the results that may go with it."""
+    return dict.fromkeys(game.ends[1:], DECIDED) | ENDS_UNSEEN
 
 
-def _settle(
-    result: str | None, end: str | None, outcome: Outcome | None, judged: bool = True
+def settle(
+    result: str | None,
+    end: str | None,
+    outcome: Outcome | None,
+    results_of_end: Mapping[str, tuple[str, ...]],
+    judged: bool = True,
 ) -> tuple[str, str | None]:
-    """The result and the end, from what is written and what the board shows; refuses a contradiction (§4.5)."""
+    """Return the result and the end, from what is written and what the board shows; refuse a contradiction.
+
+    results_of_end: every End that the game knows, and the results that go with it.
+    judged: False where no board could be played, so that the record is believed.
+    """
     if end is not None:
-        if end not in RESULTS_OF_END:
-            raise NotationError(f"there is no End {end!r}: {nearest(end, list(RESULTS_OF_END))}")
-        if result is not None and result not in RESULTS_OF_END[end]:
+        if end not in results_of_end:
+            raise NotationError(f"there is no End {end!r}: {nearest(end, list(results_of_end))}")
+        if result is not None and result not in results_of_end[end]:
             raise NotationError(
-                f"the Result {result!r} does not go with the End {end!r}, but {' or '.join(RESULTS_OF_END[end])}"
+                f"the Result {result!r} does not go with the End {end!r}, but {' or '.join(results_of_end[end])}"
             )
-    if end in UNSEEN_ENDS or not judged:
-        if result is None and end is not None and end != "unfinished" and len(RESULTS_OF_END[end]) > 1:
+    if end in ENDS_UNSEEN or not judged:
+        if result is None and end is not None and end != "unfinished" and len(results_of_end[end]) > 1:
             raise NotationError(f"the End is {end!r}, and no Result says who won")
         if result is None:
-            result = "*" if end is None else RESULTS_OF_END[end][0]
+            result = "*" if end is None else results_of_end[end][0]
         return result, end or ("unfinished" if result == "*" else None)
     if outcome is None:
         if end is not None:
@@ -208,7 +158,7 @@ def _settle(
         if result not in (None, "*"):
             raise NotationError(
                 f"the Result is {result!r}, and on the board the game is not over after the last move: "
-                f"an End must say why ({', '.join(UNSEEN_ENDS[:-1])})"
+                f"an End must say why ({', '.join(end for end in ENDS_UNSEEN if end != 'unfinished')})"
             )
         return "*", "unfinished"
     shown = result_of(outcome)
@@ -219,7 +169,7 @@ def _settle(
 
 
 def result_of(outcome: Outcome) -> str:
-    """An outcome as a result: "1-0", "0-1" or "1/2-1/2"."""
+    """Return an outcome as a result: "1-0", "0-1" or "1/2-1/2"."""
     return "1/2-1/2" if outcome.winner is None else ("1-0", "0-1")[outcome.winner]
 
 
@@ -229,52 +179,42 @@ def result_of(outcome: Outcome) -> str:
 def write_game(
     board: Board, headers: Mapping[str, str] | None = None, comments: Mapping[int, str] | None = None
 ) -> str:
-    """A board's whole game as a record; `read_games` reads it back.
+    """Write a board's whole game as a record; `read_games` reads it back.
 
-    Headers such as Red, Blue and Date are yours; those of `FILLED_IN` come from the board. Result and
-    End are yours where the board cannot show them: `{"Result": "1-0", "End": "resigned"}`.
+    Headers such as the players' names and Date are yours; those that tell the game and how it began come from the
+    board. Result and End are yours where the board cannot show them: `{"Result": "1-0", "End": "resigned"}`.
     Comments are by the number of moves made, 0 for the one before the first.
     """
+    part = family_part("notation", board.game.family, "records")
+    if part is not None:
+        text: str = part.write_game(board, headers, comments)
+        return text
     given = dict(headers or {})
+    remarks = comments_of(board, comments)
+    result, end = settle(given.get("Result"), given.get("End"), board.outcome(), _results_of_end(board.game))
+    beginning = _beginning(board)
+    filled = {"Game": beginning.pop("Game")}
+    taken = {"Result", "End", "Seed", "Position", *filled}
+    filled |= {name: value for name, value in given.items() if name not in taken}
+    filled |= beginning | {"Result": result, "End": end or "unfinished"}
+    moves = [WrittenMove(played.text, remarks.get(number)) for number, played in enumerate(board.history, 1)]
+    return game_text(GameText(filled, moves, result, remarks.get(0)))
+
+
+def _beginning(board: Board) -> dict[str, str]:
+    """The headers that make a board's game begin again."""
+    headers = {"Game": board.game.name}
+    if not board.drawn:
+        headers["Position"] = board.start_text
+    if board.game.has_chance or board.drawn:
+        headers["Seed"] = str(board.seed)
+    return headers
+
+
+def comments_of(board: Board, comments: Mapping[int, str] | None) -> dict[int, str]:
+    """Return the comments, once each of them belongs to a move of the board."""
     remarks = dict(comments or {})
     for place in remarks:
         if not 0 <= place <= len(board.history):
             raise NotationError(f"there is a comment after move {place}, and the game has {len(board.history)} moves")
-    result, end = _settle(given.get("Result"), given.get("End"), board.outcome())
-    start = board.start_position()
-    filled = {"Game": "stratego", **variant_headers(board.variant), "Rules": board.rules.text}
-    filled |= {name: value for name, value in given.items() if name not in FILLED_IN}
-    setups = setups_of(start, board.variant)
-    if setups is None:
-        filled["Position"] = position_text(start)
-    else:
-        filled["RedSetup"], filled["BlueSetup"] = setups
-    filled["Result"] = result
-    filled["End"] = end or "unfinished"
-    moves = []
-    for number, played in enumerate(board.history, 1):
-        battle = played.battle
-        shown = None if battle is None else (battle.attacker, battle.defender, battle.result)
-        text = move_text(MoveText(played.move, battle is not None, shown), board.variant)
-        moves.append(WrittenMove(text, remarks.get(number)))
-    return game_text(GameText(filled, moves, result, remarks.get(0), start.turn))
-
-
-def setups_of(start: Position, variant: Variant) -> tuple[str, str] | None:
-    """The setup texts of red and blue, if a position is an ordinary start of the variant; else None."""
-    history = (start.turn, start.plies, start.battleless, start.trails, start.chases, start.moves)
-    if history != (0, 0, 0, ((), ()), ((0, None), (0, None)), ()):
-        return None
-    room = variant.setup_rows * variant.columns
-    rows = np.zeros((2, room), np.int8)
-    for piece in start.pieces:
-        own = piece.square if piece.player == 0 else variant.squares - 1 - piece.square
-        if own >= room or piece.kind is None or piece.moved or piece.revealed:
-            return None
-        rows[piece.player, own] = 1 + piece.kind
-    try:
-        for row in rows:
-            check_army(row, variant)
-    except VaubanError:
-        return None
-    return setup_text(rows[0], variant), setup_text(rows[1], variant)
+    return remarks

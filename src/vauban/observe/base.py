@@ -8,6 +8,8 @@ wants, in its layout and type, on its device.
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -63,12 +65,14 @@ class Observation:
     """Kernel (game, viewer, lane, lanes, codes): write the codes; `lanes` workers share the work."""
     levels: Callable[..., Any]
     """Kernel (game, viewer, lane, lanes, levels): write the levels (channel, code) that are not 1, 1, 1."""
-    needs_tracking: bool
+    needs_tracking: bool = False
     """Whether the record must keep what observations need (`Simulator(…, tracks=True)`)."""
+    version: int = 1
+    """Raised when its channels change: a network plays with the version that it was trained on."""
 
 
 _observations: dict[tuple[str, str], Observation] = {}
-_modules = ["vauban.observe.ataraxos", "vauban.observe.deepnash", "vauban.observe.small"]
+_loaded = False
 
 
 def register(observation: Observation) -> None:
@@ -91,8 +95,11 @@ def find(game: Game, name: str) -> Observation:
 
 
 def _load() -> None:
-    """Import the modules that register the observations we ship."""
-    import importlib
+    """Import the modules of this room, which register their observations."""
+    global _loaded
+    if not _loaded:
+        _loaded = True
+        import vauban.observe as room
 
-    while _modules:
-        importlib.import_module(_modules.pop(0))
+        for module in pkgutil.iter_modules(room.__path__):
+            importlib.import_module(f"{room.__name__}.{module.name}")

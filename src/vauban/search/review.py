@@ -28,9 +28,9 @@ from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.nets.belief import BeliefNetwork, Left, marginals, uniform_chances
 from vauban.nets.dtypes import working_copy
 from vauban.nets.store import Model
-from vauban.notation.records import setups_of
 from vauban.notation.stratego.moves import Move, MoveText, move_text
 from vauban.notation.stratego.position import position_text
+from vauban.notation.stratego.records import setups_of
 from vauban.search.analysis import Analysis
 from vauban.search.moments import SMALLEST_SHARE, Moment, critical_positions, find_moments, located
 from vauban.search.opinion import ask, look

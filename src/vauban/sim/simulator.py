@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vauban.errors import ConfigurationError, IllegalActionError, RecordError, SetupError
-from vauban.games.base import END, NUMBER, PLAYER, PLIES, Format, Game, Outcome
+from vauban.games.base import END, NUMBER, PLAYER, PLIES, STEP, Format, Game, Outcome, Setups
 from vauban.games.base import game as find_game
 from vauban.observe import base as observations
 from vauban.sim.arrays import OBSERVED_AS, Array, NumpyArrays, as_numpy
@@ -180,6 +180,11 @@ class Simulator:
     def plies(self) -> Array:
         """How many plies each game has (int64; a view of the records)."""
         return self.store.words[:, PLIES]
+
+    @property
+    def steps(self) -> Array:
+        """How many actions of the present ply each game has had, where a move takes several (uint8; a view)."""
+        return self.store.bytes[:, STEP]
 
     @property
     def numbers(self) -> Array:
@@ -446,7 +451,7 @@ class Simulator:
                 raise ConfigurationError(
                     f"a pool of setups has rows of {self.game.setup_size} numbers, not {tuple(pool.shape)}"
                 )
-            self.game.check_setups(pool)
+            _setups_of(self.game).check(pool)
         first, second = (self._arrays.copy(self._arrays.take(pool.astype(np.int8))) for pool in pair)
         return first, second
 
@@ -458,8 +463,8 @@ class Simulator:
                 "the first player's and the second's"
             )
         for each in pair:
-            self.game.check_setups(each)
-        return self.game.starts_from(pair[0], pair[1])
+            _setups_of(self.game).check(each)
+        return _setups_of(self.game).starts(pair[0], pair[1])
 
     def _output(self, out: Array | None, shape: tuple[int, ...], kind: str) -> Array:
         if out is None:
@@ -489,6 +494,12 @@ class Simulator:
             f"game {row}: {what} is not legal for {self.game.players[player]} at ply {ply}; "
             "legal_mask and legal_actions say what is"
         )
+
+
+def _setups_of(game: Game) -> Setups:
+    if game.setups is None:
+        raise ConfigurationError(f"{game.name!r} has no setups: leave them out")
+    return game.setups
 
 
 def _find_arrays(name: str, device: Any) -> Any:

@@ -8,7 +8,7 @@ from vauban.games.stratego.pieces import RANKS
 from vauban.games.stratego.variants import FILES
 
 if TYPE_CHECKING:
-    from vauban.board.stratego.board import Look
+    from vauban.board.stratego.look import Look
 
 PALETTE = {
     "land": "#e9e1c8", "line": "#b9ad8b", "lake": "#8fb7cf", "ink": "#3a3528",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vauban.board.stratego.board import Look
+from vauban.board.stratego.look import Look
 from vauban.games.stratego.pieces import FLAG, PLAYERS, SCOUT
 from vauban.games.stratego.setups import Row, can_move_first
 from vauban.games.stratego.switches import Rules

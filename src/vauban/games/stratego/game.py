@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from vauban.errors import ConfigurationError, RecordError
-from vauban.games.base import Format, Game, Kernels, Shape, register, register_file
+from vauban.games.base import Format, Game, Kernels, Shape, register, register_table
 from vauban.games.stratego import layout, records
 from vauban.games.stratego import rules as kernels
-from vauban.games.stratego import setups as setups_module
 from vauban.games.stratego.hidden import assign, conceal, hidden_count, hidden_values
-from vauban.games.stratego.pieces import PLAYERS
+from vauban.games.stratego.pieces import PLAYERS, TYPES
+from vauban.games.stratego.setups import StrategoSetups, check_starts
 from vauban.games.stratego.switches import Rules, parse_rules
-from vauban.games.stratego.variants import VARIANTS, Variant, find_variant
+from vauban.games.stratego.variants import TABLE_KEYS, VARIANTS, Variant, find_variant, variant_from, variant_table
 
 USUAL_HISTORY = 256
 """A record keeps so many moves, and more where the rules look back further. Observations look 40 moves back."""
@@ -50,6 +50,8 @@ class Stratego(Game):
     utilities = (-1.0, 0.0, 1.0)
     players = PLAYERS
     ends = ENDS
+    hidden_kinds = TYPES
+    setups: StrategoSetups
     kernels = KERNELS
 
     def __init__(
@@ -63,7 +65,8 @@ class Stratego(Game):
         self.action_count = v.squares * (v.rows + v.columns - 2)
         self.max_legal = 4 * (v.squares - len(v.lakes))
         self.start_size = v.squares
-        self.setup_size = v.setup_rows * v.columns
+        self.setups = StrategoSetups(v)
+        self.rules_text = self.rules.text
         self.hidden_size = v.squares - len(v.lakes)
         limits = (self.rules.battleless_limit, self.rules.total_limit)
         self.bounded = self.rules.chase == "off" or limits != (None, None)
@@ -118,15 +121,18 @@ class Stratego(Game):
         numbers[layout.ROW :] = np.arange(v.squares) // v.columns
         return numbers
 
-    def check_setups(self, setups: npt.NDArray[Any]) -> None:
-        setups_module.check_setups(setups, self.variant)
+    @cached_property
+    def moves(self) -> npt.NDArray[np.int64]:  # type: ignore[override]
+        return np.array([self.decode(0, action) for action in range(self.action_count)], np.int64)
+
+    def definition(self) -> str | dict[str, Any]:
+        return self.name if VARIANTS.get(self.name) == self.variant else variant_table(self.variant)
+
+    def same_board(self, other: Game) -> bool:
+        return isinstance(other, Stratego) and self.variant.place == other.variant.place
 
     def check_starts(self, starts: npt.NDArray[Any]) -> None:
-        setups_module.check_starts(starts, self.variant)
-
-    def starts_from(self, first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
-        pairs = zip(first, second, strict=True)
-        return np.stack([setups_module.start_from_setups(red, blue, self.variant) for red, blue in pairs])
+        check_starts(starts, self.variant)
 
     def check_records(
         self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], format: Format
@@ -182,4 +188,4 @@ def _words(squares: list[int]) -> npt.NDArray[np.int64]:
 
 for _name in VARIANTS:
     register(_name, partial(Stratego, _name))
-register_file(".toml", Stratego)
+register_table("stratego", TABLE_KEYS, lambda table, rules=None: Stratego(variant_from(table), rules))

@@ -1,7 +1,7 @@
-"""Setups: as text (RULES.md §4.3), as rows of numbers, at random, and what is wrong with one.
+"""Setups: as text (docs/setups.md), as rows of numbers, at random, and what is wrong with one.
 
-A setup's row has a number for each square of the owner's setup rows, his back row first and each
-row from his own left: 0 for nothing, 1 + type for a piece. A start's row has one for each square of
+A setup's row has a number for each square of the owner's setup rows, the back row first and each
+row from the owner's left: 0 for nothing, 1 + type for a piece. A start's row has one for each square of
 the board: 0, 1 + type for red, 13 + type for blue.
 """
 
@@ -9,15 +9,50 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from vauban.errors import SetupError
+from vauban.games.base import Setups
 from vauban.games.stratego.pieces import FLAG, LETTERS, MOVABLE_TYPES, TYPES, type_of
 from vauban.games.stratego.variants import Variant
 
 Row = npt.NDArray[np.int8]
+
+
+class StrategoSetups(Setups):
+    """The setups of a variant."""
+
+    def __init__(self, variant: Variant) -> None:
+        self.variant = variant
+        self.size = variant.setup_rows * variant.columns
+        self.count = variant.setup_count
+
+    def all(self) -> npt.NDArray[np.int8]:
+        return distinct_orders(_codes(self.variant))
+
+    def draw(self, rng: random.Random) -> Row:
+        return random_setup(self.variant, rng)
+
+    def check(self, setups: npt.NDArray[Any]) -> None:
+        check_setups(setups, self.variant)
+
+    def parse(self, text: str) -> Row:
+        return parse_setup(text, self.variant)
+
+    def text(self, setup: npt.NDArray[Any]) -> str:
+        return setup_text(setup, self.variant)
+
+    def starts(self, first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+        pairs = zip(first, second, strict=True)
+        return np.stack([start_from_setups(red, blue, self.variant) for red, blue in pairs])
+
+    def of_starts(self, starts: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+        red = starts[:, : self.size]
+        blue = starts[:, ::-1][:, : self.size]
+        return red.astype(np.int8), np.where(blue > 0, blue - len(TYPES), 0).astype(np.int8)
 
 
 def parse_setup(text: str, variant: Variant, *, whole: bool = True) -> Row:
@@ -110,10 +145,15 @@ def start_from_setups(red: npt.ArrayLike, blue: npt.ArrayLike, variant: Variant)
 
 def random_setup(variant: Variant, rng: random.Random) -> Row:
     """A setup drawn uniformly from all that the variant allows."""
-    codes = [1 + kind for kind, count in enumerate(variant.army) for _ in range(count)]
-    codes += [0] * (variant.setup_rows * variant.columns - len(codes))
+    codes = _codes(variant)
     rng.shuffle(codes)
     return np.array(codes, np.int8)
+
+
+def _codes(variant: Variant) -> list[int]:
+    """The numbers of a setup, in ascending order of types, empty squares last."""
+    codes = [1 + kind for kind, count in enumerate(variant.army) for _ in range(count)]
+    return codes + [0] * (variant.setup_rows * variant.columns - len(codes))
 
 
 def mirrored(setup: npt.ArrayLike, variant: Variant) -> Row:
@@ -145,3 +185,18 @@ def neighbours(square: int, variant: Variant) -> Iterable[int]:
         yield square - 1
     if column + 1 < variant.columns:
         yield square + 1
+
+
+def distinct_orders(codes: list[int]) -> npt.NDArray[np.int8]:
+    """All different orders of some numbers, in ascending order."""
+    row = sorted(codes)
+    orders = [row.copy()]
+    while True:
+        # The next greater order: raise the last number that can be raised, and put what follows it in order.
+        at = next((place for place in range(len(row) - 2, -1, -1) if row[place] < row[place + 1]), None)
+        if at is None:
+            return np.array(orders, np.int8)
+        by = next(place for place in range(len(row) - 1, at, -1) if row[place] > row[at])
+        row[at], row[by] = row[by], row[at]
+        row[at + 1 :] = reversed(row[at + 1 :])
+        orders.append(row.copy())

@@ -1,4 +1,4 @@
-"""Variants as data: boards, lakes, armies, limits (RULES.md §2), and how to write one's own.
+"""Variants as data: boards, lakes, armies, limits (docs/rules.md), and how to write one's own.
 
 A variant of your own is a `Variant`, or a TOML file:
 
@@ -91,6 +91,11 @@ class Variant:
 
     def _refuse(self, why: str) -> None:
         raise ConfigurationError(f"variant {self.name!r}: {why}")
+
+    @property
+    def place(self) -> tuple[int, int, tuple[int, ...], int]:
+        """The board and its setup rows, whatever is played on it."""
+        return self.rows, self.columns, self.lakes, self.setup_rows
 
     @property
     def squares(self) -> int:
@@ -186,10 +191,9 @@ def load_variant(path: str | Path) -> Variant:
 
 def variant_from(table: Mapping[str, Any]) -> Variant:
     """The variant that a table (such as a TOML file) describes."""
-    known = [field.name for field in fields(Variant)]
     for key in table:
-        if key not in known:
-            raise ConfigurationError(f"a variant has no entry {key!r}: {nearest(key, known)}")
+        if key not in TABLE_KEYS:
+            raise ConfigurationError(f"a variant has no entry {key!r}: {nearest(key, TABLE_KEYS)}")
     for key in ("name", "rows", "columns", "setup_rows", "army"):
         if key not in table:
             raise ConfigurationError(f"a variant needs the entry {key!r}")
@@ -215,6 +219,16 @@ def variant_from(table: Mapping[str, Any]) -> Variant:
         total_limit=table.get("total_limit"),
         battleless_limit=table.get("battleless_limit"),
     )
+
+
+TABLE_KEYS = tuple(field.name for field in fields(Variant))
+"""What a table (such as a TOML file) says of a variant."""
+
+
+def variant_table(variant: Variant) -> dict[str, Any]:
+    """The table that describes a variant: the inverse of `variant_from`."""
+    lakes = [variant.square_name(lake) for lake in variant.lakes]
+    return {key: getattr(variant, key) for key in TABLE_KEYS} | {"lakes": lakes, "army": variant.army_text}
 
 
 def find_variant(name: str | Variant) -> Variant:

@@ -24,8 +24,9 @@ from vauban.errors import ConfigurationError, NotationError, VaubanError
 from vauban.games.base import Outcome, nearest
 from vauban.games.stratego.pieces import LETTERS
 from vauban.games.stratego.variants import VARIANTS
-from vauban.notation.records import RESULTS_OF_END, UNSEEN_ENDS, result_of, write_game
+from vauban.notation.records import ENDS_UNSEEN, result_of, write_game
 from vauban.notation.stratego.moves import Move
+from vauban.notation.stratego.records import RESULTS_OF_END
 from vauban.notation.stratego.strados import BLUE_LETTERS, RED_LETTERS
 
 SIZE_LIMIT = 1_000_000
@@ -517,7 +518,7 @@ def _result(game: GravonFile, outcome: Outcome | None, hypothesis: Hypothesis, t
         return shown, outcome.end
     if end is None:
         return "unknown", "unfinished"
-    if end not in UNSEEN_ENDS:
+    if end not in ENDS_UNSEEN:
         raise GravonFormatError(
             game.file,
             place,

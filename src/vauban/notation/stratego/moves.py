@@ -1,4 +1,4 @@
-"""Moves as text (RULES.md §4.1): "a4a5", "e6xe7", "e6xe7(M>C)". Pure text: no board is asked."""
+"""Moves as text (docs/notation.md): "a4a5", "e6xe7", "e6xe7(M>C)". Pure text: no board is asked."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from vauban.errors import InvalidMoveError
-from vauban.games.stratego.pieces import LETTERS
+from vauban.games.stratego.pieces import LETTERS, PLAYERS
 from vauban.games.stratego.variants import FILES
+from vauban.notation.game import Form
 from vauban.words import shortened
 
 
@@ -44,12 +45,16 @@ _SQUARE = re.compile(r"([a-z])([1-9][0-9]{0,2})", re.ASCII)
 _MOVE = re.compile(r"([a-z][0-9]+)(x?)([a-z][0-9]+)(?:\((.*)\))?", re.ASCII)
 _SHOWN = re.compile(rf"([{LETTERS}])([<>=])([{LETTERS}])")
 
-FORMS = "a move is written a4a5, a battle e6xe7 or e6xe7(M>C)"
+EXAMPLE = "a move is written a4a5, a battle e6xe7 or e6xe7(M>C)"
 
 
 def looks_like_a_move(text: str) -> bool:
     """True if a text has the form of a move on some board."""
     return _MOVE.fullmatch(text) is not None
+
+
+FORM = Form(looks_like_a_move, EXAMPLE, PLAYERS)
+"""How the moves of a game are written: by turns, a number before each pair."""
 
 
 def parse_square(name: str, grid: Grid) -> int:
@@ -76,7 +81,7 @@ def parse_move_text(text: str, variant: Grid) -> MoveText:
     """
     match = _MOVE.fullmatch(text)
     if match is None:
-        raise InvalidMoveError(f"{shortened(text)} is no move: {FORMS}")
+        raise InvalidMoveError(f"{shortened(text)} is no move: {EXAMPLE}")
     try:
         move = Move(parse_square(match[1], variant), parse_square(match[3], variant))
     except InvalidMoveError as error:

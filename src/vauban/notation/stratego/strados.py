@@ -19,9 +19,9 @@ from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import MOVABLE_TYPES, PLAYERS, TYPES
 from vauban.games.stratego.switches import Rules
 from vauban.games.stratego.variants import VARIANTS, Variant
-from vauban.notation.records import setups_of
 from vauban.notation.stratego.moves import Move
 from vauban.notation.stratego.position import PlacedPiece, Position
+from vauban.notation.stratego.records import setups_of
 
 RED_LETTERS = "CDEFGHIJKLMB"
 """One letter for each type, in the order of `TYPES`."""

@@ -24,8 +24,9 @@ from vauban.errors import ConfigurationError, InvalidMoveError, NotationError, S
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES
 from vauban.games.stratego.setups import Row, check_army, parse_setup
 from vauban.games.stratego.variants import VARIANTS, Variant
-from vauban.notation.records import RESULTS_OF_END, RecordedGame, result_of, setups_of
+from vauban.notation.records import result_of
 from vauban.notation.stratego.moves import Move, MoveText
+from vauban.notation.stratego.records import RESULTS_OF_END, RecordedGame, setups_of
 from vauban.words import shortened
 
 UCC_RULES = "ucc"
@@ -431,7 +432,7 @@ def read_log(text: str) -> RecordedGame:
             )
     moves = [MoveText(played.move, played.battle is not None, _shown(played.battle)) for played in board.history]
     headers = {"Red": names[0], "Blue": names[1]}
-    return RecordedGame(headers, board.variant, board.rules, board, moves, {}, result, end)
+    return RecordedGame(headers, board.game, board, moves, {}, result, end)
 
 
 def _shown(battle: Battle | None) -> tuple[int, int, str] | None:

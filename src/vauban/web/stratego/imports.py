@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from vauban.errors import NotationError
 from vauban.notation.formats import to_notation
 from vauban.notation.records import read_games, write_game
+from vauban.web.show import Imported
 
 LONGEST = 4_000
 """Plies of a game that can be looked back on."""
-
-
-class Imported(NamedTuple):
-    """A recorded game."""
-
-    variant: str
-    record: str
-    """The game in our notation."""
-    names: tuple[str, str]
-    """Of red and blue."""
-    games: int
-    """How many there are in the text; this is the first."""
 
 
 def imported(text: str, variants: Sequence[str]) -> Imported:
@@ -35,12 +23,12 @@ def imported(text: str, variants: Sequence[str]) -> Imported:
     game = games[0]
     if game.board is None:
         raise NotationError("some pieces of this game are not known (U), so it cannot be shown on a board")
-    if game.variant.name not in variants:
-        raise NotationError(f"the game is {game.variant.name!r}, and only these can be shown: {', '.join(variants)}")
+    if game.game.name not in variants:
+        raise NotationError(f"the game is {game.game.name!r}, and only these can be shown: {', '.join(variants)}")
     if len(game.board.history) > LONGEST:
         raise NotationError(f"the game has {len(game.board.history)} moves: more than {LONGEST} cannot be shown")
     names = (game.headers.get("Red", "Red")[:60], game.headers.get("Blue", "Blue")[:60])
     kept = {key: value for key, value in game.headers.items() if key in ("Red", "Blue", "Date")}
     if game.board.outcome() is None:
         kept |= {"Result": game.result, "End": game.end or "unfinished"}
-    return Imported(game.variant.name, write_game(game.board, kept), names, len(games))
+    return Imported(game.game.name, write_game(game.board, kept), names, len(games))

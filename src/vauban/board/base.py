@@ -1,0 +1,476 @@
+"""`Board`: one game of any kind, for people; and `View`, what one player may know of it.
+
+    >>> from vauban import Board
+    >>> board = Board("kuhn", seed=1)
+    >>> list(board.legal_moves)
+    ['pass', 'bet']
+    >>> board.push("bet")
+    Played(text='bet', player=0, action=1)
+    >>> board.pop()
+    'bet'
+
+A board plays by the same compiled rules as `Simulator`. Whose turn it is comes from the record, and chance is settled
+by the seed, as in the first game of a simulator with that seed. A family of games that offers more (pieces, squares,
+explanations) has a board of its own in `vauban.board.<family>`, and `Board(…)` makes that.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from operator import index
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from vauban.board import picture
+from vauban.errors import (
+    ConfigurationError,
+    IllegalMoveError,
+    InvalidMoveError,
+    NotationError,
+    NotYourTurnError,
+    RecordError,
+    SetupError,
+)
+from vauban.families import family_part, family_parts
+from vauban.games.base import END, PLAYER, PLIES, WINNER, Format, Game, Outcome, nearest
+from vauban.games.base import game as find_game
+from vauban.games.kernel import Record
+from vauban.sim.bodies import ATTEMPTS, settle_chance
+from vauban.sim.compile import CPU, compiled, progress
+
+if TYPE_CHECKING:
+    from vauban.sim.store import Snapshot
+
+LAYOUTS = ("planes", "squares")
+
+
+@dataclass(frozen=True)
+class Played:
+    """A move that was made."""
+
+    text: str
+    player: int
+    action: int
+
+
+class Look:
+    """What boards and views have in common: reading a record."""
+
+    history: list[Any]
+    """The moves made so far: `Played`, or what a family has in its place; each has its `player`."""
+
+    def __init__(self, game: Game, record: Record) -> None:
+        self.game = game
+        self._record = record
+
+    @property
+    def turn(self) -> int:
+        """Who is on turn: 0 or 1."""
+        return int(self._record.bytes[PLAYER])
+
+    @property
+    def plies(self) -> int:
+        """How many plies have been played."""
+        return int(self._record.words[PLIES])
+
+    @property
+    def is_over(self) -> bool:
+        """True if the game has ended."""
+        return bool(self._record.bytes[END])
+
+    def outcome(self) -> Outcome | None:
+        """Who won, how it ended and what it is worth; None while the game goes on."""
+        if not self.is_over:
+            return None
+        end, winner = int(self._record.bytes[END]), int(self._record.bytes[WINNER])
+        return self.game.outcome(end, winner, float(call(self.game, self.game.kernels.utility, self._record)))
+
+    @property
+    def legal_actions(self) -> list[int]:
+        """The legal actions of the player on turn, by number, in their order."""
+        kernels = self.game.kernels
+        count = call(self.game, kernels.legal_count, self._record)
+        return sorted(int(call(self.game, kernels.legal_action, self._record, place)) for place in range(count))
+
+    @property
+    def legal_moves(self) -> Any:
+        """The legal moves of the player on turn, as texts."""
+        return [self.game.action_text(self.turn, action) for action in self.legal_actions]
+
+    def move_text(self, move: Any) -> str:
+        """A move of the player on turn as text, from its text or from the number of its action."""
+        return self.game.action_text(self.turn, self.action_of(move))
+
+    def action_of(self, move: Any) -> int:
+        """The number of an action, from its text or from its number."""
+        if isinstance(move, str):
+            return _parse_action(self.game, self.turn, move)
+        try:
+            action = index(move)
+        except TypeError:
+            action = -1
+        if isinstance(move, bool) or not 0 <= action < self.game.action_count:
+            raise InvalidMoveError(
+                f"{move!r} is no move: give a text, or a number from 0 to {self.game.action_count - 1}"
+            )
+        return action
+
+    def observe(self, name: str | None = None, layout: str = "planes") -> Any:
+        """What the player on turn sees (of a view: what its player sees), as a tensor (`Simulator.observe`).
+
+        name: of an observation of the game; its first one if not given.
+        """
+        import torch
+
+        return torch.from_numpy(self.look_through(name, layout, self._viewer()))
+
+    def look_through(self, name: str | None, layout: str, viewer: int) -> npt.NDArray[np.float32]:
+        """What a player sees, as an array; of a view, ask for its own player."""
+        from vauban.observe import base as observations
+        from vauban.sim.cpu import CpuBatch
+
+        if layout not in LAYOUTS:
+            raise ConfigurationError(f"layout is 'planes' or 'squares', not {layout!r}")
+        found = observations.find(self.game, name or observations.names(self.game)[0])
+        rows, columns = self.game.board
+        channels = found.channels(self.game)
+        shape = (channels, rows, columns) if layout == "planes" else (rows * columns, channels)
+        out = np.empty((1, *shape), np.float32)
+        seen = self.snapshot()
+        CpuBatch(self.game, seen.format, threads=1).observe_all(seen.store, found, viewer, out, layout == "squares")
+        return np.asarray(out[0])
+
+    def _viewer(self) -> int:
+        return self.turn
+
+    def snapshot(self) -> Snapshot:
+        """The game as a record, to put into a `Simulator`."""
+        from vauban.sim.store import Snapshot, Store
+
+        record = self._record
+        parts = (record.words.view(np.int64), record.halves.view(np.int16), record.bytes)
+        return Snapshot(self.game, self.game.format(), Store(*(part[None].copy() for part in parts)))
+
+    @property
+    def text(self) -> str:
+        """The position as one line of text: the record in hexadecimal digits, unless the family writes positions."""
+        return _packed(self._record)
+
+    def __str__(self) -> str:
+        return picture.text(self)
+
+
+class View(Look):
+    """All that one player may know. It holds nothing hidden, so nothing that is computed from it can leak it."""
+
+    def __init__(self, game: Game, record: Record, player: int, history: list[Any]) -> None:
+        super().__init__(game, record)
+        self.player = player
+        self.history = history
+
+    @classmethod
+    def from_snapshot(cls, snapshot: Snapshot, row: int = 0) -> Any:
+        """One of the views that a simulator, or `snapshot`, has made; without the list of the moves before."""
+        if snapshot.viewer is None:
+            raise RecordError("these are whole games: `Simulator.views` has what a player may know of them")
+        views = board_of(snapshot.game).views
+        return views(snapshot.game, snapshot.record(row), snapshot.viewer, [])
+
+    def _viewer(self) -> int:
+        return self.player
+
+    @property
+    def legal_actions(self) -> list[int]:
+        """The player's legal actions, by number; none if the other one is on turn."""
+        return super().legal_actions if self.turn == self.player else []
+
+    def snapshot(self) -> Snapshot:
+        """The view as a record, for `Simulator.determinise`."""
+        return replace(super().snapshot(), viewer=self.player)
+
+    def __repr__(self) -> str:
+        return f"<View of {self.game.players[self.player]}, {self.game.name}, ply {self.plies}>"
+
+
+class Board(Look):
+    """One game: its position, its moves so far, and what may be played next."""
+
+    views: ClassVar[type[Any]] = View
+    """The class of its views."""
+
+    def __new__(cls, game: str | Game = "classic", *arguments: Any, **options: Any) -> Any:
+        """Make the board of the game's family."""
+        if cls is not Board:
+            return super().__new__(cls)
+        rules = arguments[0] if arguments else options.get("rules")
+        return super().__new__(board_of(find_game(game, rules)))
+
+    def __init__(
+        self,
+        game: str | Game = "classic",
+        rules: str | Mapping[str, Any] | None = None,
+        *,
+        seed: int | None = None,
+        setups: tuple[Any, Any] | None = None,
+    ) -> None:
+        """Begin a game.
+
+        game: a name ("classic", "kuhn", …), a file, or a `Game`; `rules` as `vauban.game` takes them.
+        seed: what the start and all chance depend on; drawn, and kept in `seed`, if not given.
+        setups: the two players' setups, texts or rows, each in its owner's own frame; drawn if not given.
+        """
+        found = find_game(game, rules)
+        self._take_place(found, new_record(found.format(plies=0)), seed)
+        if setups is None:
+            start = self._draw()
+        else:
+            start = self._start(found, *setups)
+            call(found, found.kernels.begin, self._record, start)
+        self._settle()
+        self.drawn = setups is None
+
+    def _draw(self) -> npt.NDArray[np.int8]:
+        """Begin from a start drawn by the seed, as the first game of a simulator does; return the start."""
+        game, start = self.game, np.zeros(self.game.start_size, np.int8)
+        for attempt in range(ATTEMPTS):
+            drawn = np.uint64(self.seed), np.uint64(0), attempt
+            call(game, game.kernels.draw_start, start, self._record.rules, *drawn)
+            call(game, game.kernels.begin, self._record, start)
+            if not self.is_over:
+                return start
+        raise SetupError(f"every setup of {game.name!r} that was drawn would be over at once: nobody could move")
+
+    def _settle(self) -> None:
+        """Let chance decide where it is on turn."""
+        if self.game.has_chance:
+            call(self.game, settle_chance, self._record, np.uint64(self.seed))
+
+    def _take_place(self, game: Game, record: Record, seed: int | None) -> None:
+        """Set everything up around a record."""
+        super().__init__(game, record)
+        self.seed = secrets.randbits(63) if seed is None else seed
+        if type(self.seed) is not int or not 0 <= self.seed < 2**64:
+            raise ConfigurationError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
+        self.history = []
+        self._records: list[Record] = []
+        self.setups: Any = None
+        """The two players' setups as rows; None if the game has none, or they are not known."""
+        self.drawn = False
+        """True if the seed alone tells how the game began."""
+
+    @staticmethod
+    def _start(game: Any, first: Any, second: Any) -> npt.NDArray[np.int8]:
+        """The start that two setups make."""
+        raise ConfigurationError(f"{game.name!r} has no setups: leave them out")
+
+    # ── Beginnings ───────────────────────────────────────────────────────────────────────────────
+
+    @classmethod
+    def from_setups(
+        cls,
+        first: Any,
+        second: Any,
+        game: Any = "classic",
+        rules: Any = None,
+        *,
+        seed: int | None = None,
+    ) -> Any:
+        """A game that begins from two setups, texts or rows, each in its owner's own view."""
+        return Board(game, rules, seed=seed, setups=(first, second))
+
+    @classmethod
+    def random(cls, game: Any = "classic", seed: int | None = None, rules: Any = None) -> Any:
+        """A game that begins at random."""
+        return board_of(find_game(game, rules))._random(find_game(game, rules), seed)
+
+    @classmethod
+    def _random(cls, game: Game, seed: int | None) -> Any:
+        return cls(game, seed=seed)
+
+    @classmethod
+    def from_snapshot(cls, snapshot: Snapshot, row: int = 0, *, seed: int | None = None) -> Any:
+        """A game that goes on from one of the records of a simulator; chance goes on by the given seed."""
+        if snapshot.viewer is not None:
+            raise RecordError("views cannot be played on: they can be shown (View.from_snapshot), or determinised")
+        if not snapshot.format.tracks:
+            raise ConfigurationError("a Board needs records with what observations need: Simulator(…, tracks=True)")
+        return board_of(snapshot.game)._from_record(snapshot.game, snapshot.record(row), seed)
+
+    @classmethod
+    def from_position(cls, position: Any, game: Any = None, rules: Any = None, *, seed: int | None = None) -> Any:
+        """A game that goes on from a position as `text` writes it; chance goes on by the given seed.
+
+        game: as for a new game. It may be left out where a family's positions show it.
+        """
+        if game is None:
+            return _family_board("from_position")(position)
+        found = find_game(game, rules)
+        board = board_of(found)
+        if "from_position" in vars(board) and board is not Board:
+            return board.from_position(position, found)
+        return cls.from_snapshot(_unpacked(position, found), seed=seed)
+
+    @classmethod
+    def from_pieces(cls, pieces: Any, game: Any = "classic", rules: Any = None, turn: int = 0) -> Any:
+        """A game that begins with pieces on squares, where a family has such."""
+        return _family_board("from_pieces", find_game(game, rules))(pieces, find_game(game, rules), turn=turn)
+
+    @classmethod
+    def _from_record(cls, game: Game, record: Record, seed: int | None = None) -> Any:
+        board = object.__new__(cls)
+        board._take_place(game, record, seed)
+        return board
+
+    # ── Moves ────────────────────────────────────────────────────────────────────────────────────
+
+    def push(self, move: Any) -> Any:
+        """Make a move, given as text or as an action's number.
+
+        Raises `InvalidMoveError` (no move at all), `NotYourTurnError` (the game is over) or `IllegalMoveError`, which
+        says what is legal. What is refused changes nothing.
+        """
+        action = self.action_of(move)
+        if self.is_over:
+            raise NotYourTurnError(f"{self.game.action_text(self.turn, action)} cannot be played: the game is over")
+        if action not in self.legal_actions:
+            text = self.game.action_text(self.turn, action)
+            legal = (f"{each} ({self.game.action_text(self.turn, each)})" for each in self.legal_actions)
+            raise IllegalMoveError(f"{text} is not legal; legal are {', '.join(legal)}")
+        played = Played(self.game.action_text(self.turn, action), self.turn, action)
+        self._records.append(self._record)
+        self._record = copy_of(self._record)
+        call(self.game, self.game.kernels.play, self._record, action)
+        self._settle()
+        self.history.append(played)
+        return played
+
+    def pop(self) -> Any:
+        """Take back the last move and return it."""
+        if not self.history:
+            raise IndexError("there is no move to take back")
+        self._record = self._records.pop()
+        return self.history.pop().text
+
+    @property
+    def actions(self) -> list[int]:
+        """The moves so far, as numbers of actions."""
+        return [played.action for played in self.history]
+
+    def played_text(self, played: Any) -> str:
+        """A move of the history as text."""
+        return str(played.text)
+
+    # ── Knowledge, copies ────────────────────────────────────────────────────────────────────────
+
+    def view(self, player: int) -> Any:
+        """What a player may know: a copy from which all that is hidden from that player has been erased."""
+        if player not in (0, 1):
+            first, second = self.game.players
+            raise ConfigurationError(f"a player is 0 ({first}) or 1 ({second}), not {player!r}")
+        record = copy_of(self._record)
+        call(self.game, self.game.kernels.conceal, record, player)
+        return self.views(self.game, record, player, self._known_history(player))
+
+    def _known_history(self, player: int) -> list[Any]:
+        """The moves that a player knows of: those of the player, since a game may keep the others' to itself."""
+        return [played for played in self.history if played.player == player]
+
+    def copy(self) -> Self:
+        """A board that goes its own way from here."""
+        board = object.__new__(type(self))
+        board.__dict__.update(self.__dict__)
+        board.history, board._records = list(self.history), list(self._records)
+        return board
+
+    @property
+    def start_text(self) -> str:
+        """The position from which this board's moves began, as `text` writes it."""
+        return _packed(self._records[0] if self._records else self._record)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal if the same game, by the same rules, stands as it does here."""
+        if not isinstance(other, Board):
+            return NotImplemented
+        return bool(self._key() == other._key())
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> Any:
+        return self.game.name, *(part.tobytes() for part in self._record)
+
+    def __getnewargs__(self) -> tuple[Game]:
+        return (self.game,)
+
+    def __repr__(self) -> str:
+        return f"<Board of {self.game.name}, ply {self.plies}>"
+
+
+def board_of(game: Game) -> type[Board]:
+    """Return the class of boards for a game: that of its family, or the one for all games."""
+    part = family_part("board", game.family)
+    return Board if part is None else part.Board
+
+
+def _family_board(name: str, game: Game | None = None) -> Any:
+    """A way to begin that not all families have: that of a game's family, or of the first one that has it."""
+    boards = [part.Board for part in family_parts("board")] if game is None else [board_of(game)]
+    for board in boards:
+        if name in vars(board) and board is not Board:
+            return getattr(board, name)
+    raise ConfigurationError("such a beginning needs a game whose family has it: name another game")
+
+
+def _unpacked(text: str, game: Game) -> Snapshot:
+    """The record that `Look.text` has written, as a snapshot."""
+    from vauban.sim.store import Snapshot
+
+    try:
+        packed = np.frombuffer(bytes.fromhex(text), np.uint8)
+    except (ValueError, TypeError) as error:
+        raise NotationError(
+            f"{text!r} is no position of {game.name!r}: it has other than hexadecimal digits"
+        ) from error
+    return Snapshot.unpack(game, packed[None], game.format(plies=0))
+
+
+def _parse_action(game: Game, player: int, text: str) -> int:
+    texts = [game.action_text(player, action) for action in range(game.action_count)]
+    if text not in texts:
+        raise InvalidMoveError(f"{text!r} is no move: {nearest(text, texts)}")
+    return texts.index(text)
+
+
+# ── Records of one game ──────────────────────────────────────────────────────────────────────────
+
+
+@cache
+def _kernel(function: Any, family_kernels: Any) -> Any:
+    return compiled(function, CPU, vars(family_kernels), TRACKS=True)
+
+
+def call(game: Game, function: Any, *arguments: Any) -> Any:
+    """Call a kernel with a record of a game; the first call may have to compile it."""
+    kernel = _kernel(function, game.kernels)
+    with progress(kernel, game.family):
+        return kernel(*arguments)
+
+
+def new_record(format: Format) -> Record:
+    """Return a record of zeros."""
+    words, halves, bytes_ = format.empty(1)
+    return Record(words[0], halves[0], bytes_[0], format.parameters)
+
+
+def _packed(record: Record) -> str:
+    return b"".join(np.ascontiguousarray(part).tobytes() for part in record[:3]).hex()
+
+
+def copy_of(record: Record) -> Record:
+    """Return a record that can be changed without changing this one."""
+    return Record(record.words.copy(), record.halves.copy(), record.bytes.copy(), record.rules)

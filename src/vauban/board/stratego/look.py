@@ -1,0 +1,339 @@
+"""Reading a position of Stratego: pieces, squares, barred moves and why; what boards and views have in common."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vauban.board import base
+from vauban.board.stratego import picture
+from vauban.board.stratego.records import list_moves, reformatted
+from vauban.errors import ConfigurationError, InvalidMoveError, VaubanError
+from vauban.games.base import Format
+from vauban.games.stratego import inspect, layout
+from vauban.games.stratego import rules as kernels
+from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.pieces import LETTERS, MOVABLE_TYPES, PLAYERS, SCOUT, TYPES
+from vauban.games.stratego.switches import Rules
+from vauban.games.stratego.variants import Variant
+from vauban.notation.stratego.moves import Move, MoveText, move_text, parse_move_text
+from vauban.notation.stratego.position import PlacedPiece, Position
+
+if TYPE_CHECKING:
+    from vauban.sim.store import Snapshot
+
+Squares = Move | tuple[int, int]
+
+FAULTS = {
+    "never": "a {kind} never moves",
+    "lake": "{target} is a lake",
+    "own": "{target} holds a piece of your own",
+    "line": "pieces move along a row or a column",
+    "one": "a {kind} moves one square",
+    "way": "a Scout cannot pass over pieces or lakes",
+}
+"""What may be wrong with a move that no rule of repetition bars."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece on the board, as whoever looks knows it."""
+
+    player: int
+    kind: int | None
+    """Its type, a place in `TYPES`; None if it is hidden from whoever looks."""
+    identity: int
+    """The square on which it started."""
+    moved: bool
+    revealed: bool
+
+    @property
+    def letter(self) -> str:
+        """Its letter: capital for red, small for blue; U or u if hidden."""
+        letter = "U" if self.kind is None else LETTERS[self.kind]
+        return letter if self.player == 0 else letter.lower()
+
+    def __str__(self) -> str:
+        return f"{PLAYERS[self.player]} {'piece' if self.kind is None else TYPES[self.kind]}"
+
+
+@dataclass(frozen=True)
+class Battle:
+    """What a battle showed."""
+
+    attacker: int
+    defender: int
+    result: str
+    """">" if the attacker won, "<" if the defender did, "=" if both fell."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A move that was made."""
+
+    move: Move
+    player: int
+    battle: Battle | None
+
+
+SIGNS = {kernels.DEFENDER_DIES: ">", kernels.ATTACKER_DIES: "<", kernels.BOTH_DIE: "="}
+"""How a battle's result is written: attacker, sign, defender."""
+
+
+@dataclass(frozen=True)
+class Barred:
+    """Why a repetition rule bars a move."""
+
+    rule: str
+    """"two_square" or "chase"."""
+    reason: str
+    """A sentence for a person."""
+    steps: tuple[Move, ...] = ()
+    """For the two-square rule: how the piece has just gone."""
+    ply: int | None = None
+    """For the chase rule: the ply after which the same position stood on the board, if it is known."""
+
+
+class LegalMoves(Sequence[Move]):
+    """The legal moves of a position, ordered by source and target."""
+
+    def __init__(self, moves: list[Move]) -> None:
+        self._moves = sorted(moves)
+        self._set = frozenset(moves)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._moves[index]
+
+    def __len__(self) -> int:
+        return len(self._moves)
+
+    def __contains__(self, move: object) -> bool:
+        return move in self._set
+
+    def __iter__(self) -> Iterator[Move]:
+        return iter(self._moves)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} legal moves>"
+
+
+class Look(base.Look):
+    """What boards and views have in common: reading a record."""
+
+    game: Stratego
+    history: list[Played]
+    """The moves made so far, all public."""
+
+    @property
+    def variant(self) -> Variant:
+        """The variant that is played."""
+        return self.game.variant
+
+    @property
+    def rules(self) -> Rules:
+        """The rules in force."""
+        return self.game.rules
+
+    @property
+    def battleless(self) -> int:
+        """How many plies have passed since the last battle."""
+        return int(self._record.words[layout.BATTLELESS])
+
+    @property
+    def quiet(self) -> int:
+        """How many plies since the last battle the record knows: so far back the chase rule can look."""
+        return int(self._record.words[layout.QUIET])
+
+    def piece_at(self, square: int | str) -> Piece | None:
+        """The piece on a square, given by number or by name ("e5"); None if there is none."""
+        square = self.variant.square(square) if isinstance(square, str) else square
+        self._check_squares(square)
+        bytes_ = self._record.bytes
+        identity = int(bytes_[layout.BYTES + square])
+        if identity == layout.NONE:
+            return None
+        code = int(bytes_[layout.BYTES + self.variant.squares + identity])
+        hidden, moved = self._set(layout.HIDDEN), self._set(layout.MOVED)
+        kind = None if code & 15 == layout.UNKNOWN else code & 15
+        return Piece(code >> 7, kind, identity, bool(moved >> square & 1), not hidden >> square & 1)
+
+    def pieces(self, player: int | None = None) -> dict[int, Piece]:
+        """All pieces on the board, or one player's, by square."""
+        found = {}
+        for square in range(self.variant.squares):
+            piece = self.piece_at(square)
+            if piece is not None and player in (None, piece.player):
+                found[square] = piece
+        return found
+
+    def barred_moves(self, rule: str) -> list[Move]:
+        """The moves that one repetition rule ("two_square" or "chase") bars, whether or not the other does too."""
+        rules = {"two_square": inspect.TWO_SQUARE_BARS, "chase": inspect.CHASE_BARS}
+        if rule not in rules:
+            raise ConfigurationError(f"the repetition rules are 'two_square' and 'chase', not {rule!r}")
+        return sorted(list_moves(self._record, rules[rule]))
+
+    def why_barred(self, move: Squares) -> Barred | None:
+        """Which repetition rule bars a geometric move of the player on turn, and why; None if none does."""
+        chosen = Move(*move)
+        self._check_squares(*chosen)
+        name = self.variant.square_name
+        text = name(chosen.source) + name(chosen.target)
+        if chosen in self.barred_moves("two_square"):
+            piece = self.piece_at(chosen.source)
+            trail = self.position().trails[self.turn][-self.rules.two_square - 1 :]
+            steps = tuple(Move(*pair) for pair in itertools.pairwise(trail))
+            gone = ", ".join(f"{name(step.source)}–{name(step.target)}" for step in steps)
+            return Barred(
+                "two_square",
+                f"two-square rule: this {TYPES[piece.kind or 0] if piece else 'piece'} has just gone {gone}; "
+                f"it may not go to {name(chosen.target)} now. Move it elsewhere, or move another piece",
+                steps=steps,
+            )
+        if chosen in self.barred_moves("chase"):
+            ply = self._same_position(chosen)
+            when = "" if ply is None else f" after ply {ply}"
+            return Barred(
+                "chase",
+                f"chasing rule: {text} would repeat the position{when} "
+                "while chasing. Chase another way, step straight back, or attack",
+                ply=ply,
+            )
+        return None
+
+    def _check_squares(self, *squares: int) -> None:
+        for square in squares:
+            if not 0 <= square < self.variant.squares:
+                raise ConfigurationError(
+                    f"{square} is no square of this board: squares go from 0 to {self.variant.squares - 1}"
+                )
+
+    def _same_position(self, move: Move) -> int | None:
+        """After which ply the pieces stood as they would after this move: which piece stands where is public."""
+        here = {square: piece.identity for square, piece in self.pieces().items()}
+        wanted = dict(here)
+        wanted[move.target] = wanted.pop(move.source)
+        for back, played in enumerate(reversed(self.history), 1):
+            if played.battle is not None:
+                return None
+            here[played.move.source] = here.pop(played.move.target)
+            if here == wanted:
+                return self.plies - back
+        return None
+
+    def fault(self, move: Move) -> str:
+        """What §1.2 of the rules says against a move, of a piece of one's own, that is not legal: one of `FAULTS`."""
+        piece, target = self.piece_at(move.source), self.piece_at(move.target)
+        assert piece is not None and piece.kind is not None
+        if piece.kind >= MOVABLE_TYPES:
+            return "never"
+        if move.target in self.variant.lakes:
+            return "lake"
+        if target is not None and target.player == piece.player:
+            return "own"
+        row, column = divmod(move.source, self.variant.columns)
+        to_row, to_column = divmod(move.target, self.variant.columns)
+        if move.source == move.target or (row != to_row and column != to_column):
+            return "line"
+        return "way" if piece.kind == SCOUT else "one"
+
+    def captured(self, player: int) -> list[int]:
+        """The types of the player's pieces that have been removed, strongest first."""
+        squares = self.variant.squares
+        kinds = self._record.bytes[layout.BYTES + squares : layout.BYTES + 2 * squares]
+        places = self._record.bytes[layout.BYTES + 2 * squares : layout.BYTES + 3 * squares]
+        dead = (places != layout.NONE) & (places >= layout.DEAD) & (kinds >> 7 == player)
+        return sorted((int(kind) & 15 for kind in kinds[dead]), reverse=True)
+
+    def position(self) -> Position:
+        """The position as it stands, without the moves that led to it."""
+        bytes_, words = self._record.bytes, self._record.words
+        pieces = tuple(
+            PlacedPiece(square, piece.player, piece.kind, piece.moved, piece.revealed)
+            for square, piece in self.pieces().items()
+        )
+        trails = []
+        chases = []
+        for player in (0, 1):
+            start = layout.TRAIL + layout.TRAIL_LENGTH * player
+            newest_first = [int(s) for s in bytes_[start : start + layout.TRAIL_LENGTH] if s != layout.NONE]
+            trails.append(tuple(reversed(newest_first)))
+            source, target = (int(s) for s in bytes_[layout.LAST + 2 * player : layout.LAST + 2 * player + 2])
+            last = None if source == layout.NONE else Move(source, target)
+            chases.append((int(words[layout.LENGTH + player]), last))
+        v = self.variant
+        return Position(
+            v.rows, v.columns, v.lakes, pieces, self.turn, self.plies, self.battleless,
+            (trails[0], trails[1]), (chases[0], chases[1]), (),
+        )  # fmt: skip
+
+    def move_text(self, move: Any) -> str:
+        """A move as text, with an x if it goes onto a piece."""
+        source, target = self.move_of(move)
+        return move_text(MoveText(Move(source, target), self.piece_at(target) is not None, None), self.variant)
+
+    @property
+    def legal_moves(self) -> LegalMoves:
+        """The legal moves of the player on turn, repetition rules included."""
+        return LegalMoves(list_moves(self._record, inspect.LEGAL_MOVES))
+
+    @property
+    def legal_actions(self) -> list[int]:
+        """The same, as numbers of actions, in their order."""
+        return sorted(self.game.encode(self.turn, *move) for move in self.legal_moves)
+
+    def parse_move(self, text: str) -> Move:
+        """The move behind a text such as "a4a5", "e6xe7" or "e6xe7(M>C)"."""
+        return parse_move_text(text, self.variant).move
+
+    def move_of(self, move: Any) -> Move:
+        """A move, from its text, from a pair of squares or from the number of an action."""
+        if isinstance(move, str):
+            return self.parse_move(move)
+        try:
+            if hasattr(move, "__index__") and not isinstance(move, bool) and 0 <= index(move) < self.game.action_count:
+                return Move(*self.game.decode(self.turn, index(move)))
+            source, target = move
+            return Move(index(source), index(target))
+        except (TypeError, ValueError) as error:
+            if isinstance(error, VaubanError):
+                raise
+            raise InvalidMoveError(
+                f"{move!r} is no move: give a text, a pair of squares or the number of an action"
+            ) from error
+
+    def action_of(self, move: Any) -> int:
+        """The number of an action, from what `move_of` takes."""
+        return self.game.encode(self.turn, *self.move_of(move))
+
+    def snapshot(self, format: Format | None = None) -> Snapshot:
+        """The game as a record, to put into a `Simulator`; in the usual format of its rules, or in a given one."""
+        from vauban.sim.store import Snapshot, Store
+
+        format = format or self.game.format(plies=self.quiet)
+        record = reformatted(self._record, self.game, format)
+        parts = (record.words.view(np.int64), record.halves.view(np.int16), record.bytes)
+        return Snapshot(self.game, format, Store(*(part[None] for part in parts)))
+
+    def __str__(self) -> str:
+        return picture.text(self)
+
+    def svg(self, size: int = 480) -> str:
+        """The position as an SVG picture."""
+        return picture.svg(self, size)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    @property
+    def _history(self) -> int:
+        return int(self._record.rules[layout.HISTORY])
+
+    def _set(self, offset: int) -> int:
+        """A set of squares of the record, as a number with a bit for each square."""
+        return int(self._record.words[offset]) | int(self._record.words[offset + 1]) << 64
