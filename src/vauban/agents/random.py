@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from vauban.agents.options import option
 from vauban.agents.stratego.compiled import Bot, CompiledAgent
-from vauban.games.base import PLAYER, PLIES
+from vauban.games.base import PLAYER, PLIES, STEP
 from vauban.games.kernel import kernel
 from vauban.games.randomness import MOVE, below
 from vauban.games.stratego.rules import legal_action, legal_count
@@ -34,7 +34,7 @@ class Options:
 def choose(game, seed, options, prior):
     """Any legal action."""
     player, ply = np.uint64(game.bytes[PLAYER]), np.int64(game.words[PLIES])
-    return legal_action(game, below(legal_count(game), seed, player, ply, MOVE, 0))
+    return legal_action(game, below(legal_count(game), seed, player, ply, game.bytes[STEP], MOVE, 0))
 
 
 def _setup(variant: Variant, player: int, rng: random.Random) -> Row:
