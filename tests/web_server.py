@@ -202,9 +202,10 @@ class Server(Talk):
         among: tuple[Level, ...] | None = None,
         sockets: int = SOCKETS,
         name: str | None = None,
+        games: tuple[str, ...] = (),
     ) -> None:
         quick = Settings(delay=0.0, watch_delay=0.0, warm_up=False)
-        self.host = Host(Shelf(shelf), among or levels(), settings or quick)
+        self.host = Host(Shelf(shelf), among or levels(), settings or quick, games)
         listener = listen("127.0.0.1", 0)
         super().__init__(listener.getsockname()[1])
         self.limits = Limits(paced, sockets=sockets)

@@ -1163,7 +1163,7 @@ def test_the_page_asks_at_once_for_all_scripts_that_it_begins_with():
     for script in needed:  # which grows on the way
         imported = re.findall(r'^import\b[^;"]*"\./(\w+\.js)"', (PAGE / "js" / script).read_text(), re.MULTILINE)
         needed += [each for each in imported if each not in needed]
-    assert {"dom.js", "pieces.js"} < set(needed)
+    assert {"dom.js", "sides.js"} < set(needed)
     assert sorted(asked) == sorted(needed)
 
 

@@ -50,7 +50,7 @@ def test_there_is_a_text_for_all_that_the_server_may_say():
 
 def test_no_text_is_left_that_nobody_says():
     """Every key of strings.js is asked for somewhere, as it stands or with its end filled in."""
-    scripts = "".join(file.read_text() for file in (PAGE / "js").glob("*.js") if file.name != "strings.js")
+    scripts = "".join(file.read_text() for file in (PAGE / "js").rglob("*.js") if file.name != "strings.js")
     said = set(re.findall(r'"([\w.-]+)"', scripts))
     begun = set(re.findall(r"`([\w.]+\.)\$\{", scripts))
     unsaid = {key for key in KNOWN if key not in said and not any(key.startswith(begin) for begin in begun)}

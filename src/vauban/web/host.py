@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from vauban.errors import VaubanError
-from vauban.games.base import game as make_rules
 from vauban.web import sight as wall
 from vauban.web.commitment import new_salt
 from vauban.web.levels import ANYBODY, Level, find_level, has_learned, learned_agents
@@ -87,7 +86,7 @@ class Host:
         self.shelf = shelf
         self.games = tuple(dict.fromkeys((*offered(), *more)))
         for name in more:
-            make_rules(name)  # refuses what is none, before anything is served
+            show_of(name)  # refuses what is no game, before anything is served
         self.levels = tuple(levels)
         if not all(any(level.plays(name) for level in self.levels) for name in self.games):
             self.levels += (ANYBODY,)

@@ -23,7 +23,7 @@ from vauban.web.host import Host, Settings
 from vauban.web.levels import levels
 from vauban.web.limits import MESSAGE_BYTES, REQUESTS, SHELF_BYTES, SOCKETS, Limits
 from vauban.web.shelf import Shelf
-from vauban.web.show import shows
+from vauban.web.show import show_of, shows
 from vauban.web.thinking import MODULES
 from vauban.work.processes import cores, prepare
 
@@ -60,7 +60,7 @@ def serve(
     names = own_names(host, name)
     listener = listen(host, port)
     prepare(MODULES)  # it takes longer than all that follows, and somebody may want to play at once
-    _warm_up()
+    _warm_up(games_too)
     port = listener.getsockname()[1]
     address = f"http://{_written(host)}:{port}/"
     others = f"http://{_own_number()}:{port}/" if host in EVERYBODY else None
@@ -104,11 +104,13 @@ def _room_for(sockets: int) -> int:
     return max(1, descriptors(sockets + REQUESTS + OWN_FILES) - REQUESTS - OWN_FILES)
 
 
-def _warm_up() -> None:
+def _warm_up(games: Sequence[str]) -> None:
     """Have the rules compiled or loaded now, so that no game waits for them while they hold up all others."""
     for show in shows():
         show.warm_up(show.offered[0])
         show.draw_setup(show.offered[0], "human", 0)
+    for name in games:
+        show_of(name).warm_up(name)
 
 
 class _Server(uvicorn.Server):

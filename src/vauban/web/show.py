@@ -5,7 +5,8 @@
     show.position(board.view(0), 0)       # what red's page draws
 
 A family has its show in `vauban.web.<family>.show`, and a script that draws it in `page/js/games/<family>.js`; both are
-found by being there. The rest of the page knows games by this interface alone.
+found by being there. A game whose family has none is shown plainly (`vauban.web.plain`). The rest of the page knows
+games by this interface alone.
 """
 
 from __future__ import annotations
@@ -105,6 +106,18 @@ class Show(ABC):
     def played_text(self, board: Any, played: Any) -> str:
         """The text of a move that was made, as `read_move` reads it."""
 
+    def choose_move(self, agent: str, seed: int, view: Any) -> str | None:
+        """An agent's move as text; None: it resigns."""
+        from vauban.agents import make_agent
+        from vauban.agents.base import close
+
+        made = make_agent(agent, seed)
+        try:
+            move = made.choose_move(view)
+        finally:
+            close(made)
+        return None if move is None else self.move_text(view, move)
+
     @abstractmethod
     def move_text(self, view: Any, move: Any) -> str:
         """The text of a move that an agent has chosen, as `read_move` reads it."""
@@ -199,12 +212,11 @@ def shows() -> tuple[Show, ...]:
 
 @cache
 def show_of(variant: str) -> Show:
-    """The show of a game; refuses one that the page cannot draw."""
+    """The show of a game: that of its family, or the one that shows any game plainly."""
+    from vauban.web.plain import PLAIN
+
     family = base.game(variant).family
-    for show in shows():
-        if show.family == family:
-            return show
-    raise TableError("variant", f"The page cannot draw {variant!r}: there is no vauban.web.{family}.")
+    return next((show for show in shows() if show.family == family), PLAIN)
 
 
 def offered() -> tuple[str, ...]:

@@ -65,15 +65,7 @@ class ChooseMove:
     view: Any
 
     def run(self, tell: Tell) -> str | None:
-        from vauban.agents import make_agent
-        from vauban.agents.base import close
-
-        agent = make_agent(self.agent, self.seed)
-        try:
-            move = agent.choose_move(self.view)
-        finally:
-            close(agent)
-        return None if move is None else show_of(self.variant).move_text(self.view, move)
+        return show_of(self.variant).choose_move(self.agent, self.seed, self.view)
 
 
 @dataclass(frozen=True)
