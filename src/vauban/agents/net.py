@@ -71,7 +71,7 @@ class ModelAgent:
         self.model = load(options.model, options.device)
 
     def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
-        from vauban.nets.setup import SetupNetwork
+        from vauban.nets.stratego.setup import SetupNetwork
 
         if self.options.setups != "own":
             return make_sampler(self.options.setups, variant)(rng)
