@@ -214,7 +214,7 @@ def test_an_agent_is_described_with_its_options() -> None:
 
 
 def test_without_a_terminal_a_game_is_printed_move_by_move(games: Path) -> None:
-    text = here("replay", str(games), "--game", "2").stdout
+    text = here("replay", str(games), "--number", "2").stdout
     [_, game] = read_games(games.read_text())
     assert game.board is not None
     lines = text.splitlines()
@@ -240,7 +240,7 @@ def test_one_position_can_be_asked_for(games: Path) -> None:
 
 @pytest.mark.parametrize(
     ("more", "words"),
-    [(["--game", "3"], "has 2 games"), (["--ply", "4000"], "no ply 4000"), (["--view", "green"], "no view 'green'")],
+    [(["--number", "3"], "has 2 games"), (["--ply", "4000"], "no ply 4000"), (["--view", "green"], "no view 'green'")],
 )
 def test_what_is_not_in_the_file_is_refused(games: Path, more: list[str], words: str) -> None:
     assert words in str(here("replay", str(games), *more).exception)
@@ -254,7 +254,7 @@ def test_a_game_that_is_cut_off_does_not_keep_the_others_from_being_shown(games:
         done = here("replay", str(cut), "--json")
         table = json.loads(done.stdout.splitlines()[-1])
         assert (done.exit_code, table["game"]) == (0, 1) and "before it can be read" in done.stderr
-        assert "cut.txt: game" in str(here("replay", str(cut), "--game", "3").exception)
+        assert "cut.txt: game" in str(here("replay", str(cut), "--number", "3").exception)
 
 
 def replayed(games: Path, typed: str) -> tuple[Replay, str]:
