@@ -17,7 +17,7 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from vauban.agents.base import RESIGNS
+from vauban.agents.base import RESIGNS, set_up
 from vauban.agents.options import make_options, split_text
 from vauban.agents.stratego.compiled import CompiledAgent
 from vauban.agents.stratego.scripted import BOTS
@@ -96,7 +96,7 @@ class Side:
         """Its setup for a game."""
         if self.agent is None:
             return make_sampler("uniform", game.variant)(rng)
-        return self.agent.choose_setup(game.variant, player, rng)
+        return set_up(self.agent, Stratego(game.variant), player, rng)
 
 
 def measure(game: Stratego, red: Side, blue: Side, games: int) -> tuple[npt.NDArray[np.int64], int, float]:

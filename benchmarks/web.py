@@ -149,8 +149,9 @@ class Load:
                 return
             if self.think:
                 await asyncio.sleep(rng.uniform(0.5, 1.5) * self.think)
+            source = rng.choice(sorted(told["legal"]))
             asked = time.perf_counter()
-            await ws.send(json.dumps({"do": "move", "move": rng.choice(told["legal"])}))
+            await ws.send(json.dumps({"do": "move", "from": source, "to": rng.choice(told["legal"][source])}))
 
 
 async def look_again(load: Load) -> list[str]:

@@ -454,10 +454,10 @@ def test_a_known_piece_that_only_moves_is_not_shown_again_in_tournament_style(vi
             const piece = {side: "blue", type: "marshal", at: "e5"};
             const battle = {attacker: "marshal", defender: "miner", result: ">"};
             return [
-                {from: "e6", to: "e5", battle, shows: true},
-                {from: "e6", to: "e5", battle: null, shows: false},
-                {from: "e9", to: "e5", battle: null, shows: true},
-                {from: "a1", to: "a2", battle: null, shows: false},
+                {from: "e6", to: "e5", battle},
+                {from: "e6", to: "e5", battle: null},
+                {from: "e9", to: "e5", battle: null},
+                {from: "a1", to: "a2", battle: null},
             ].map((last) => remembered(piece, sight(last), "tournament"));
         }"""
     )

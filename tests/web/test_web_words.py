@@ -17,28 +17,26 @@ from vauban.search.moments import BATTLES, SENTENCES
 from vauban.web import sight
 from vauban.web.app import PAGE
 from vauban.web.levels import has_learned, levels
-from vauban.web.show import offered
-from vauban.web.stratego import sight as positions
-from vauban.web.stratego.show import QUIET
+from vauban.web.offer import OFFERED
 from vauban.web.table import PACES
-from vauban.web.thinking import REASONS
+from vauban.web.thinking import QUIET, REASONS
 
 STRINGS = (PAGE / "js" / "strings.js").read_text()
 KNOWN = set(re.findall(r'^  "?([\w.-]+)"?:', STRINGS, re.MULTILINE))
-SOURCE = "".join(file.read_text() for file in Path(PAGE).parent.rglob("*.py"))
+SOURCE = "".join(file.read_text() for file in Path(PAGE).parent.glob("*.py"))
 REFUSED = set(re.findall(r'TableError\((?:[^()]|\([^()]*\))*?"([a-z_]+(?:\.[a-z_]+)*)"(?:, \w+=\w+)?\)', SOURCE))
 """Keys that are given to errors beside their codes: each is something that a player can meet."""
 
 
 def test_there_is_a_text_for_all_that_the_server_may_say():
-    wanted = {f"variant.{name}" for name in offered()} | {f"pace.{pace}" for pace in PACES}
+    wanted = {f"variant.{name}" for name in OFFERED} | {f"pace.{pace}" for pace in PACES}
     wanted |= {key for level in levels() for key in (f"level.{level.key}", f"level.{level.key}.temper")}
     wanted |= {f"answer.draw.{why}" for reasons in REASONS.values() for why in reasons} | {"answer.draw.unable"}
     wanted |= {f"setup.odd.{code}" for code in ODD}
     wanted |= {f"said.{key}" for key in SENTENCES} | {f"fought.{how}" for how in BATTLES}
     wanted |= {"end.stopped" if end == "unfinished" else f"end.{end}" for end in ENDS_SEEN}
     wanted |= {f"end.{end}.{how}" for end, (won, _, _) in ENDS.items() if won for how in ("won", "lost")}
-    wall = "".join(Path(each.__file__).read_text() for each in (sight, positions))
+    wall = Path(sight.__file__).read_text()
     codes = set(re.findall(r'"code": "(\w+)"', wall)) | set(FAULTS)
     assert {"nothing", "enemy", "way"} <= codes
     wanted |= {f"why.{code}" for code in codes | {"two_square", "chase"}}
@@ -106,7 +104,7 @@ def test_no_sentence_is_sent_in_a_game_from_the_offer_to_the_end(server):
     heard: list[str] = []
     red, blue = server.friends()
     with red, blue:
-        red.do("explain", move="a1a2")
+        red.do("explain", **{"from": "a1", "to": "a2"})
         assert red.wait_for("why")["code"] == "never"
         # Back and forth, until the two-square rule bars it.
         for ply, move in enumerate(("h3h4", "d8d7", "h4h3", "d7d8", "h3h4", "d8d7"), 1):

@@ -169,7 +169,7 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
     for opponent in config.evaluation.ladder:
         # Refuses what it cannot read or what cannot play here, now and not in an hour.
         try:
-            agent = Match(opponent, opponent, 1, played.variant, played.rules, setups=OWN).make(0)
+            agent = Match(opponent, opponent, 1, played, setups=OWN).make(0)
             if isinstance(agent, ModelAgent):
                 agent.model.check_plays(played)
         except VaubanError as error:
@@ -182,8 +182,8 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
         for opponent in config.evaluation.ladder:
             # The same setups and seeds every time: what differs between two evaluations is the model.
             match = Match(
-                lambda seed: NetAgent(options, seed), opponent, config.evaluation.games, played.variant, played.rules,
-                config.seed, setups=OWN,
+                lambda seed: NetAgent(options, seed), opponent, config.evaluation.games, played, None, config.seed,
+                setups=OWN,
             )  # fmt: skip
             # In this process and all at once: on a GPU the network answers for all games in one go.
             results = [game.result for game in play_games(match, range(match.games))]

@@ -10,21 +10,23 @@ import os
 import socket
 import threading
 import webbrowser
-from collections.abc import Sequence
 from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
 
 from vauban.errors import ConfigurationError
+from vauban.games.stratego.pieces import PLAYERS
 from vauban.web.app import is_loopback, make_app, own_names
 from vauban.web.connections import HttpConnection, SocketConnection, descriptors
 from vauban.web.host import Host, Settings
 from vauban.web.levels import levels
 from vauban.web.limits import MESSAGE_BYTES, REQUESTS, SHELF_BYTES, SOCKETS, Limits
+from vauban.web.offer import OFFERED
 from vauban.web.shelf import Shelf
-from vauban.web.show import shows
-from vauban.web.thinking import MODULES
+from vauban.web.sight import explain, sight
+from vauban.web.table import PERSON, Table, new_table
+from vauban.web.thinking import MODULES, draw_setup
 from vauban.work.processes import cores, prepare
 
 HOST, PORT = "127.0.0.1", 8300
@@ -44,18 +46,12 @@ def default_shelf() -> Path:
 
 
 def serve(
-    host: str = HOST,
-    port: int = PORT,
-    browser: bool = True,
-    shelf: Path | None = None,
-    name: str | None = None,
-    games_too: Sequence[str] = (),
+    host: str = HOST, port: int = PORT, browser: bool = True, shelf: Path | None = None, name: str | None = None
 ) -> None:
     """Serve the page until Ctrl-C; games are kept on the shelf.
 
     If the usual port is taken, another is; one that was asked for is not replaced. Port 0: any. `name` is what a
-    server that stands before this one is called: through it others come, even to one that is on loopback. `games_too`
-    are games that are offered beside the usual ones.
+    server that stands before this one is called: through it others come, even to one that is on loopback.
     """
     names = own_names(host, name)
     listener = listen(host, port)
@@ -67,7 +63,7 @@ def serve(
     settings = Settings(workers=max(1, cores()))
     limits = Limits(paced=name is not None or not is_loopback(host), sockets=_room_for(SOCKETS))
     games = Shelf(shelf or default_shelf(), SHELF_BYTES if limits.paced else None)
-    app = make_app(Host(games, levels(), settings, games_too), limits, names)
+    app = make_app(Host(games, levels(), settings), limits, names)
     server = _Server(configuration(app, limits.sockets, name is not None), address, others, browser)
     try:
         server.run(sockets=[listener])
@@ -106,9 +102,14 @@ def _room_for(sockets: int) -> int:
 
 def _warm_up() -> None:
     """Have the rules compiled or loaded now, so that no game waits for them while they hold up all others."""
-    for show in shows():
-        show.warm_up(show.offered[0])
-        show.draw_setup(show.offered[0], "human", 0)
+    table = Table.made(new_table("fives", "friend", (PERSON, PERSON)))
+    for seat in PLAYERS:
+        table.give_setup(seat, "FTLPJ")
+    table.move("red", "b1", "b2")
+    for seat in PLAYERS:
+        sight(table, seat)
+    explain(table, "blue", "b5", "b2")
+    draw_setup("human", 0, OFFERED[0])
 
 
 class _Server(uvicorn.Server):

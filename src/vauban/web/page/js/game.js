@@ -64,11 +64,12 @@ class GameScreen {
     this.seats = {};
     const hooks = {
       table: () => this.table,
+      variant: () => this.variant,
       show: () => this.#showHand(),
       ask: () => this.status.scrollIntoView({ block: "nearest" }),
       explain: (told) => this.#explain(told),
-      play: (from, to, move) => this.#play(from, to, move),
-      why: (from, to) => this.#send({ do: "explain", move: from + to }),
+      play: (from, to) => this.#play(from, to),
+      why: (from, to) => this.#send({ do: "explain", from, to }),
     };
     this.hand = new Hand(hooks, !this.hotseat);
     this.looking = null;
@@ -615,8 +616,8 @@ class GameScreen {
     }
   }
 
-  #play(from, to, move) {
-    if (this.#send({ do: "move", move })) this.board.lead(from, to);
+  #play(from, to) {
+    if (this.#send({ do: "move", from, to })) this.board.lead(from, to);
   }
 
   #cancel() {
@@ -738,8 +739,6 @@ class GameScreen {
   }
 }
 
-/** The first square from which something can be moved now; null if nothing can. */
-function firstMover({ legal, reach }) {
-  const movers = legal.length ? Object.keys(reach) : [];
-  return movers.find((at) => Object.keys(reach[at]).length) ?? null;
+function firstMover(sight) {
+  return Object.keys(sight.legal)[0] ?? null;
 }

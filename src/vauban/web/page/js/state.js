@@ -1,6 +1,7 @@
 // What a seat knows of a table: the newest sight and the moves so far; and the boards they led through.
 
 import { other, SIDES } from "./pieces.js";
+import { columnOf, rowOf } from "./squares.js";
 import { playerName } from "./words.js";
 
 export class Table {
@@ -77,12 +78,16 @@ function rewind(now, moves) {
   return [...standing].map(([at, piece]) => ({ ...piece, id: at, at, moved: false, revealed: false }));
 }
 
-function after(board, { from, to, battle, shows }) {
+/** A scout alone goes further than one square, and so is known by it. */
+const isFar = (from, to) => Math.abs(columnOf(from) - columnOf(to)) + Math.abs(rowOf(from) - rowOf(to)) > 1;
+
+function after(board, { from, to, battle }) {
+  const far = isFar(from, to);
   const next = [];
   for (const piece of board) {
     if (piece.at === from) {
       if (battle && battle.result !== ">") continue;
-      next.push({ ...piece, at: to, moved: true, revealed: piece.revealed || shows });
+      next.push({ ...piece, at: to, moved: true, revealed: piece.revealed || Boolean(battle) || far });
     } else if (piece.at === to) {
       if (battle.result === "<") next.push({ ...piece, revealed: true });
     } else {
@@ -109,6 +114,6 @@ export function remembered(piece, sight, memory) {
   if (piece.side === sight.seat || sight.phase === "over" || sight.seat === "watch") return piece.type;
   // Tournament style: what a fight (or a long run) has shown is hidden again with the next move.
   const { last } = sight;
-  const shown = last?.to === piece.at && last.shows;
+  const shown = last?.to === piece.at && (last.battle || isFar(last.from, last.to));
   return memory === "tournament" && !shown ? null : piece.type;
 }
