@@ -1,6 +1,6 @@
 """How strong and how fast the scripted bots are: each against the random mover and against itself.
 
-    python benchmarks/bots.py [--games 200] [--variant classic] [--rules strategus]
+    python benchmarks/bots.py [--games 200] [--game classic] [--rules strategus]
 
 Half of the games are played as red, half as blue, on one core, without anything but the rules and
 the bots' own answers to concealed records. Prints a table of wins, draws and losses, plies a game,
@@ -120,10 +120,10 @@ def measure(game: Stratego, red: Side, blue: Side, games: int) -> tuple[npt.NDAr
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=int, default=200)
-    parser.add_argument("--variant", default="classic")
+    parser.add_argument("--game", default="classic")
     parser.add_argument("--rules", default=None)
     arguments = parser.parse_args()
-    game = Stratego(arguments.variant, arguments.rules)
+    game = Stratego(arguments.game, arguments.rules)
     half = arguments.games // 2
     print("| bot | against | won | drawn | lost | plies | µs a ply | games/s |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")

@@ -351,7 +351,7 @@ class _Batch:
             setups = PairSetups.of(self.match, pair)
             for game, number in group:
                 try:
-                    pair_rows = [setups.row_of(self.match, number, player) for player in (0, 1)]
+                    pair_rows: list[Any] = [setups.row_of(self.match, number, player) for player in (0, 1)]
                 except Forfeit as lost:
                     self.forfeits[game] = lost
                     continue

@@ -88,7 +88,8 @@ class Settings:
     agents: tuple[str, ...]
     games: int = 100
     """Between every two who meet."""
-    game: str | Game = "classic"
+    game: str | dict[str, Any] | Game = "classic"
+    """A name, a file, what makes a game again (`Game.definition`), or a game."""
     rules: str | None = None
     setups: str | None = None
     """None: as is usual in the game."""
@@ -123,6 +124,8 @@ class Settings:
     @cached_property
     def made(self) -> Game:
         """The game with its rules."""
+        if isinstance(self.game, dict):
+            return from_spec({"game": self.game, "rules": self.rules})
         return find_game(self.game, self.rules)
 
     def table(self) -> dict[str, Any]:
@@ -131,7 +134,7 @@ class Settings:
             "agents": list(self.agents),
             "gauntlet": self.gauntlet,
             "games": self.games,
-            "game": self.made.spec(),
+            **self.made.spec(),
             "setups": _settled(settled_setups(self.made, self.setups)),
             "seed": self.seed,
             "time": self.time,
@@ -155,7 +158,7 @@ class Tournament:
         self.path = path
         setups = None if table["setups"] == NONE else table["setups"]
         self.settings = Settings(
-            tuple(table["agents"]), table["games"], from_spec(table["game"]), None, setups, table["seed"],
+            tuple(table["agents"]), table["games"], table["game"], table["rules"], setups, table["seed"],
             table["gauntlet"], table["time"], table.get("memory", MEMORY), table.get("folder"),
         )  # fmt: skip
         self._database = database
@@ -340,7 +343,7 @@ def _bring_up_to_date(database: sqlite3.Connection) -> None:
     game = Stratego(parse_variant_headers(table["variant"]), table["rules"])
     database.execute("ALTER TABLE games ADD COLUMN utility REAL")
     database.execute("DELETE FROM settings WHERE name IN ('variant', 'rules')")
-    database.execute("INSERT INTO settings VALUES ('game', ?)", (json.dumps(game.spec()),))
+    database.executemany("INSERT INTO settings VALUES (?, ?)", [(k, json.dumps(v)) for k, v in game.spec().items()])
     database.execute(f"PRAGMA user_version = {FORMAT}")
 
 

@@ -58,7 +58,7 @@ def train(
 
     It first measures a few batches and says how long it will take and what that costs. The run lives in a folder:
     its configuration, its metrics (metrics.jsonl, TensorBoard; docs/metrics.md explains every one), its checkpoint, and
-    the model, which plays: vauban match net:runs/laptop-tiny random --variant medium.
+    the model, which plays: vauban match net:runs/laptop-tiny random --game medium.
 
     Ctrl-C ends it after the iteration that is under way; it can be killed at any moment. --resume goes on, to the same
     numbers, and takes changes of the configuration too. --from begins with networks that are trained already, and
@@ -224,7 +224,7 @@ def _next_step(run: Run) -> str:
     agent, config = f"net:{run.folder / 'model'}", run.config
     rules = ["--rules", config.rules] if config.rules else []
     if isinstance(run.game, Stratego):
-        command = ["vauban", "match", agent, "random", "--variant", config.game, *rules, "--setups", "own"]
+        command = ["vauban", "match", agent, "random", "--game", config.game, *rules, "--setups", "own"]
         return f"To see it play: {shlex.join(command)}"
     return f"To see how good it is: {shlex.join(['vauban', 'exploitability', config.game, agent, *rules])}"
 
