@@ -11,6 +11,7 @@ import numpy as np
 from vauban.agents.base import Actions, Floats, Seeds
 from vauban.agents.net import ModelAgent
 from vauban.agents.options import option
+from vauban.games.base import from_spec
 from vauban.games.randomness import SEARCHED_MOVE
 
 if TYPE_CHECKING:
@@ -101,5 +102,6 @@ def _searching(options: SearchOptions, model: Model) -> Search:
     )
     search = Search.of_model(model, config, options.device)
     if options.time:
-        search.warm_up(model.game)
+        # Whatever rules it was trained by, it is usually asked to play by the game's own.
+        search.warm_up(from_spec({"game": model.game.definition()}))
     return search
