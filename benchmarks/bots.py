@@ -51,7 +51,7 @@ def choose_blue(game, seed, options, prior):
 @kernel
 def choose_any(game, seed, options, prior):
     """Any legal action."""
-    return legal_action(game, below(legal_count(game), seed, ZERO, game.words[PLIES], MOVE, 0))
+    return legal_action(game, below(legal_count(game), seed, ZERO, game.words[PLIES], 0, MOVE, 0))
 
 
 @kernel

@@ -1,7 +1,7 @@
 """How fast the whole training loop is, and where its time goes: a line of JSON.
 
-    python benchmarks/training.py paper --device cuda
-    python benchmarks/training.py paper --device cuda --set move_network.width=256 --set move_network.depth=5
+    python benchmarks/training.py ataraxos-paper --device cuda
+    python benchmarks/training.py ataraxos-paper --device cuda --set ataraxos.move_network.width=256
 
 Runs some iterations of a preset, setups and filter and everything on, and takes the median of all but the first two
 (they compile). `seconds` are those of an iteration, by part of the loop; `trained` is the share of the positions that
@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 
+from vauban.learn.ataraxos.learner import Ataraxos
 from vauban.learn.config import load_config
 from vauban.learn.run import Run
 
@@ -53,11 +54,13 @@ def measured(run: Run, lines: list[dict[str, float]]) -> dict[str, Any]:
     """What is to be told."""
     parts = {name: statistics.median(seconds(line)[name] for line in lines) for name in seconds(lines[0])}
     trained = statistics.median(line["moves.kept"] for line in lines)
-    moves = run.config.moves
+    learner = run.first
+    assert isinstance(learner, Ataraxos)
+    moves = learner.settings.moves
     told: dict[str, Any] = {
         "preset": run.config.about,
         "device": torch.cuda.get_device_name() if run.device.type == "cuda" else "cpu",
-        "parameters": sum(parameter.numel() for parameter in run.move.network.parameters()),
+        "parameters": sum(parameter.numel() for parameter in learner.move.network.parameters()),
         "games": moves.games,
         "batch": moves.batch,
         "moves_per_second": statistics.median(line["speed.moves_per_second"] for line in lines),

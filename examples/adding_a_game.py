@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vauban.games.base import CHANCE, END, NOBODY, NUMBER, PLAYER, PLIES, WINNER, Kernels, register
+from vauban.games.base import CHANCE, END, NOBODY, NUMBER, OWN, PLAYER, PLIES, STEP, WINNER, Kernels, register
 from vauban.games.kernel import ONE, ZERO, kernel
 from vauban.games.small import NONE, UNKNOWN, SmallGame, even_chance, no_setup, no_start, refuse_rules
 from vauban.observe import base as observations
@@ -16,7 +16,7 @@ from vauban.observe.base import put
 from vauban.observe.small import no_levels
 from vauban.sim.simulator import Simulator
 
-COIN, BYTES = 3, 4  # our one byte: what the coin shows
+COIN, BYTES = OWN, OWN + 1  # our one byte: what the coin shows
 HEADS, TAILS = 0, 1
 GIVE_UP, CLAIM, BELIEVE, DOUBT = 0, 1, 0, 1
 GIVEN_UP, BELIEVED, DOUBTED = 1, 2, 3  # how a game can end
@@ -26,7 +26,7 @@ GIVEN_UP, BELIEVED, DOUBTED = 1, 2, 3  # how a game can end
 def begin(game, start):
     game.words[PLIES] = ZERO
     game.bytes[PLAYER], game.bytes[COIN] = CHANCE, NONE
-    game.bytes[END], game.bytes[WINNER] = 0, NOBODY
+    game.bytes[END], game.bytes[WINNER], game.bytes[STEP] = 0, NOBODY, 0
 
 
 @kernel

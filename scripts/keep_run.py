@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from vauban.learn.metrics import read_metrics
+from vauban.learn.journal import read_metrics
 
 LINES = 80
 DIGITS = 5

@@ -25,7 +25,8 @@ from vauban.cli.main import app
 from vauban.games.base import Game, game, names
 from vauban.games.stratego import layout
 from vauban.games.stratego.game import Stratego
-from vauban.learn.metrics import COLLAPSED, MEANINGS
+from vauban.learn.ataraxos.learner import COLLAPSED
+from vauban.learn.metrics import metrics
 from vauban.learn.readme import README, readme_text
 from vauban.nets.store import read_card, shipped_models
 from vauban.observe import base as observations
@@ -325,8 +326,9 @@ METRICS = """# Metrics
 
 What a [training run](training.md) says about itself: a line of `metrics.jsonl` for each iteration, in the run's folder,
 and the same in TensorBoard (`pip install "vauban-games[train]"`, then `tensorboard --logdir runs`). A star stands for
-what varies: the name of an end, or of an agent. Lines of the belief, which is trained when moves are done, have the
-metrics `belief.*`.
+what varies: the name of an end, or of an agent. Each number is declared once, beside the code that it comes from
+(`Metric`). Lines of an algorithm that comes after the first one repeat what that one came to, and have metrics of their
+own, such as `belief.*`.
 
 {groups}
 ## What to look at
@@ -334,8 +336,9 @@ metrics `belief.*`.
 * **Is it learning?** `score.*`, if the configuration asks for evaluations (`evaluation.every`). In self-play both sides
   get better together, so nothing else here says how good the play is.
 * **Does play stay mixed?** `moves.entropy` falls as bad moves are dropped. If it falls towards 0 in a few iterations,
-  the magnet's weight (`moves.magnet_weight`) is too small; if it hardly moves, it is too large. `setups.entropy`
-  likewise, with `setups.temperature`. Below {collapsed} nats (of two moves, one is then played 99 times of 100) the run
+  the magnet's weight (`ataraxos.moves.magnet_weight`) is too small; if it hardly moves, it is too large.
+  `setups.entropy` likewise, with `ataraxos.setups.temperature`. Below {collapsed} nats (of two moves, one is then
+  played 99 times of 100) the run
   warns, once, that play has collapsed. Healthy runs of barrage have dipped to 0.55 and come out again by themselves.
 * **Are steps of a fitting size?** `moves.update_kl` and `moves.clip_rate` say how far the policy moves in an iteration.
   If they grow from one to the next, lower the learning rate.
@@ -353,21 +356,22 @@ GROUPS = (
     ("Learning to move", ("moves.",)),
     ("Learning to set up", ("setups.",)),
     ("Strength", ("score.", "score_low.", "score_high.")),
-    ("The belief", ("belief.",)),
 )
-"""Headings of the page, and the metrics below each: by name, or, with a dot at the end, by how the name begins."""
+"""Headings of the page, and the metrics below each: by name, or, with a dot at the end, by how the name begins. What is
+left has headings of its own, by the first part of the names."""
 
 
 def metrics_page() -> str:
     """docs/metrics.md."""
-    parts, left = [], dict(MEANINGS)
-    for heading, beginnings in GROUPS:
+    parts, left = [], {name: each.meaning for name, each in metrics().items()}
+    more = dict.fromkeys(name.partition(".")[0] for name in left)
+    known = [beginning.partition(".")[0] for _, beginnings in GROUPS for beginning in beginnings]
+    own = [(name.capitalize(), (f"{name}.",)) for name in more if name not in known]
+    for heading, beginnings in [*GROUPS, *own]:
         stems = tuple(each for each in beginnings if each.endswith("."))
         found = [name for name in left if name in beginnings or name.startswith(stems)]
         rows = [(f"`{name}`", left.pop(name)) for name in found]
         parts.append(f"## {heading}\n\n{table(('metric', 'meaning'), rows)}\n")
-    if left:
-        raise SystemExit(f"metrics without a heading in scripts/write_docs.py: {', '.join(left)}")
     return METRICS.format(notice=NOTICE, collapsed=COLLAPSED, groups="\n".join(parts))
 
 

@@ -73,18 +73,17 @@ ITERATIONS = 10
 BELIEF_ITERATIONS = 2
 """Of a belief, after those of the moves."""
 
+_TINY = (
+    "ataraxos.move_network.width=16", "ataraxos.setup_network.width=16", "ataraxos.moves.games=16",
+    "ataraxos.moves.batch=64", "ataraxos.setups.per_player=16", "ataraxos.setups.batch=16",
+)  # fmt: skip
 SMALL_RUNS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "kuhn": ("kuhn", ("moves.games=64", "moves.batch=128")),
-    "setups": (
-        "laptop-tiny",
-        ("move_network.width=16", "setup_network.width=16", "moves.games=16", "moves.batch=64", "setups.per_player=16",
-         "setups.batch=16"),
-    ),
+    "kuhn": ("ataraxos-kuhn", ("ataraxos.moves.games=64", "ataraxos.moves.batch=128")),
+    "setups": ("laptop", _TINY),
     "belief": (
-        "laptop-tiny",
-        ("move_network.width=16", "setup_network.width=16", "moves.games=16", "moves.batch=64", "setups.per_player=16",
-         "setups.batch=16", "belief.minutes=1e6", "belief.width=16", "belief.games=16", "belief.pool=4",
-         "belief.warmup=40", "belief.steps=5", "belief.validation=64", "belief.setups=16", "belief.strange=0.25"),
+        "laptop",
+        (*_TINY, "belief.minutes=1e6", "belief.width=16", "belief.games=16", "belief.pool=4", "belief.warmup=40",
+         "belief.steps=5", "belief.validation=64", "belief.setups=16", "belief.strange=0.25"),
     ),
 }  # fmt: skip
 """By name: the preset that a learner's line trains, and what makes it a matter of seconds."""
@@ -282,7 +281,7 @@ def _sign_learner(preset: str, changes: tuple[str, ...]) -> str:
     metrics, weights = _Hash(), _Hash()
     with _reproducible(), tempfile.TemporaryDirectory() as folder:
         run = Run.begin(config, Path(folder) / "run")
-        for _ in range(ITERATIONS + (BELIEF_ITERATIONS if config.belief.minutes else 0)):
+        for _ in range(ITERATIONS + (BELIEF_ITERATIONS if config.later_minutes() else 0)):
             assert run.goes_on()
             told = run.iterate()
             for key in sorted(told):
@@ -291,7 +290,7 @@ def _sign_learner(preset: str, changes: tuple[str, ...]) -> str:
         run.close()
         tensors = [
             tensor.detach().cpu().float().numpy().tobytes()
-            for trainee in run._trainees().values()
+            for trainee in run.trainees().values()
             for network in (trainee.network, trainee.average)
             for tensor in network.state_dict().values()
         ]

@@ -26,12 +26,12 @@ from vauban.cli.main import run as main
 from vauban.cli.train import command_text, make_evaluator, stopped_by_signals
 from vauban.cli.train_display import Display, done_line, duration, estimate_lines, line, seconds_left
 from vauban.errors import ConfigurationError, VaubanError
-from vauban.learn.ataraxos.estimate import Estimate
 from vauban.learn.ataraxos.moves import MoveConfig
+from vauban.learn.base import Estimate
 from vauban.learn.card import ROWS, belief_of, curve_of, steps_of
 from vauban.learn.commands import commands_text, settings, with_newer_settings
 from vauban.learn.config import config_table, load_config, parse_config, presets
-from vauban.learn.metrics import read_metrics
+from vauban.learn.journal import read_metrics
 from vauban.learn.origin import STARTS, note_start, read_starts
 from vauban.learn.readme import readme_text
 from vauban.learn.run import RECENT, Run
@@ -119,7 +119,7 @@ def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.Capture
     training = card["training"]
     assert (card["name"], card["about"]) == ("recruit", "Nothing much.")
     assert (training["iterations"], training["moves"]) == (2, int(last["moves"]))
-    assert training["configuration"]["moves"]["games"] == 24
+    assert training["configuration"]["ataraxos"]["moves"]["games"] == 24
     assert training["machine"] and training["commit"] and training["date"]
     assert training["curve"][-1]["score.random"] == round(last["score.random"], 5)
     [row] = card["strength"]
@@ -151,7 +151,7 @@ def test_the_card_of_a_run_from_a_model_begins_with_the_models_history(config: P
     assert after["steps"]["belief"] == before["steps"]["belief"] + 3
     assert after["commit"] == before["commit"] and after["machine"] == before["machine"]
     said = told(*train, "--set", "iterations=2", "--from", "./first", "--out", "runs/over")
-    assert "no more moves are to be learned: it has had 2 iterations of 2 (--set iterations=4 goes on)" in said
+    assert "'ataraxos' is over: it has had 2 iterations of 2 (--set iterations=4 goes on)" in said
     said = told(*train, "--set", "iterations=3", "--from", "runs/first", "--out", "runs/third")
     assert "it goes on from the networks of 'first', after iteration 2" in said, "a run knows its own history"
 
@@ -199,28 +199,28 @@ def test_a_second_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:
 def test_help_teaches_and_names_every_preset() -> None:
     text = told("train", "--help")
     assert all(name in text for name in presets())
-    for words in ("Example: vauban train laptop-tiny", "torchrun", "--resume", "docs/metrics.md"):
+    for words in ("Example: vauban train laptop", "torchrun", "--resume", "docs/metrics.md"):
         assert words in " ".join(text.split())
 
 
 def test_show_prints_a_configuration_that_can_be_read_back() -> None:
-    shown = told("train", "laptop-tiny", "--set", "moves.games=7", "--minutes", "3", "--show")
+    shown = told("train", "laptop", "--set", "ataraxos.moves.games=7", "--minutes", "3", "--show")
     config = parse_config(shown)
-    assert (config.moves.games, config.minutes) == (7, 3.0)
+    assert (config.stages["ataraxos"].moves.games, config.minutes) == (7, 3.0)
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ([], "say what to train"),
-        (["laptop-tiny", "--resume", "runs/x"], "say what to train"),
+        (["laptop", "--resume", "runs/x"], "say what to train"),
         (["--resume", "runs/x"], "there is no run in runs/x"),
         (["--resume", "runs/x", "--out", "y"], "stays in its folder"),
         (["--resume", "runs/x", "--from", "classic"], "has its own networks"),
-        (["laptop-tiny", "--from", "clasic"], "did you mean 'classic'"),
+        (["laptop", "--from", "clasic"], "did you mean 'classic'"),
         (["small.toml", "--from", "classic"], "plays classic, not 'tiny'"),
         (["small.toml", "--from", ""], "there is no model"),
-        (["laptop-tin"], "did you mean 'laptop-tiny'"),
+        (["lapto"], "did you mean 'laptop'"),
         (["small.toml", "--device", "gpu"], "auto, cpu or cuda"),
         (
             ["small.toml", "--set", "evaluation.every=1", "--set", "evaluation.ladder=['caddet']"],
@@ -281,8 +281,8 @@ def test_a_configuration_that_is_no_utf_8_is_refused(config: Path) -> None:
 
 def test_a_run_that_memory_has_no_room_for_says_which_settings_to_change(config: Path) -> None:
     """More games than any machine's addresses can count."""
-    huge = ("--device", "cpu", "--set", f"moves.games={10**13}")
-    fewer = f"--set moves.games={10**13 // 2} --set moves.slices=2"
+    huge = ("--device", "cpu", "--set", f"ataraxos.moves.games={10**13}")
+    fewer = f"--set ataraxos.moves.games={10**13 // 2} --set ataraxos.moves.slices=2"
     with pytest.raises(ConfigurationError, match=f"memory of cpu is not enough .* vauban train … {fewer}"):
         told("train", "small.toml", *huge)
     assert not Path("runs").exists()
@@ -294,8 +294,8 @@ def test_a_run_that_memory_has_no_room_for_says_which_settings_to_change(config:
 def test_a_belief_that_memory_has_no_room_for_says_which_settings_to_change(config: Path) -> None:
     """The same of the belief, when moves are done."""
     huge = ("--set", "iterations=1", "--set", "belief.minutes=1", "--set", f"belief.games={10**13}")
-    fewer = f"vauban train --resume runs/small --set belief.games={10**13 // 2}$"
-    with pytest.raises(ConfigurationError, match=f"is not enough for belief.games={10**13} and belief.pool=3.*{fewer}"):
+    fewer = f"vauban train --resume runs/small --set belief.games={10**13 // 2} --set belief.pool=1$"
+    with pytest.raises(ConfigurationError, match=f"is not enough for belief.games={10**13}, belief.pool=3: .*{fewer}"):
         told("train", "small.toml", "--device", "cpu", *huge)
 
 
@@ -306,7 +306,7 @@ def test_a_run_that_is_over_leaves_no_thread_behind(config: Path) -> None:
 
 
 def test_a_small_game_ends_with_a_command_that_measures_it(config: Path) -> None:
-    said = told("train", "kuhn", "--device", "cpu", "--set", "iterations=1", "--out", "run")
+    said = told("train", "ataraxos-kuhn", "--device", "cpu", "--set", "iterations=1", "--out", "run")
     words = "the model is in run/model. To see how good it is: vauban "
     command = next(line for line in said.splitlines() if words in line).partition(words)[2]
     assert command == "exploitability kuhn net:run/model"
@@ -315,14 +315,14 @@ def test_a_small_game_ends_with_a_command_that_measures_it(config: Path) -> None
 
 
 def test_only_stratego_is_evaluated() -> None:
-    changes = ["game=kuhn", "rules=", "setup_network=false", "evaluation.every=1"]
+    changes = ["game=kuhn", "rules=", "ataraxos.setup_network=false", "evaluation.every=1"]
     with pytest.raises(ConfigurationError, match="the arena plays Stratego, not 'kuhn'"):
         make_evaluator(parse_config(SMALL, changes), torch.device("cpu"))
 
 
 def test_the_second_evaluation_is_of_the_second_model(tmp_path: Path) -> None:
     """A model that is written anew into the same folder must not be taken for the one before."""
-    changes = ["evaluation.every=1", "evaluation.games=40", "moves.average=0", "setups.average=0"]
+    changes = ["evaluation.every=1", "evaluation.games=40", "ataraxos.moves.average=0", "ataraxos.setups.average=0"]
     config = parse_config(SMALL, changes)
     evaluate = make_evaluator(config, torch.device("cpu"))
     assert evaluate is not None
@@ -331,7 +331,7 @@ def test_the_second_evaluation_is_of_the_second_model(tmp_path: Path) -> None:
     first = evaluate(tmp_path / "run" / "model")
     assert first == evaluate(tmp_path / "run" / "model"), "the same model plays the same games"
     with torch.no_grad():
-        for parameter in run.move.average.parameters():
+        for parameter in run.first.move.average.parameters():
             parameter.mul_(-3)
     run.save_model(tmp_path / "run" / "model")
     assert first != evaluate(tmp_path / "run" / "model")
@@ -358,7 +358,9 @@ def test_opponents_that_break_down_are_not_beaten(
 
 
 def an_estimate() -> Estimate:
-    return Estimate({"setups": 0.5, "collect": 2.0, "moves": 3.0, "setup_training": 0.5}, 10_000, 11.26, 42.0)
+    return Estimate(
+        {"drawing setups": 0.5, "playing": 2.0, "learning moves": 3.0, "learning setups": 0.5}, 10_000, 11.26, 42.0
+    )
 
 
 def test_an_estimate_in_sentences(tmp_path: Path) -> None:
@@ -368,7 +370,7 @@ def test_an_estimate_in_sentences(tmp_path: Path) -> None:
     assert "10,000 moves; the GPU needs about 11.3 GB; compiling took 42 seconds" in first
     assert "30 minutes: enough for about 299 iterations, 2.99 million moves" in limit
     assert "all 42,400 iterations of the configuration: about 2.9 days from now" in whole
-    assert belief == "then 6 minutes for the belief"
+    assert belief == "then 6 minutes for the algorithm 'belief'"
     run.device = torch.device("cuda")  # nothing is done there: only the price is told
     _, limit, whole, belief = estimate_lines(run, an_estimate(), 4.0)
     assert limit.endswith("2.00 dollars at 4.00 an hour (--price)")
@@ -379,7 +381,7 @@ def test_an_estimate_in_sentences(tmp_path: Path) -> None:
 
 def test_a_run_that_has_had_its_minutes_says_what_makes_it_go_on(tmp_path: Path) -> None:
     run = Run.begin(parse_config(SMALL, ["minutes=5"]), tmp_path / "run")
-    run.seconds = 320
+    run.stages[0].seconds = 320
     assert done_line(run).endswith("it has had 5.3 minutes, and 5 are asked for (--minutes 10 goes on)")
 
 
@@ -397,7 +399,7 @@ def test_a_terminal_shows_a_display_and_a_file_gets_lines(tmp_path: Path) -> Non
     terminal = Display(run, Console(file=io.StringIO(), force_terminal=True, width=150))
     plain = Display(run, Console(file=io.StringIO(), width=150))
     with terminal.open(), plain.open():
-        while run.belief is None and run.goes_on():
+        while run.stages[1].learner is None and run.goes_on():
             last = run.iterate()
             terminal.show(last)
             plain.show(last)
@@ -405,8 +407,8 @@ def test_a_terminal_shows_a_display_and_a_file_gets_lines(tmp_path: Path) -> Non
     screen.print(terminal.render())
     shown = screen.file.getvalue()  # type: ignore[attr-defined]
     for words in (
-        "iteration 2 of 2 · 0.",
-        "of 8 min",
+        "belief · iteration 3 · 0.",
+        "of 60 min",
         "belief",
         "nats a piece",
         "fox 50.0% (25.0% to 75.0%), at 0 min",
@@ -428,16 +430,16 @@ def test_a_line_tells_how_far_how_fast_and_how_good_a_run_is(tmp_path: Path) -> 
         "speed.collect": 2500.0, "speed.moves": 2400.0, "moves.entropy": 1.25, "moves.update_kl": 0.0123,
         "memory.gigabytes": 5.62,
     }  # fmt: skip
-    run.iteration, run.seconds = 10, 60.0
+    run.first.iteration, run.stages[0].seconds = 10, 60.0
     text = line(run, told, {"score.fox": 0.5, "score_low.fox": 0.25, "score_high.fox": 0.75})
     for words in (
-        "10 of 40", "2.00 million moves", "7,654 games", "1,234 moves/s (play 2,500, learn 2,400)", "entropy 1.250",
-        "KL 0.0123", "score fox 50.0%", "5.6 GB", "1.0 min", "3 minutes left",
+        "10 of 40", "2.00 million moves", "7,654 games", "1,234 moves/s, playing 2,500, learning 2,400",
+        "entropy 1.250", "KL 0.0123", "score fox 50.0%", "5.6 GB", "1.0 min", "3 minutes left",
     ):  # fmt: skip
         assert words in text, words
     assert "(25.0% to 75.0%)" not in text, "that was another iteration's"
     assert "(25.0% to 75.0%)" in line(run, told | {"score.fox": 0.5, "score_low.fox": 0.25, "score_high.fox": 0.75})
-    run.config = parse_config(SMALL)
+    run.stages[0].iterations, run.stages[0].minutes = 0, 0.0
     assert "left" not in line(run, told)
 
 
@@ -488,12 +490,12 @@ def test_bfloat16_is_for_gpus_that_have_it(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_command_of_a_run_is_kept_as_it_can_be_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert command_text("paper", None, ["seed=2"], 1) == "vauban train paper --set seed=2"
-    assert command_text("paper", None, [], 1, Path("runs/mine")) == "vauban train paper --out runs/mine"
+    assert command_text("mine.toml", None, ["seed=2"], 1) == "vauban train mine.toml --set seed=2"
+    assert command_text("mine.toml", None, [], 1, Path("runs/mine")) == "vauban train mine.toml --out runs/mine"
     assert command_text(None, Path("runs/a b"), [], 1) == "vauban train --resume 'runs/a b'"
-    assert command_text("paper", None, [], 8) == "torchrun --nproc-per-node=8 -m vauban train paper"
+    assert command_text("mine.toml", None, [], 8) == "torchrun --nproc-per-node=8 -m vauban train mine.toml"
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "8")
-    assert command_text("paper", None, [], 16) == "torchrun --nnodes=2 --nproc-per-node=8 -m vauban train paper"
+    assert command_text("mine.toml", None, [], 16) == "torchrun --nnodes=2 --nproc-per-node=8 -m vauban train mine.toml"
 
 
 # ── Cards ────────────────────────────────────────────────────────────────────────────────────────
@@ -610,33 +612,35 @@ def test_a_card_says_what_was_changed_by_hand_between_twocommands_text() -> None
 
 
 def test_a_card_says_what_its_preset_says_no_more() -> None:
-    then = json.loads(json.dumps(config_table(load_config("laptop-tiny", ["seed=2"]))))
-    command = "vauban train laptop-tiny --out runs/mine --set seed=2"
+    then = json.loads(json.dumps(config_table(load_config("laptop", ["seed=2"]))))
+    command = "vauban train laptop --out runs/mine --set seed=2"
     assert commands_text([{"command": command, "configuration": then}]) == command
-    then["moves"]["clip"] = 0.5
-    assert commands_text([{"command": command, "configuration": then}]) == f"{command} --set moves.clip=0.5"
+    then["ataraxos"]["moves"]["clip"] = 0.5
+    assert commands_text([{"command": command, "configuration": then}]) == f"{command} --set ataraxos.moves.clip=0.5"
 
 
 def test_a_card_says_what_its_preset_has_gained_since() -> None:
     """A run that had no such setting was as the setting's default makes it."""
-    command = "vauban train h200-barrage"
-    then = json.loads(json.dumps(config_table(load_config("h200-barrage"))))
-    assert then["moves"].pop("reach") != MoveConfig().reach
-    assert commands_text([{"command": command, "configuration": then}]) == f"{command} --set moves.reach=0.0"
+    command = "vauban train ataraxos-h200-barrage"
+    then = json.loads(json.dumps(config_table(load_config("ataraxos-h200-barrage"))))
+    assert then["ataraxos"]["moves"].pop("reach") != MoveConfig().reach
+    assert commands_text([{"command": command, "configuration": then}]) == f"{command} --set ataraxos.moves.reach=0.0"
 
 
 def test_a_card_says_that_there_was_no_setup_network() -> None:
-    then = json.loads(json.dumps(config_table(load_config("h200-barrage", ["setup_network=false"]))))
-    command = "vauban train h200-barrage"
-    assert commands_text([{"command": command, "configuration": then}]) == f"{command} --set setup_network=false"
+    then = json.loads(json.dumps(config_table(load_config("ataraxos-h200-barrage", ["ataraxos.setup_network=false"]))))
+    command = "vauban train ataraxos-h200-barrage"
+    assert (
+        commands_text([{"command": command, "configuration": then}]) == f"{command} --set ataraxos.setup_network=false"
+    )
 
 
 def test_a_card_resumes_a_run_in_the_folder_where_it_begins() -> None:
-    config = json.loads(json.dumps(config_table(load_config("laptop-tiny"))))
+    config = json.loads(json.dumps(config_table(load_config("laptop"))))
     longer = {**config, "minutes": 9.0}
     for begun, folder in (
-        ("vauban train laptop-tiny", "runs/laptop-tiny"),
-        ("vauban train laptop-tiny --out runs/mine", "runs/mine"),
+        ("vauban train laptop", "runs/laptop"),
+        ("vauban train laptop --out runs/mine", "runs/mine"),
     ):
         starts = [
             {"command": begun, "configuration": config},

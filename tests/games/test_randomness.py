@@ -35,16 +35,14 @@ def test_draws_are_even_and_depend_on_everything_they_are_asked() -> None:
     draw = compiled(below, CPU)
     counts = np.zeros(7, int)
     for ply in range(7000):
-        counts[draw(7, np.uint64(5), np.uint64(9), np.int64(ply), np.int64(0), np.int64(0))] += 1
+        counts[draw(7, np.uint64(5), np.uint64(9), np.int64(ply), np.int64(0), np.int64(0), np.int64(0))] += 1
     assert abs(counts - 1000).max() < 5 * (1000 * 6 / 7) ** 0.5
-    base = [5, 9, 3, 0, 0]
+    base = [5, 9, 3, 0, 0, 0]
     seen = set()
-    for changed in range(-1, 5):
-        key = [value + (place == changed) for place, value in enumerate(base)]
-        seen.add(
-            draw(10**9, np.uint64(key[0]), np.uint64(key[1]), np.int64(key[2]), np.int64(key[3]), np.int64(key[4]))
-        )
-    assert len(seen) == 6
+    for changed in range(-1, 6):
+        seed, number, *others = (value + (place == changed) for place, value in enumerate(base))
+        seen.add(draw(10**9, np.uint64(seed), np.uint64(number), *map(np.int64, others)))
+    assert len(seen) == 7
 
 
 def test_every_purpose_has_a_number_of_its_own() -> None:

@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 from vauban.cli.main import app
 from vauban.errors import ConfigurationError
 from vauban.learn.curves import COLOURS, MANY, Against, RunMetrics, curves_svg, make_panels, read_runs
-from vauban.learn.metrics import MEANINGS, read_metrics
+from vauban.learn.journal import read_metrics
+from vauban.learn.metrics import metrics
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -254,7 +255,7 @@ def test_a_belief_is_drawn_against_its_own_steps_beside_what_it_is_compared_with
 
 def test_panels_are_explained_by_the_meanings_of_their_metrics() -> None:
     picture = drawn(RunMetrics("one", course(5)))
-    assert picture.panels["Drawn games"].findtext(f"{SVG}title") == MEANINGS["play.draws"]
+    assert picture.panels["Drawn games"].findtext(f"{SVG}title") == metrics()["play.draws"].meaning
 
 
 # ── Smoothing ────────────────────────────────────────────────────────────────────────────────────────

@@ -19,11 +19,11 @@ from vauban.games.stratego.setups import mirrored, parse_setup
 from vauban.learn.ataraxos.belief import (
     BeliefConfig,
     BeliefLearner,
-    PositionStream,
+    BeliefStage,
     mean_of_pieces,
-    observe_positions,
 )
-from vauban.learn.ataraxos.belief_run import BeliefRun, BeliefRunConfig
+from vauban.learn.ataraxos.positions import PositionStream, observe_positions
+from vauban.learn.base import Place
 from vauban.learn.trainee import Trainee
 from vauban.nets.belief import Belief, MarginalBelief, UniformBelief, hidden_pieces
 from vauban.nets.move import MoveNetwork
@@ -117,12 +117,21 @@ def one_setup(game: Stratego) -> SetupNetwork:
     return network
 
 
-def strange_run(strange: float, steps: int) -> BeliefRun:
-    config = BeliefRunConfig(
+def a_stage(game: Stratego, config: BeliefConfig, policy: PolicyNetwork, setup: SetupNetwork | None) -> BeliefStage:
+    """A belief about to be learned from games of these networks."""
+    device = torch.device("cpu")
+    stage = BeliefStage(game, config, Place(device, seed=1))
+    networks = {"move": policy} | ({"setup": setup} if setup else {})
+    stage.follow({part: Trainee(network, device) for part, network in networks.items()})
+    return stage
+
+
+def strange_run(strange: float, steps: int) -> BeliefStage:
+    config = BeliefConfig(
         depth=1, decoder_depth=1, width=32, heads=4, every=3, pool=4, warmup=200, games=32, learning_rate=3e-3,
         average=0.9, steps=steps, validation=256, setups=40, strange=strange,
     )  # fmt: skip
-    return BeliefRun(TINY, config, Eager(TINY, 0.0), one_setup(TINY), torch.device("cpu"), seed=1)
+    return a_stage(TINY, config, Eager(TINY, 0.0), one_setup(TINY))
 
 
 def test_a_share_of_the_setups_is_drawn_uniformly() -> None:
@@ -153,7 +162,7 @@ def test_a_belief_that_meets_no_strange_setups_is_not_measured_on_them() -> None
 
 def test_a_share_of_more_than_all_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="from 0 to 1, not 1.5"):
-        BeliefRunConfig(strange=1.5)
+        BeliefConfig(strange=1.5)
 
 
 def starts_of(positions: Snapshot) -> list[bytes]:
@@ -166,10 +175,10 @@ def starts_of(positions: Snapshot) -> list[bytes]:
 
 def test_a_belief_is_measured_on_other_games_than_those_it_learns_from() -> None:
     game = Stratego("barrage")  # with so many setups that no two games begin alike
-    config = BeliefRunConfig(
+    config = BeliefConfig(
         depth=1, decoder_depth=1, width=16, heads=2, games=16, pool=3, warmup=6, steps=1, validation=48
     )
-    run = BeliefRun(game, config, Eager(game, 0.0), None, torch.device("cpu"), seed=1)
+    run = a_stage(game, config, Eager(game, 0.0), None)
     learned = [*starts_of(next(run.stream)), *starts_of(next(run.stream))]
     run.iterate()
     learned += [start for positions in itertools.islice(run.stream, 20) for start in starts_of(positions)]
@@ -180,10 +189,10 @@ def test_a_belief_is_measured_on_other_games_than_those_it_learns_from() -> None
 
 
 def test_every_position_counts_the_same_in_a_measurement_however_they_are_cut_into_batches() -> None:
-    config = BeliefRunConfig(
+    config = BeliefConfig(
         depth=1, decoder_depth=1, width=16, heads=2, games=100, pool=1, warmup=30, steps=1, validation=112
     )
-    run = BeliefRun(TINY, config, Eager(TINY, 0.0), None, torch.device("cpu"), seed=1)
+    run = a_stage(TINY, config, Eager(TINY, 0.0), None)
     told = run.iterate()
     assert [len(batch) for batch in run._validation] == [100, 12]
     whole = run.learner.validate(Snapshot.join(run._validation))

@@ -15,8 +15,8 @@ from vauban.learn.run import Run
 from vauban.solve import Tree, build_tree, evaluate, tabulate, uniform
 
 MICRO = Path(__file__).parents[1] / "models" / "micro"
-"""What `vauban train micro` left on a GPU; its card says when."""
-UNDAMPED = ["moves.magnet_weight=0.0", "moves.update_weight=0.0"]
+"""What `vauban train ataraxos-micro` left on a GPU; its card says when."""
+UNDAMPED = ["ataraxos.moves.magnet_weight=0.0", "ataraxos.moves.update_weight=0.0"]
 
 
 def policy_of(agent: NetAgent) -> Any:
@@ -41,7 +41,7 @@ def trained(preset: str, folder: Path, changes: Sequence[str] = ()) -> Run:
 
 def test_damped_self_play_learns_kuhn_poker(tmp_path: Path) -> None:
     tree = build_tree("kuhn")
-    run = trained("kuhn", tmp_path / "run", ["iterations=300", "moves.average=0.98"])
+    run = trained("kuhn", tmp_path / "run", ["iterations=300", "ataraxos.moves.average=0.98"])
     assert exploitability(tree, run) < 0.1 < evaluate(tree, uniform(tree)).exploitability / 4
 
 
@@ -62,7 +62,8 @@ def test_damped_self_play_learns_stratego_on_twelve_squares(tmp_path: Path) -> N
     """Four plies of micro, with the move network that learns every board. The uniform policy's exploitability is 0.348;
     after these 60 iterations it was 0.024 to 0.030 with the seeds 1 to 4, after 80 iterations 0.022 to 0.031."""
     tree = build_tree("micro", rules="total_limit=4")
-    small = ["rules=total_limit=4", "moves.games=256", "moves.length=10", "moves.batch=256", "moves.average=0.9"]
+    moves = ("games=256", "length=10", "batch=256", "average=0.9")
+    small = ["rules=total_limit=4", *(f"ataraxos.moves.{each}" for each in moves)]
     run = trained("micro", tmp_path / "run", [*small, "iterations=60"])
     learned, none = exploitability(tree, run), evaluate(tree, uniform(tree)).exploitability
     print(f"exploitability: learned {learned:.4f}, uniform {none:.4f}")

@@ -1,4 +1,4 @@
-"""Learning something on a laptop, as a newcomer would: the preset laptop-tiny, start to end."""
+"""Learning something on a laptop, as a newcomer would: the preset laptop, start to end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def vauban(*arguments: str) -> dict[str, Any]:
 def test_laptop_tiny_beats_random_after_less_than_five_minutes(tmp_path: Path) -> None:
     run = tmp_path / "run"
     begun = time.perf_counter()
-    vauban("train", "laptop-tiny", "--out", str(run), "--device", "cpu")
+    vauban("train", "laptop", "--out", str(run), "--device", "cpu")
     minutes = (time.perf_counter() - begun) / 60
     match = vauban(
         "match", f"net:{run}", "random", "--game", "medium", "--setups", "own", "--games", "400", "--seed", "1"

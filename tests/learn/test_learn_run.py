@@ -15,7 +15,8 @@ import torch
 
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.stratego.game import Stratego
-from vauban.learn.ataraxos.estimate import estimate
+from vauban.learn.ataraxos.belief import BeliefStage
+from vauban.learn.ataraxos.learner import COLLAPSED
 from vauban.learn.ataraxos.targets import (
     Returns,
     action_sources,
@@ -27,7 +28,8 @@ from vauban.learn.ataraxos.targets import (
 from vauban.learn.card import load_trained, make_model
 from vauban.learn.checkpoint import CheckpointError
 from vauban.learn.config import config_text, load_config, parse_config, presets
-from vauban.learn.metrics import COLLAPSED, meaning, read_metrics
+from vauban.learn.journal import read_metrics
+from vauban.learn.metrics import find_metric
 from vauban.learn.run import Run
 from vauban.nets.belief import BeliefNetwork
 from vauban.nets.move import MoveNetwork
@@ -36,22 +38,23 @@ from vauban.nets.store import load_model
 
 SMALL = """
 game = "tiny"
+algorithms = ["ataraxos", "belief"]
 rules = "battleless_limit=20,total_limit=60"
-[move_network]
+[ataraxos.move_network]
 depth = 1
 width = 16
 heads = 2
-[setup_network]
+[ataraxos.setup_network]
 depth = 1
 width = 16
 heads = 2
-[moves]
+[ataraxos.moves]
 settled = 5
 games = 24
 length = 14
 batch = 16
 learning_rate = 1e-3
-[setups]
+[ataraxos.setups]
 per_player = 8
 batch = 16
 [belief]
@@ -94,8 +97,15 @@ class Clock:
         return self.now
 
 
+def believer(run: Run) -> BeliefStage:
+    """The second stage of a run, which has begun."""
+    learner = run.stages[1].learner
+    assert isinstance(learner, BeliefStage)
+    return learner
+
+
 def same_networks(one: Run, other: Run) -> bool:
-    pairs = zip(one._trainees().values(), other._trainees().values(), strict=True)
+    pairs = zip(one.trainees().values(), other.trainees().values(), strict=True)
     return all(
         torch.equal(mine, its)
         for first, second in pairs
@@ -117,7 +127,7 @@ def test_a_killed_run_goes_on_to_the_same_numbers_bit_for_bit(tmp_path: Path) ->
     lines = again.journal.lines() if again.journal else []
     assert [line["iteration"] for line in lines] == [1, 2, 3, 4, 5]
     assert same_networks(whole, again)
-    assert again.move_learner.filter.large == whole.move_learner.filter.large == 5
+    assert again.first.move_learner.filter.large == whole.first.move_learner.filter.large == 5
 
 
 def test_a_killed_run_goes_on_with_its_belief_to_the_same_numbers(tmp_path: Path) -> None:
@@ -150,7 +160,7 @@ def test_a_belief_with_other_games_keeps_its_network(tmp_path: Path, change: str
     run.save()
     again = Run.resume(tmp_path / "run", changes=[change])
     assert again.notes == [
-        "belief.pt: its games are for another configuration, so new games begin, for the belief to learn from"
+        "belief.games.pt: its games are for another configuration, so new games begin, for the belief to learn from"
     ]
     assert same_networks(run, again)
     assert again.goes_on() and again.iterate()["belief.steps"] == 6
@@ -173,23 +183,22 @@ def test_a_belief_can_be_asked_for_later_and_is_a_part_of_the_model(tmp_path: Pa
     run.save()
     model = load_model(tmp_path / "run")
     belief = model.find(BeliefNetwork)
-    assert belief is not None and run.belief is not None
-    for mine, saved in zip(run.belief.trainee.average.parameters(), belief.parameters(), strict=True):
+    assert belief is not None
+    for mine, saved in zip(believer(run).trainee.average.parameters(), belief.parameters(), strict=True):
         assert torch.equal(mine.detach(), saved.detach())
 
 
 def test_a_belief_is_measured_on_games_that_it_does_not_learn_from(tmp_path: Path) -> None:
     run = Run.begin(parse_config(SMALL, ["iterations=1", "belief.minutes=60"]), tmp_path / "run")
-    while run.belief is None and run.goes_on():
+    while run.stages[1].learner is None and run.goes_on():
         run.iterate()
-    assert run.belief is not None
-    unseen = {bytes(row) for part in run.belief._validation for row in part.store.bytes.numpy()}
-    learned = {bytes(row) for _ in range(20) for row in next(run.belief.stream).store.bytes.numpy()}
+    unseen = {bytes(row) for part in believer(run)._validation for row in part.store.bytes.numpy()}
+    learned = {bytes(row) for _ in range(20) for row in next(believer(run).stream).store.bytes.numpy()}
     assert len(unseen) > 30 and not unseen & learned
 
 
 def test_only_stratego_has_a_belief(tmp_path: Path) -> None:
-    config = parse_config(SMALL, ["game=kuhn", "rules=", "setup_network=false", "belief.minutes=1"])
+    config = parse_config(SMALL, ["game=kuhn", "rules=", "ataraxos.setup_network=false", "belief.minutes=1"])
     with pytest.raises(ConfigurationError, match="belief is trained for Stratego, not for 'kuhn'"):
         Run.begin(config, tmp_path / "run")
 
@@ -202,7 +211,7 @@ def test_every_metric_is_explained(tmp_path: Path) -> None:
         assert run.goes_on()
         names |= run.iterate().keys()
     assert {"belief.validation", "score.fox", "seconds.evaluation", "play.end.flag", "speed.collect"} <= names
-    assert not [name for name in names if meaning(name) is None]
+    assert not [name for name in names if find_metric(name) is None]
 
 
 # ── Checkpoints ──────────────────────────────────────────────────────────────────────────────────
@@ -225,7 +234,7 @@ def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(tmp_path: Pa
     run = begun(folder)
     shutil.copytree(folder / "checkpoint", folder / "checkpoint.new")
     (folder / "checkpoint.new" / "progress.json").unlink()
-    (folder / "checkpoint.new" / "games.pt").write_bytes(b"half of it")
+    (folder / "checkpoint.new" / "ataraxos.games.pt").write_bytes(b"half of it")
     again = Run.resume(folder)
     assert without_times(again.iterate()) == without_times(run.iterate())
     again.save()
@@ -238,7 +247,7 @@ def test_a_kill_while_the_first_checkpoint_is_written_begins_anew(tmp_path: Path
     run = Run.begin(parse_config(SMALL), tmp_path / "run")
     expected = without_times(run.iterate())
     (tmp_path / "run" / "checkpoint.new").mkdir()
-    (tmp_path / "run" / "checkpoint.new" / "games.pt").write_bytes(b"half of it")
+    (tmp_path / "run" / "checkpoint.new" / "ataraxos.games.pt").write_bytes(b"half of it")
     again = Run.resume(tmp_path / "run")
     assert again.iteration == 0 and again.notes == ["there is no checkpoint yet, so it begins anew"]
     assert without_times(again.iterate()) == expected
@@ -276,8 +285,8 @@ def test_a_young_run_that_is_killed_has_lost_little(tmp_path: Path) -> None:
     ("missing", "words"),
     [
         ("optimiser.pt", "the optimiser begins anew"),
-        ("games.pt", "new games begin"),
-        ("setups.pt", "do not count for their setups"),
+        ("ataraxos.games.pt", "new games begin"),
+        ("ataraxos.setups.pt", "do not count for their setups"),
     ],
 )
 def test_what_a_checkpoint_does_not_have_begins_anew_and_that_is_said(tmp_path: Path, missing: str, words: str) -> None:
@@ -288,65 +297,71 @@ def test_what_a_checkpoint_does_not_have_begins_anew_and_that_is_said(tmp_path: 
     assert same_networks(run, again)
     told = again.iterate()
     assert told["iteration"] == 3
-    assert (told["setups.unknown"] > 0) == (missing == "setups.pt")
-    rows = 14 if missing == "games.pt" else 12
-    assert told["moves"] == run.moves + 24 * rows
+    assert (told["setups.unknown"] > 0) == (missing == "ataraxos.setups.pt")
+    rows = 14 if missing == "ataraxos.games.pt" else 12
+    assert told["moves"] == run.totals["moves"] + 24 * rows
 
 
-@pytest.mark.parametrize("changes", [[], ["moves.games=2"], ["moves.length=6"]])
+@pytest.mark.parametrize("changes", [[], ["ataraxos.moves.games=2"], ["ataraxos.moves.length=6"]])
 def test_new_games_of_a_resumed_run_are_none_that_it_has_played(tmp_path: Path, changes: list[str]) -> None:
     run = begun(tmp_path / "run", iterations=4)
-    (tmp_path / "run" / "checkpoint" / "games.pt").unlink()
+    (tmp_path / "run" / "checkpoint" / "ataraxos.games.pt").unlink()
     again = Run.resume(tmp_path / "run", changes=changes)
-    again._draw_setups()
-    assert again.collector.sim.numbers.min() > run.collector.sim.numbers.max()
+    again.first.draw_setups()
+    assert again.first.collector.sim.numbers.min() > run.first.collector.sim.numbers.max()
 
 
 def test_a_run_that_goes_on_with_another_game_begins_new_games(tmp_path: Path) -> None:
     run = begun(tmp_path / "run")
     again = Run.resume(tmp_path / "run", changes=["rules=total_limit=40"])
     assert [note.partition(",")[0] for note in again.notes] == [
-        f"{name}.pt: the checkpoint is of another game or other rules" for name in ("games", "setups")
+        f"ataraxos.{name}.pt: the checkpoint is of another game or other rules" for name in ("games", "setups")
     ]
-    assert again.iterate()["moves"] == run.moves + 24 * 14
+    assert again.iterate()["moves"] == run.totals["moves"] + 24 * 14
 
 
 def test_numbers_that_are_not_finite_leave_the_checkpoint_before(tmp_path: Path) -> None:
     run = begun(tmp_path / "run")
     with torch.no_grad():
-        run.move.network.outcome.bias[0] = torch.nan
+        run.first.move.network.outcome.bias[0] = torch.nan
     with pytest.raises(CheckpointError, match="the move network holds numbers that are not finite"):
         run.save()
     assert Run.resume(tmp_path / "run").iteration == 2
 
 
 def test_a_window_in_which_nothing_matters_teaches_nothing(tmp_path: Path) -> None:
-    run = begun(tmp_path / "run", changes=("setup_network=false",))
-    before = [each.clone() for each in (*run.move.network.parameters(), *run.move.average.parameters())]
-    again = Run.resume(tmp_path / "run", changes=["moves.magnitude=9", "moves.settled=0"])
+    run = begun(tmp_path / "run", changes=("ataraxos.setup_network=false",))
+    before = [each.clone() for each in (*run.first.move.network.parameters(), *run.first.move.average.parameters())]
+    again = Run.resume(tmp_path / "run", changes=["ataraxos.moves.magnitude=9", "ataraxos.moves.settled=0"])
     told = again.iterate()
     assert (told["moves.kept"], told["moves.batches"], told["moves.threshold"]) == (0, 0, 9)
-    after = (*again.move.network.parameters(), *again.move.average.parameters())
+    after = (*again.first.move.network.parameters(), *again.first.move.average.parameters())
     assert all(torch.equal(*pair) for pair in zip(before, after, strict=True))
 
 
 def test_where_few_advantages_are_large_batches_are_smaller_and_not_fewer(tmp_path: Path) -> None:
     # Table 27: 202 batches an iteration, whatever the lower bound of the filter leaves of them.
-    quantile = ["moves.quantile=0.5", "moves.settled=0", "moves.batch=8", "setup_network=false"]
+    quantile = [
+        "ataraxos.moves.quantile=0.5",
+        "ataraxos.moves.settled=0",
+        "ataraxos.moves.batch=8",
+        "ataraxos.setup_network=false",
+    ]
     begun(tmp_path / "run", 0, tuple(quantile))
-    whole = Run.resume(tmp_path / "run", changes=["moves.magnitude=0.0"]).iterate()
+    whole = Run.resume(tmp_path / "run", changes=["ataraxos.moves.magnitude=0.0"]).iterate()
     bound = whole["moves.threshold"] * 1.3
-    few = Run.resume(tmp_path / "run", changes=[f"moves.magnitude={bound}"]).iterate()
+    few = Run.resume(tmp_path / "run", changes=[f"ataraxos.moves.magnitude={bound}"]).iterate()
     assert 0 < few["moves.kept"] < whole["moves.kept"]
     assert few["moves.batches"] == whole["moves.batches"] == math.ceil(0.5 * 24 * 12 / 8)
 
 
 def test_the_loss_of_a_batch_is_the_weighed_sum_of_its_parts_17_3(tmp_path: Path) -> None:
-    run = begun(tmp_path / "run", changes=("moves.update_weight=0.3", "moves.outcome_weight=0.7", "moves.clip=0.01"))
-    learner, config = run.move_learner, run.config.moves
+    changes = ("ataraxos.moves.update_weight=0.3", "ataraxos.moves.outcome_weight=0.7", "ataraxos.moves.clip=0.01")
+    run = begun(tmp_path / "run", changes=changes)
+    learner, config = run.first.move_learner, run.first.settings.moves
     batch = learner._batch()
     loss, sums = learner._compute_losses(batch)
-    network = run.move.working
+    network = run.first.move.working
     choices, outcome = network(batch.seen)
     policy = network.legal_log_policy(choices, batch.legal)
     expected = torch.zeros(())
@@ -367,7 +382,7 @@ def test_the_loss_of_a_batch_is_the_weighed_sum_of_its_parts_17_3(tmp_path: Path
 
 def test_the_newest_position_of_each_player_is_not_learned_from(tmp_path: Path) -> None:
     run = begun(tmp_path / "run")
-    learner, games = run.move_learner, run.config.moves.games
+    learner, games = run.first.move_learner, run.first.settings.moves.games
     everything = Returns(torch.zeros(14, games, 3), torch.ones(14, games), torch.ones(14, games, dtype=torch.bool))
     positions, _, usual = learner._filter(everything)
     assert positions.tolist() == list(range(12 * games))
@@ -376,11 +391,11 @@ def test_the_newest_position_of_each_player_is_not_learned_from(tmp_path: Path) 
 
 def test_a_run_with_another_number_of_games_keeps_its_networks(tmp_path: Path) -> None:
     run = begun(tmp_path / "run")
-    again = Run.resume(tmp_path / "run", changes=["moves.games=10"])
+    again = Run.resume(tmp_path / "run", changes=["ataraxos.moves.games=10"])
     assert ["another configuration" in note for note in again.notes] == [True]
     assert same_networks(run, again)
-    assert again.iterate()["moves"] == run.moves + 140
-    assert Run.resume(tmp_path / "run").config.moves.games == 10
+    assert again.iterate()["moves"] == run.totals["moves"] + 140
+    assert Run.resume(tmp_path / "run").config.stages["ataraxos"].moves.games == 10
 
 
 def test_networks_that_were_rounded_to_bfloat16_are_taken(tmp_path: Path) -> None:
@@ -389,17 +404,21 @@ def test_networks_that_were_rounded_to_bfloat16_are_taken(tmp_path: Path) -> Non
     rounded = {name: tensor.bfloat16() for name, tensor in safetensors.torch.load_file(path).items()}
     path.write_bytes(safetensors.torch.save(rounded))
     again = Run.resume(tmp_path / "run")
-    assert torch.equal(again.move.network.outcome.weight, run.move.network.outcome.weight.bfloat16().float())
+    assert torch.equal(
+        again.first.move.network.outcome.weight, run.first.move.network.outcome.weight.bfloat16().float()
+    )
     assert again.iterate()["iteration"] == 3
 
 
 def test_a_checkpoint_that_cannot_be_read_or_does_not_fit_is_refused(tmp_path: Path) -> None:
     begun(tmp_path / "run")
     with pytest.raises(VaubanError, match="network of 'move'"):
-        Run.resume(tmp_path / "run", changes=["move_network.width=32"])
-    assert Run.resume(tmp_path / "run").config.move_network.width == 16, "a change that fails is not kept"
-    (tmp_path / "run" / "checkpoint" / "games.pt").write_bytes(b"something else")
-    with pytest.raises(CheckpointError, match="games.pt cannot be read .*: delete it"):
+        Run.resume(tmp_path / "run", changes=["ataraxos.move_network.width=32"])
+    assert Run.resume(tmp_path / "run").config.stages["ataraxos"].move_network.width == 16, (
+        "a change that fails is not kept"
+    )
+    (tmp_path / "run" / "checkpoint" / "ataraxos.games.pt").write_bytes(b"something else")
+    with pytest.raises(CheckpointError, match="ataraxos.games.pt cannot be read .*: delete it"):
         Run.resume(tmp_path / "run")
 
 
@@ -419,7 +438,7 @@ def test_a_run_is_evaluated_when_it_is_time_and_at_the_end(tmp_path: Path) -> No
     while run.goes_on():
         lines.append(run.iterate())
     assert ["score.random" in line for line in lines] == [False, False, True]
-    assert seen == [float(run.move.average.outcome.weight.sum())]
+    assert seen == [float(run.first.move.average.outcome.weight.sum())]
     assert read_metrics(tmp_path / "run")[-1]["score.random"] == 0.25
     often = parse_config(SMALL, ["iterations=3", "evaluation.every=1e-9"])
     run = Run.begin(often, tmp_path / "often", evaluator=evaluator)
@@ -452,11 +471,14 @@ def test_whoever_stops_a_run_does_not_wait_for_an_evaluation(tmp_path: Path) -> 
 
 
 def test_a_policy_that_plays_one_move_only_is_warned_of_once(tmp_path: Path) -> None:
-    run = Run.begin(parse_config(SMALL, ["moves.learning_rate=1e-9"]), tmp_path / "run")
+    run = Run.begin(parse_config(SMALL, ["ataraxos.moves.learning_rate=1e-9"]), tmp_path / "run")
     run.iterate()
     assert not run.notes
     with torch.no_grad():
-        for parameter in (*run.move.network.source_and_target.parameters(), *run.move.network.embed.parameters()):
+        for parameter in (
+            *run.first.move.network.source_and_target.parameters(),
+            *run.first.move.network.embed.parameters(),
+        ):
             parameter.mul_(1000)  # logits that far apart leave one move
     told = [run.iterate() for _ in range(2)]
     assert max(line["moves.entropy"] for line in told) < COLLAPSED
@@ -465,8 +487,8 @@ def test_a_policy_that_plays_one_move_only_is_warned_of_once(tmp_path: Path) -> 
 
 
 def test_a_window_that_teaches_nothing_is_no_collapse(tmp_path: Path) -> None:
-    begun(tmp_path / "run", 0, ("setup_network=false",))
-    run = Run.resume(tmp_path / "run", changes=["moves.magnitude=9", "moves.settled=0"])
+    begun(tmp_path / "run", 0, ("ataraxos.setup_network=false",))
+    run = Run.resume(tmp_path / "run", changes=["ataraxos.moves.magnitude=9", "ataraxos.moves.settled=0"])
     assert run.iterate()["moves.batches"] == 0
     assert not run.notes
 
@@ -475,9 +497,11 @@ def test_an_estimate_leaves_a_run_as_it_is(tmp_path: Path) -> None:
     plain = Run.begin(parse_config(SMALL), tmp_path / "plain")
     run = Run.begin(parse_config(SMALL), tmp_path / "measured")
     for _ in range(3):
-        found = estimate(run)
+        found = run.first.estimate()
         assert found.moves == 24 * 12
-        assert all(found.seconds[part] > 0 for part in ("setups", "collect", "moves", "setup_training"))
+        assert all(
+            found.seconds[part] > 0 for part in ("drawing setups", "playing", "learning moves", "learning setups")
+        )
         assert without_times(run.iterate()) == without_times(plain.iterate())
     assert same_networks(run, plain)
 
@@ -485,7 +509,7 @@ def test_an_estimate_leaves_a_run_as_it_is(tmp_path: Path) -> None:
 def test_a_game_without_a_board_is_learned_too(tmp_path: Path) -> None:
     config = parse_config(SMALL, ["game=kuhn", "rules="])
     run = Run.begin(config, tmp_path / "run")
-    estimate(run)
+    run.first.estimate()
     run.iterate()
     run.save()
     expected = without_times(run.iterate())
@@ -499,28 +523,28 @@ def test_a_run_leaves_a_model_that_plays(tmp_path: Path) -> None:
     run.save()
     model = load_model(tmp_path / "run")
     assert model.game.name == "tiny" and model.find(SetupNetwork) is not None
-    for mine, saved in zip(run.move.average.parameters(), model.player.parameters(), strict=True):
+    for mine, saved in zip(run.first.move.average.parameters(), model.player.parameters(), strict=True):
         assert torch.equal(mine.detach(), saved.detach())
 
 
 def test_a_run_can_go_on_from_a_model_alone(tmp_path: Path) -> None:
     changes = ("belief.minutes=1", "iterations=2")
     first = begun(tmp_path / "first", 3, changes)
-    first.moving = False
+    first.place = 1
     first.iterate()
     model = tmp_path / "model"
     first.save()
     make_model(tmp_path / "first", model, "mine")
     run = Run.begin(parse_config(SMALL, changes), tmp_path / "second", model=load_model(model))
-    assert (run.iteration, run.moves, run.games) == (3, first.moves, first.games)
-    assert run.minutes == pytest.approx(first.seconds / 60, abs=0.1)
-    assert run.numbered > 0 and run.move_learner.filter.large == 5
+    assert (run.iteration, run.totals) == (3, first.totals)
+    assert run.minutes == pytest.approx(first.stages[0].seconds / 60, abs=0.1)
+    assert run.first.numbered > 0 and run.first.move_learner.filter.large == 5
     assert run.notes == ["it goes on from the networks of 'mine', after iteration 3"]
-    for part, trainee in run._trainees().items():
+    for part, trainee in run.trainees().items():
         stored = load_model(model).networks[part].state_dict()
         for name, tensor in trainee.network.state_dict().items():
             assert torch.equal(tensor, stored[name]) and torch.equal(trainee.average.state_dict()[name], stored[name])
-    assert set(run._trainees()) == {"move", "setup", "belief"}
+    assert set(run.trainees()) == {"move", "setup", "belief"}
     killed = Run.resume(tmp_path / "second")
     assert killed.iteration == 3
     assert without_times(killed.iterate()) == without_times(told := run.iterate()), "nothing is lost before it begins"
@@ -529,7 +553,7 @@ def test_a_run_can_go_on_from_a_model_alone(tmp_path: Path) -> None:
     make_model(tmp_path / "second", tmp_path / "third", "other")
     inherited = load_model(tmp_path / "third").card["training"]
     assert inherited["steps"]["belief"] == 3 and inherited["belief"] == {}, "it has not been measured again"
-    run.moving = False
+    run.place = 1
     assert run.iterate()["belief.steps"] == 6, "three steps each"
     run.save()
     assert Run.resume(tmp_path / "second").iteration == 4
@@ -538,11 +562,17 @@ def test_a_run_can_go_on_from_a_model_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        (["move_network.width=32"], "width of the move network is 16 in the model 'run' and 32 in the configuration"),
-        (["setup_network.depth=2"], "depth of the setup network is 1 in the model 'run' and 2 in the configuration"),
         (
-            ["move_network.width=32", "setup_network.depth=2"],
-            "so add --set move_network.width=16 --set setup_network.depth=1$",
+            ["ataraxos.move_network.width=32"],
+            "width of the move network is 16 in the model 'run' and 32",
+        ),
+        (
+            ["ataraxos.setup_network.depth=2"],
+            "depth of the setup network is 1 in the model 'run' and 2 in the",
+        ),
+        (
+            ["ataraxos.move_network.width=32", "ataraxos.setup_network.depth=2"],
+            "so add --set ataraxos.move_network.width=16 --set ataraxos.setup_network.depth=1$",
         ),
         (["game=duel"], "the model 'run' plays tiny, not 'duel'"),
     ],
@@ -561,18 +591,18 @@ def test_imported_weights_are_gone_on_from_without_their_setups(tmp_path: Path) 
     model = replace(model, card={**model.card, "networks": networks, "source": {"program": "another"}})
     with pytest.raises(ConfigurationError, match="as the published program does .flag_side.*setup_network=false"):
         Run.begin(parse_config(SMALL), tmp_path / "other", model=model)
-    Run.begin(parse_config(SMALL, ["setup_network=false"]), tmp_path / "other", model=model)
+    Run.begin(parse_config(SMALL, ["ataraxos.setup_network=false"]), tmp_path / "other", model=model)
     again = Run.resume(tmp_path / "other")
     assert again.before == {"source": {"program": "another"}}, "whose weights they were is not forgotten"
 
 
 def test_a_model_without_setups_is_gone_on_from_without_them(tmp_path: Path) -> None:
-    begun(tmp_path / "run", 0, ("setup_network=false",))
+    begun(tmp_path / "run", 0, ("ataraxos.setup_network=false",))
     model = load_model(tmp_path / "run")
-    with pytest.raises(ConfigurationError, match="has no setup network: add --set setup_network=false"):
+    with pytest.raises(ConfigurationError, match="has no setup network: add --set ataraxos.setup_network=false"):
         Run.begin(parse_config(SMALL), tmp_path / "other", model=model)
-    run = Run.begin(parse_config(SMALL, ["setup_network=false"]), tmp_path / "other", model=model)
-    assert run.setup is None and run.iteration == 0, "the model of a run says nothing of its training before it is made"
+    run = Run.begin(parse_config(SMALL, ["ataraxos.setup_network=false"]), tmp_path / "other", model=model)
+    assert run.first.setup is None and run.iteration == 0, "the model of a run does not tell its training"
 
 
 def test_a_run_does_not_write_over_another(tmp_path: Path) -> None:
@@ -591,9 +621,10 @@ def test_presets_are_read_and_written_back(preset: str) -> None:
 
 
 def test_the_preset_paper_has_the_numbers_of_the_tables_17_to_25() -> None:
-    config = load_config("paper")
+    config = load_config("ataraxos-paper")
     assert (config.game, config.rules) == ("classic", "battleless_limit=100,total_limit=4000")
-    moves, setups, belief = config.moves, config.setups, config.belief
+    ataraxos, belief = config.stages["ataraxos"], config.stages["belief"]
+    moves, setups = ataraxos.moves, ataraxos.setups
     assert (moves.games, setups.per_player, moves.length) == (1536, 1000, 202)
     assert (setups.learning_rate, setups.batch, setups.epochs, setups.clip) == (5e-5, 1024, 5, 0.2)
     assert (setups.entropy_weight, setups.kl_weight, setups.outcome_weight) == (1, 0.1, 0.5)
@@ -610,8 +641,8 @@ def test_the_preset_paper_has_the_numbers_of_the_tables_17_to_25() -> None:
     played = Stratego("classic")
     with torch.device("meta"):
         networks = (
-            MoveNetwork(played, config.move_network),
-            SetupNetwork(played, config.setup_network or pytest.fail("it sets up")),
+            MoveNetwork(played, ataraxos.move_network),
+            SetupNetwork(played, ataraxos.setup_network or pytest.fail("it sets up")),
             belief.network(played),
         )
     counted = [sum(each.numel() for each in network.parameters()) for network in networks]
@@ -620,8 +651,10 @@ def test_the_preset_paper_has_the_numbers_of_the_tables_17_to_25() -> None:
 
 
 def test_the_preset_for_a_gaming_gpu_is_that_for_a_large_one_in_smaller_iterations() -> None:
-    small, large = load_config("gaming-gpu"), load_config("h200-barrage")
-    assert (small.game, small.rules, small.move_network) == (large.game, large.rules, large.move_network)
+    small, large = load_config("ataraxos-gaming-gpu"), load_config("ataraxos-h200-barrage")
+    assert (small.game, small.rules) == (large.game, large.rules)
+    small, large = small.stages["ataraxos"], large.stages["ataraxos"]
+    assert small.move_network == large.move_network
     assert small.moves.games * 4 == large.moves.games and small.setups.per_player * 4 == large.setups.per_player
     for mine, its in (
         (small.moves.learning_rate, large.moves.learning_rate),
@@ -637,29 +670,38 @@ def test_the_preset_for_a_gaming_gpu_is_that_for_a_large_one_in_smaller_iteratio
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("moves.gmaes=3", "did you mean 'games'"),
-        ("moves.games=many", "a whole number"),
-        ("moves=3", "is a table"),
+        ("ataraxos.moves.gmaes=3", "did you mean 'games'"),
+        ("ataraxos.moves.games=many", "a whole number"),
+        ("ataraxos.moves=3", "is a table"),
+        ("ataraxos=3", "is a table"),
+        ("moves.games=3", "has no 'moves': did you mean 'ataraxos.moves'"),
+        ("algorithms=['atraxos']", "there is no algorithm 'atraxos': did you mean 'ataraxos'"),
+        ("algorithms=[]", "name one or more, none of them twice"),
+        ("algorithms=['ataraxos']", "add it to algorithms, or leave the table away"),
+        ("ataraxos.minutes=3", "the first algorithm has the minutes of the run, so set minutes"),
         ("games", "key=value"),
         ("game.name=3", "game is a value"),
-        ("moves.games=0", "games of the moves must be 1 or more"),
-        ("moves.quantile=1.5", "quantile of the moves must be in"),
-        ("moves.clip=-1.0", "clip of the moves must not be negative"),
-        ("moves.average=1.0", "average of the moves must be in"),
-        ("moves.reach=-1", "reach of the moves must not be negative"),
-        ("moves.gradient_norm=0", "gradient_norm of the moves must be more than 0"),
-        ("moves.learning_rate=0", "learning_rate of the moves must be more than 0"),
-        ("moves.learning_rate=nan", "learning_rate is a number, not nan"),
-        ("moves.magnet_weight=-1", "a schedule has a coefficient and a decay from 0"),
-        ("moves.magnet_weight={coefficient=0.1,decay=-400}", "a schedule has a coefficient and a decay from 0"),
-        ("moves.magnet_weight={coefficient=0.1,floor=0.2,ceiling=0.1}", "a floor from 0 to its ceiling"),
+        ("ataraxos.moves.games=0", "games of the moves must be 1 or more"),
+        ("ataraxos.moves.quantile=1.5", "quantile of the moves must be in"),
+        ("ataraxos.moves.clip=-1.0", "clip of the moves must not be negative"),
+        ("ataraxos.moves.average=1.0", "average of the moves must be in"),
+        ("ataraxos.moves.reach=-1", "reach of the moves must not be negative"),
+        ("ataraxos.moves.gradient_norm=0", "gradient_norm of the moves must be more than 0"),
+        ("ataraxos.moves.learning_rate=0", "learning_rate of the moves must be more than 0"),
+        ("ataraxos.moves.learning_rate=nan", "learning_rate is a number, not nan"),
+        ("ataraxos.moves.magnet_weight=-1", "a schedule has a coefficient and a decay from 0"),
+        (
+            "ataraxos.moves.magnet_weight={coefficient=0.1,decay=-400}",
+            "a schedule has a coefficient and a decay from 0",
+        ),
+        ("ataraxos.moves.magnet_weight={coefficient=0.1,floor=0.2,ceiling=0.1}", "a floor from 0 to its ceiling"),
         ("iterations=-1", "iterations must be a number from 0, not -1"),
         ("minutes=-3", "minutes must be a number from 0, not -3"),
         ("minutes=inf", "minutes must be a number from 0, not inf"),
         ("save_every=nan", "save_every is a number, not nan"),
         ("patience=0", "patience must be more than 0 minutes"),
-        ("setups.clip=-1.0", "clip of the setups must not be negative"),
-        ("setups.learning_rate=-1.0", "learning_rate of the setups must be more than 0"),
+        ("ataraxos.setups.clip=-1.0", "clip of the setups must not be negative"),
+        ("ataraxos.setups.learning_rate=-1.0", "learning_rate of the setups must be more than 0"),
         ("belief.width=15", "width must be a multiple of its heads"),
         ("belief.dropout=1.5", "dropout from 0 to below 1, not 1 and 1.5"),
         ("belief.decoder_depth=0", "decoder_depth of the belief is 1 or more"),
@@ -673,7 +715,7 @@ def test_a_wrong_change_says_what_would_be_right(change: str, words: str) -> Non
 
 @pytest.mark.parametrize(("game", "length"), [("tiny", 2), ("leduc", 3)])
 def test_a_window_needs_a_row_to_learn_from(tmp_path: Path, game: str, length: int) -> None:
-    changes = [f"game={game}", "rules=", f"moves.length={length}"]
+    changes = [f"game={game}", "rules=", f"ataraxos.moves.length={length}"]
     with pytest.raises(ConfigurationError, match=f"a window of {length} rows has none to learn from"):
         Run.begin(parse_config(SMALL, changes), tmp_path / "run")
     assert not (tmp_path / "run").exists()
@@ -685,10 +727,12 @@ def test_any_line_about_a_run_is_written_back() -> None:
 
 
 def test_changes_reach_into_tables_and_numbers_become_schedules() -> None:
-    config = parse_config(SMALL, ["moves.games=7", "moves.magnet_weight=0.01", "setup_network=false"])
-    assert config.moves.games == 7
-    assert config.moves.magnet_weight.at(1000) == 0.01
-    assert config.setup_network is None
+    config = parse_config(
+        SMALL, ["ataraxos.moves.games=7", "ataraxos.moves.magnet_weight=0.01", "ataraxos.setup_network=false"]
+    )
+    assert config.stages["ataraxos"].moves.games == 7
+    assert config.stages["ataraxos"].moves.magnet_weight.at(1000) == 0.01
+    assert config.stages["ataraxos"].setup_network is None
 
 
 def test_tensorboard_is_told_what_the_lines_say(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import torch
 
 from vauban.errors import ConfigurationError
 from vauban.learn.config import load_config
-from vauban.learn.metrics import read_metrics
+from vauban.learn.journal import read_metrics
 from vauban.learn.run import Run
 from vauban.learn.workers import Workers, WorkersError, join_workers, local_device
 from vauban.nets.setup import SetupNetwork
@@ -29,21 +29,21 @@ game = "tiny"
 rules = "battleless_limit=20,total_limit=60"
 iterations = {iterations}
 patience = 0.5
-[move_network]
+[ataraxos.move_network]
 depth = 1
 width = 16
 heads = 2
-[setup_network]
+[ataraxos.setup_network]
 depth = 1
 width = 16
 heads = 2
-[moves]
+[ataraxos.moves]
 games = {games}
 length = 14
 batch = {batch}
 quantile = 0.75
 learning_rate = 1e-3
-[setups]
+[ataraxos.setups]
 per_player = {per_player}
 batch = {batch}
 """
@@ -97,7 +97,10 @@ def test_two_workers_learn_what_one_with_twice_the_games_does(tmp_path: Path) ->
             assert torch.allclose(ours, others, atol=1e-5)
         assert torch.allclose(one_setup(pieces).outcome, other_setup(pieces).outcome, atol=1e-5)
     # A run of two workers goes on as two, and each of them has games of its own.
-    assert {path.name for path in (together / "checkpoint").glob("games*")} == {"games-0-of-2.pt", "games-1-of-2.pt"}
+    assert {path.name for path in (together / "checkpoint").glob("ataraxos.games*")} == {
+        "ataraxos.games-0-of-2.pt",
+        "ataraxos.games-1-of-2.pt",
+    }
     progress = json.loads((together / "checkpoint" / "progress.json").read_text())
     assert (progress["iteration"], progress["moves"]) == (5, mine[-1]["moves"])
     assert "torchrun --nproc-per-node=2 -m vauban train" in (together / "starts.jsonl").read_text()

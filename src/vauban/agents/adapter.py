@@ -24,7 +24,7 @@ import numpy as np
 from vauban.agents.base import RESIGNS, Actions, Agent, Row, Seeds
 from vauban.agents.options import settings_of
 from vauban.door import PREFIX, load, split
-from vauban.errors import ConfigurationError
+from vauban.errors import ConfigurationError, InvalidMoveError
 from vauban.games.base import nearest
 
 if TYPE_CHECKING:
@@ -68,7 +68,13 @@ class Adapted:
 
 def action_of(answer: Any, view: View) -> int:
     """The action behind what a person's agent answers: a move, its text, an action's number; None resigns."""
-    return RESIGNS if answer is None else int(view.action_of(answer))
+    if answer is None:
+        return RESIGNS
+    action = int(view.action_of(answer))
+    # Two squares that no line joins are no action, and must not become another one.
+    if isinstance(answer, tuple) and tuple(view.game.decode(view.turn, action)) != tuple(answer):
+        raise InvalidMoveError(f"{answer!r} is no move: no piece goes from one of these squares to the other")
+    return action
 
 
 # ── From a class to an agent ─────────────────────────────────────────────────────────────────────

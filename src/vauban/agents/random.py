@@ -11,7 +11,7 @@ import numpy as np
 from vauban.agents.base import Actions, Floats, Row, Seeds
 from vauban.agents.options import option, options_text
 from vauban.agents.setups import make_sampler
-from vauban.games.base import PLAYER, PLIES
+from vauban.games.base import PLAYER, PLIES, STEP
 from vauban.games.kernel import Record, kernel
 from vauban.games.randomness import MOVE, below
 from vauban.sim.bodies import legal_action, legal_count
@@ -72,7 +72,7 @@ def choose_all(words, halves, bytes_, rules, seeds, actions):
     for row in range(len(words)):
         game = Record(words[row], halves[row], bytes_[row], rules)
         player, ply = np.uint64(game.bytes[PLAYER]), np.int64(game.words[PLIES])
-        actions[row] = legal_action(game, below(legal_count(game), seeds[row], player, ply, MOVE, 0))
+        actions[row] = legal_action(game, below(legal_count(game), seeds[row], player, ply, game.bytes[STEP], MOVE, 0))
 
 
 @kernel

@@ -19,7 +19,7 @@ import numpy as np
 from vauban.agents.base import Actions, Floats, Seeds
 from vauban.agents.options import make_options, option, split_text
 from vauban.errors import ConfigurationError, RecordError
-from vauban.games.base import NUMBER, PLAYER, PLIES, Game
+from vauban.games.base import NUMBER, PLAYER, PLIES, STEP, Game
 from vauban.games.randomness import MOVE, draw
 
 if TYPE_CHECKING:
@@ -130,11 +130,19 @@ class SolvedAgent:
         policy(text, seed)  # refuses what it cannot read
 
     def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
-        words = views.numpy().store.words
+        words, _, bytes_ = views.numpy().store
         assert views.viewer is not None
         players = np.full(len(views), views.viewer, np.uint64)
         throw: Callable[..., Any] = draw
-        bits = throw(np.asarray(seeds, np.uint64), players, words[:, PLIES].astype(np.uint64), MOVE, 0)
+        plies, steps = words[:, PLIES].astype(np.uint64), bytes_[:, STEP].astype(np.uint64)
+        bits = throw(np.asarray(seeds, np.uint64), players, plies, steps, MOVE, 0)
+            np.asarray(seeds, np.uint64),
+            players,
+            words[:, PLIES].astype(np.uint64),
+            bytes_[:, STEP].astype(np.uint64),
+            MOVE,
+            0,
+        )
         chances = (bits.astype(np.float64) + 0.5) / 2**32
         actions = np.empty(len(views), np.int64)
         for row, (legal, probabilities) in enumerate(self._look_up(views)):

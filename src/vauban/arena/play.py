@@ -84,7 +84,9 @@ def _result(
         utility = None if match.game.drawn else worst if forfeit.player == 0 else -worst
         return GameResult(number, names, 1 - forfeit.player, FORFEIT, plies, seconds, forfeit.note, utility)
     assert outcome is not None
-    utility = None if match.game.drawn else outcome.utility
+    # Records hold 32 bits of it.
+    exact = min(match.game.utilities, key=lambda worth: abs(worth - outcome.utility))
+    utility = None if match.game.drawn else exact
     return GameResult(number, names, outcome.winner, outcome.end, plies, seconds, utility=utility)
 
 

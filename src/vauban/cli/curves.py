@@ -29,7 +29,7 @@ def curves(
     A panel for each metric: the scores if they were measured, entropies, sizes of updates, losses, how games went, and
     the belief if one was trained. docs/metrics.md explains every metric. A metric that no run has is left out.
 
-    Example: vauban curves runs/laptop-tiny --out curves.svg
+    Example: vauban curves runs/laptop --out curves.svg
 
     Example: vauban curves runs/first runs/second --out both.svg --against minutes --metric 'score.*'
     """

@@ -135,7 +135,7 @@ def import_ataraxos(
 
 @models.command("card", short_help="Make a model of a run, with its card.")
 def make_card(
-    run: Annotated[Path, typer.Argument(help="The folder of a run, e.g. runs/laptop-tiny.")],
+    run: Annotated[Path, typer.Argument(help="The folder of a run, e.g. runs/laptop.")],
     name: Annotated[str, typer.Option("--name", help="What the model is called.")],
     matches: Annotated[
         list[Path] | None,
@@ -150,7 +150,7 @@ def make_card(
     makes it again, how the training went. Its strength is that of matches that have been played.
     Beside it lies README.md, which says the same to people, with the header that Hugging Face reads.
 
-    Example: vauban models card runs/laptop-tiny --name beginner --matches strength.jsonl
+    Example: vauban models card runs/laptop --name beginner --matches strength.jsonl
     """
     from vauban.learn.card import make_model
 

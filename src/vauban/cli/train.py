@@ -33,15 +33,17 @@ def train(
     preset: Annotated[
         str | None,
         typer.Argument(
-            help="A preset (laptop-tiny, kuhn, leduc, micro, gaming-gpu, h200-small, h200-barrage, h200-classic, "
-            "paper) or a .toml file."
+            help="A preset (laptop, ataraxos-kuhn, ataraxos-leduc, ataraxos-micro, ataraxos-gaming-gpu, "
+            "ataraxos-h200-small, ataraxos-h200-barrage, ataraxos-h200-classic, ataraxos-paper) or a .toml file."
         ),
     ] = None,
     change: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the configuration: moves.games=512.")
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change the configuration: ataraxos.moves.games=512."),
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(help="Stop when moves have been learned for so many minutes in all.", min=0)
+        float | None,
+        typer.Option(help="Stop the first algorithm when it has gone on for so many minutes in all.", min=0),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder (default: runs/PRESET).")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
@@ -54,25 +56,27 @@ def train(
     show: Annotated[bool, typer.Option("--show", help="Print the configuration, and train nothing.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the last line of metrics as JSON.")] = False,
 ) -> None:
-    """Train a setup network and a move network by damped self-play (Ataraxos), and a belief if asked to.
+    """Train networks by the algorithms that a configuration names, one after the other.
 
-    It first measures a few batches and says how long it will take and what that costs. The run lives in a folder:
-    its configuration, its metrics (metrics.jsonl, TensorBoard; docs/metrics.md explains every one), its checkpoint, and
-    the model, which plays: vauban match net:runs/laptop-tiny random --game medium.
+    ataraxos trains a setup network and a move network by damped self-play; belief, which comes after it where it is
+    given minutes, a network that names hidden pieces. It first measures a few batches and says how long it will take
+    and what that costs. The run lives in a folder: its configuration, its metrics (metrics.jsonl, TensorBoard;
+    docs/metrics.md explains every one), its checkpoint, and the model, which plays: vauban match net:runs/laptop random
+    --game medium.
 
     Ctrl-C ends it after the iteration that is under way; it can be killed at any moment. --resume goes on, to the same
     numbers, and takes changes of the configuration too. --from begins with networks that are trained already, and
     counts on from their iterations and minutes. docs/training.md tells the rest.
 
-    Example: vauban train laptop-tiny --minutes 4
+    Example: vauban train laptop --minutes 4
 
-    Example: vauban train laptop-tiny --set seed=2 --set evaluation.every=1 --out runs/second
+    Example: vauban train laptop --set seed=2 --set evaluation.every=1 --out runs/second
 
-    Example: vauban train --resume runs/laptop-tiny --set belief.minutes=5
+    Example: vauban train --resume runs/laptop --set belief.minutes=5
 
-    Example: vauban train h200-classic --from classic --minutes 60 --out runs/stronger
+    Example: vauban train ataraxos-h200-classic --from classic --minutes 60 --out runs/stronger
 
-    Example: torchrun --nproc-per-node 8 -m vauban train paper
+    Example: torchrun --nproc-per-node 8 -m vauban train ataraxos-paper
     """
     if (preset is None) == (resume is None):
         raise ConfigurationError("say what to train: a preset or a .toml file, or a run to --resume")
@@ -112,7 +116,6 @@ def train(
 def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
     """Say what a run will take, then train until it is over or somebody stops it; the last line of metrics."""
     from vauban.cli.train_display import Display, done_line, estimate_lines, place_text
-    from vauban.learn.ataraxos.estimate import estimate
     from vauban.learn.config import config_table
     from vauban.learn.origin import note_start
 
@@ -127,12 +130,13 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
             )
             display.say_notes()
         going = run.goes_on()
-        if leads and not run.moving:
+        begins = run.place == 0
+        if leads and not begins:
             display.say(done_line(run))
         if going:
-            if leads and run.moving:
+            if leads and begins:
                 display.say("measuring a few batches, from which nothing is learned …")
-            found = estimate(run) if run.moving else None
+            found = run.first.estimate() if begins else None
             for sentence in estimate_lines(run, found, price) if leads else []:
                 display.say(sentence)
         with display.open() if leads else nullcontext():
@@ -275,7 +279,7 @@ def stopped_by_signals(run: Run, display: Display) -> Iterator[None]:
 
 @contextmanager
 def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path, run: Run | None = None) -> Iterator[None]:
-    """When memory is not enough, say what to lower: of the moves, or of the belief if the run is that far."""
+    """When memory is not enough, say what to lower."""
     from vauban.learn.run import CONFIG
 
     try:
@@ -283,17 +287,13 @@ def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path, run:
     except (RuntimeError, MemoryError) as error:
         if not _is_for_want_of_memory(error):
             raise
-        moves, belief = config.moves, config.belief
-        if run is not None and not run.moving:
-            raise ConfigurationError(
-                f"the memory of {device} is not enough for belief.games={belief.games} and belief.pool={belief.pool}: "
-                f"take fewer games, e.g. vauban train --resume {folder} --set belief.games={max(1, belief.games // 2)}"
-            ) from error
         again = f"--resume {folder}" if (folder / CONFIG).exists() else "…"
+        name = run.stage.name if run else config.algorithms[0]
+        fewer = config.stages[name].fewer()
+        said = ", ".join(f"{name}.{key}={value}" for key, (value, _) in fewer.items())
+        changes = " ".join(f"--set {name}.{key}={less}" for key, (_, less) in fewer.items())
         raise ConfigurationError(
-            f"the memory of {device} is not enough for moves.games={moves.games} and moves.batch={moves.batch} in "
-            f"moves.slices={moves.slices}: take fewer games and more slices, e.g. vauban train {again} "
-            f"--set moves.games={max(1, moves.games // 2)} --set moves.slices={2 * moves.slices}"
+            f"the memory of {device} is not enough for {said}: ask for less, e.g. vauban train {again} {changes}"
         ) from error
 
 

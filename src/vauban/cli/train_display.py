@@ -15,10 +15,11 @@ from rich.table import Table
 from rich.text import Text
 
 from vauban.cli.output import errors
+from vauban.learn.run import METRICS
 
 if TYPE_CHECKING:
-    from vauban.learn.ataraxos.estimate import Estimate
-    from vauban.learn.run import Run
+    from vauban.learn.base import Estimate
+    from vauban.learn.run import Run, Stage
 
 LINE_SECONDS = 5.0
 """Where nobody watches a terminal, lines are at least so far apart,"""
@@ -27,6 +28,8 @@ LONG = 1.0
 COMPILING = 1.0
 """Seconds of compiling that are worth a word."""
 SCORE, LOW, HIGH = "score.", "score_low.", "score_high."
+BESIDE = ("speed", "play", "moves", "memory", "belief")
+"""Metrics of these kinds need no heading in a line."""
 
 
 class Display:
@@ -100,112 +103,91 @@ class Display:
 def place_text(run: Run) -> str:
     """Where the networks of a run run, and in which numbers."""
     name = f" ({torch.cuda.get_device_name(run.device)})" if run.device.type == "cuda" else ""
-    return f"{run.device}{name}, in {str(run.move.dtype).removeprefix('torch.')}"
+    numbers = dict.fromkeys(str(trainee.dtype).removeprefix("torch.") for trainee in run.trainees().values())
+    return f"{run.device}{name}, in {' and '.join(numbers)}"
 
 
 def share_done(run: Run) -> float | None:
-    """How much of its time or iterations a run has had; None if it has no limit."""
-    config = run.config
-    if not run.moving:
-        return min(1.0, (run.belief.seconds if run.belief else 0.0) / (60 * config.belief.minutes or 1.0))
-    shares = [run.minutes / config.minutes] if config.minutes else []
-    shares += [run.iteration / config.iterations] if config.iterations else []
+    """How much of its time or iterations the stage that goes on has had; None if it has no limit."""
+    stage = run.stage
+    shares = [run.minutes_of(stage) / stage.minutes] if stage.minutes else []
+    shares += [run.iteration / stage.iterations] if stage.iterations else []
     return min(1.0, max(shares)) if shares else None
 
 
 def facts(run: Run, told: Mapping[str, float]) -> list[tuple[str, str]]:
-    """The lines of the display."""
-    config = run.config
-    of_iterations = f" of {config.iterations:,}" if config.iterations else ""
-    of_minutes = f" of {config.minutes:g}" if config.minutes else ""
+    """The lines of the display: how far the run is, and what its metrics say, by the first part of their names."""
+    stage = run.stage
+    of_iterations = f" of {stage.iterations:,}" if stage.iterations else ""
+    of_minutes = f" of {stage.minutes:g}" if stage.minutes else ""
     left = _left_text(run, " · ")
-    found = [("run", f"iteration {run.iteration:,}{of_iterations} · {run.minutes:.1f}{of_minutes} min{left}")]
-    if "play.ended" in told:
-        found += [
-            ("moves", f"{_millions(told['moves'])} · {_speed_text(told)}"),
-            (
-                "games",
-                f"{told['games']:,.0f} · {told['play.plies']:.0f} plies long · {told['play.draws']:.0%} drawn · "
-                f"{told['play.first_mover']:.0%} for the first to move",
-            ),
-            (
-                "learning",
-                f"entropy {told['moves.entropy']:.3f} · outcome loss {told['moves.outcome_loss']:.3f} · "
-                f"update KL {told['moves.update_kl']:.4f} · clipped {told['moves.clip_rate']:.0%} · "
-                f"kept {told['moves.kept']:.0%}",
-            ),
-        ]
-    if "setups.entropy" in told:
-        found.append(("setups", f"entropy {told['setups.entropy']:.1f} · {told['setups.setups']:.0f} learned from"))
-    if "belief.loss" in told:
-        found.append(("belief", belief_text(told)))
-    if "memory.gigabytes" in told:
-        found.append(("GPU", f"{told['memory.gigabytes']:.1f} GB"))
-    return found
+    minutes = run.minutes_of(stage)
+    found = [
+        ("run", f"{stage.name} · iteration {_iteration(run):,}{of_iterations} · {minutes:.1f}{of_minutes} min{left}")
+    ]
+    if "moves" in told:
+        found.append(("so far", f"{_millions(told['moves'])} moves · {told['games']:,.0f} games"))
+    return found + [(name, " · ".join(said)) for name, said in _shown(run, told).items()]
 
 
 def line(run: Run, told: Mapping[str, float], scores: Mapping[str, float] = {}) -> str:
     """An iteration in a line. scores: those measured last, if it was in an earlier one."""
-    if "belief.loss" in told:
-        return f"belief  {told['belief.minutes']:6.1f} min  {belief_text(told)}"
-    of = f" of {run.config.iterations:,}" if run.config.iterations else ""
+    stage = _stage_of(run, told)
+    of = f" of {stage.iterations:,}" if stage.iterations else ""
+    first = stage is run.stages[0]
     parts = [
-        f"{int(told['iteration']):5}{of}",
-        f"{told['minutes']:6.1f} min{_left_text(run, ', ')}",
-        f"{_millions(told['moves'])} moves",
-        f"{int(told['games']):,} games",
-        _speed_text(told),
-        f"{told['play.plies']:.0f} plies, {told['play.draws']:.0%} drawn",
-        f"entropy {told['moves.entropy']:.3f}",
-        f"KL {told['moves.update_kl']:.4f}",
-        f"outcome loss {told['moves.outcome_loss']:.3f}",
+        f"{int(told['iteration']):5}{of}" if first else stage.name,
+        f"{told['minutes'] if first else run.minutes_of(stage):6.1f} min{_left_text(run, ', ')}",
     ]
+    if first and "moves" in told:
+        parts += [f"{_millions(told['moves'])} moves", f"{int(told['games']):,} games"]
+    shown = _shown(run, told)
+    parts += [", ".join(said) if name in BESIDE else f"{name} {', '.join(said)}" for name, said in shown.items()]
     measured = scores_text(told) or scores_text({name: each for name, each in scores.items() if name.startswith(SCORE)})
     if measured:
         parts.append(f"score {measured}")
-    if "memory.gigabytes" in told:
-        parts.append(f"{told['memory.gigabytes']:.1f} GB")
     return "  ".join(parts)
 
 
+def _shown(run: Run, told: Mapping[str, float]) -> dict[str, list[str]]:
+    """What metrics say that are to be shown, by the first part of their names."""
+    stage = _stage_of(run, told)
+    declared = [*stage.kind.metrics, *METRICS]
+    found: dict[str, list[str]] = {}
+    for each in declared:
+        if each.shown and each.name in told:
+            found.setdefault(each.name.partition(".")[0], []).append(each.shown.format(told[each.name]))
+    return found
+
+
+def _stage_of(run: Run, told: Mapping[str, float]) -> Stage:
+    """The stage that a line of metrics is of: lines of later stages have their clocks."""
+    return next((stage for stage in run.stages[1:] if stage.kind.clock in told), run.stages[0])
+
+
+def _iteration(run: Run) -> int:
+    learner = run.stage.learner
+    return learner.iteration if learner else 0
+
+
 def seconds_left(run: Run) -> float | None:
-    """How long moves will still be learned, by the pace of the latest iterations; None if that cannot be told."""
-    config, left = run.config, []
-    if config.minutes:
-        left.append(60 * (config.minutes - run.minutes))
-    if config.iterations and run.pace is not None:
-        left.append((config.iterations - run.iteration) * run.pace)
+    """How long the stage that goes on will last, by the pace of the latest iterations; None if that cannot be told."""
+    stage, left = run.stage, []
+    if stage.minutes:
+        left.append(60 * (stage.minutes - run.minutes_of(stage)))
+    if stage.iterations and run.pace is not None:
+        left.append((stage.iterations - run.iteration) * run.pace)
     return max(0.0, min(left)) if left else None
 
 
 def _left_text(run: Run, before: str) -> str:
-    left = seconds_left(run) if run.moving else None
+    left = seconds_left(run)
     return "" if left is None else f"{before}{duration(left)} left"
-
-
-def _speed_text(told: Mapping[str, float]) -> str:
-    return (
-        f"{told['speed.moves_per_second']:,.0f} moves/s (play {told['speed.collect']:,.0f}, "
-        f"learn {told['speed.moves']:,.0f})"
-    )
 
 
 def _seconds(told: Mapping[str, float]) -> float:
     """How long an iteration took."""
     return sum(value for name, value in told.items() if name.startswith("seconds."))
-
-
-def belief_text(told: Mapping[str, float]) -> str:
-    """How well a belief knows hidden pieces."""
-    measured = (
-        f" · unseen games {told['belief.validation']:.4f} nats a piece, marginals {told['belief.marginal']:.4f}, "
-        f"uniform {told['belief.uniform']:.4f}"
-        if "belief.validation" in told
-        else ""
-    )
-    if "belief.strange" in told:
-        measured += f" · strange setups {told['belief.strange']:.4f}, uniform {told['belief.strange_uniform']:.4f}"
-    return f"{told['belief.steps']:,.0f} steps · loss {told['belief.loss']:.4f}{measured}"
 
 
 def scores_text(told: Mapping[str, float]) -> str:
@@ -224,19 +206,19 @@ def scores_text(told: Mapping[str, float]) -> str:
 
 
 def estimate_lines(run: Run, found: Estimate | None, price: float) -> list[str]:
-    """What a run will take, in sentences. found: None if moves are done. price: dollars for an hour of one GPU."""
-    config = run.config
+    """What a run will take, in sentences. found: None where it was not measured. price: of an hour of one GPU."""
     rate = price * run.workers.count if run.device.type == "cuda" else 0.0
-    lines = [] if found is None else _moves_lines(run, found, rate)
-    if config.belief.minutes:
-        seconds = 60 * config.belief.minutes - (run.belief.seconds if run.belief else 0.0)
-        then = "then " if lines else ""
-        lines.append(f"{then}{duration(max(0.0, seconds))} for the belief{dollars(seconds, rate)}")
+    lines = [] if found is None else _first_lines(run, found, rate)
+    for stage in run.stages[1:]:
+        seconds = 60 * (stage.minutes - run.minutes_of(stage))
+        if seconds > 0:
+            then = "then " if lines else ""
+            lines.append(f"{then}{duration(seconds)} for the algorithm {stage.name!r}{dollars(seconds, rate)}")
     return lines
 
 
 def done_line(run: Run) -> str:
-    """Why a run learns no more moves, and what would make it go on."""
+    """Why the first stage of a run is over, and what would make it go on."""
     config, reached = run.config, []
     if config.minutes and run.minutes >= config.minutes:
         more = f"--minutes {run.minutes + config.minutes:.0f}"
@@ -244,21 +226,12 @@ def done_line(run: Run) -> str:
     if config.iterations and run.iteration >= config.iterations:
         more = f"--set iterations={run.iteration + config.iterations}"
         reached.append(f"it has had {run.iteration:,} iterations of {config.iterations:,} ({more} goes on)")
-    return f"no more moves are to be learned: {' and '.join(reached)}"
+    return f"{run.stages[0].name!r} is over: {' and '.join(reached)}"
 
 
-def _moves_lines(run: Run, found: Estimate, rate: float) -> list[str]:
+def _first_lines(run: Run, found: Estimate, rate: float) -> list[str]:
     config = run.config
-    parts = ", ".join(
-        f"{words} {found.seconds[name]:.2g}"
-        for name, words in (
-            ("setups", "drawing setups"),
-            ("collect", "playing"),
-            ("moves", "learning moves"),
-            ("setup_training", "learning setups"),
-        )
-        if found.seconds[name]
-    )
+    parts = ", ".join(f"{words} {seconds:.2g}" for words, seconds in found.seconds.items() if seconds)
     each = f"an iteration takes about {found.iteration:.2g} s ({parts}) and has {found.moves:,} moves"
     memory = f"; the GPU needs about {found.gigabytes:.1f} GB" if found.gigabytes else ""
     compiling = f"; compiling took {duration(found.compiling)}" if found.compiling >= COMPILING else ""

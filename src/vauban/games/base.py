@@ -5,7 +5,8 @@ kernels that begin a game, list and play actions and judge the result. Everythin
 games (`vauban.sim`), solves them, learns them or shows them needs nothing else.
 
 Every record begins alike, whatever the game: word 0 is the game's number, word 1 counts plies,
-byte 0 is who is on turn, byte 1 how the game ended, byte 2 who won.
+byte 0 is who is on turn, byte 1 how the game ended, byte 2 who won, byte 3
+counts the steps within a ply: the actions that a player has made of a move that takes several.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ from vauban.errors import ConfigurationError, InvalidMoveError
 
 NUMBER, PLIES = 0, 1
 """Words that every record begins with."""
-PLAYER, END, WINNER = 0, 1, 2
+PLAYER, END, WINNER, STEP = 0, 1, 2, 3
 """Bytes that every record begins with."""
+OWN = 4
+"""The first byte that is a game's own."""
 CHANCE = 2
 """In the byte `PLAYER`: nobody is on turn, chance decides."""
 DRAW, NOBODY = 2, 255
@@ -392,7 +395,8 @@ def _load() -> None:
 
     # Families of many modules come before those of one.
     for module in sorted(pkgutil.iter_modules(room.__path__), key=lambda each: (not each.ispkg, each.name)):
-        importlib.import_module(f"{room.__name__}.{module.name}")
+        if module.name != "kit":  # which stands above the rooms that need this one
+            importlib.import_module(f"{room.__name__}.{module.name}")
     for name, load in door.entry_points(GROUP).items():
         offered = load()
         if isinstance(offered, type) and issubclass(offered, Game):

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from vauban.errors import ConfigurationError
-from vauban.games.base import DRAW, END, NOBODY, NUMBER, PLAYER, PLIES, WINNER, Format, Kernels, register
+from vauban.games.base import DRAW, END, NOBODY, NUMBER, OWN, PLAYER, PLIES, STEP, WINNER, Format, Kernels, register
 from vauban.games.kernel import ONE, ZERO, kernel
 from vauban.games.small import NONE, UNKNOWN, SmallGame, even_chance, no_setup, no_start, refuse_records, refuse_rules
 
-CHOICES, BYTES = 3, 5
+CHOICES, BYTES = OWN, OWN + 2
 """Bytes: the row and the column chosen."""
 ROWS, COLUMNS, PAYOFFS = 0, 1, 2
 """Parameters: the size, then each payoff as mantissa · 2^exponent, so that every float64 comes through exactly."""
@@ -39,6 +39,7 @@ def begin(game, start):
     bytes_[PLAYER] = 0
     bytes_[END] = 0
     bytes_[WINNER] = NOBODY
+    bytes_[STEP] = 0
     bytes_[CHOICES] = NONE
     bytes_[CHOICES + 1] = NONE
 
@@ -178,7 +179,7 @@ class MatrixGame(SmallGame):
     def check_records(
         self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], format: Format
     ) -> None:
-        fine = (bytes_[:, PLAYER] <= 1) & (bytes_[:, END] <= PAYOFF)
+        fine = (bytes_[:, PLAYER] <= 1) & (bytes_[:, STEP] == 0) & (bytes_[:, END] <= PAYOFF)
         for player, bound in enumerate(self.payoffs.shape):
             choice = bytes_[:, CHOICES + player]
             made = (words[:, PLIES] > player) & (words[:, PLIES] <= 2)

@@ -1,4 +1,4 @@
-"""Randomness as a function: Philox4x32-10 of (seed, game, ply, purpose), the same on every device.
+"""Randomness as a function: Philox4x32-10 of (seed, game, ply, step, purpose), the same on every device.
 
 Nothing is stored and nothing advances: whoever knows a game's number and the seed can draw its
 dice again, alone and in any order. (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3".)
@@ -45,13 +45,16 @@ def philox(c0, c1, c2, c3, k0, k1):
 
 
 @kernel
-def draw(seed, number, ply, purpose, index):
-    """32 random bits for one purpose at one ply of one game; `index` tells several draws apart."""
+def draw(seed, number, ply, step, purpose, index):
+    """32 random bits for one purpose at one step of one game.
+
+    step: which action within the ply, 0 for the first. index: tells several draws apart, below 2¹⁶.
+    """
     bits = philox(
         number & LOW,
         number >> HALF,
         np.uint64(ply) & LOW,
-        np.uint64(purpose) | (np.uint64(index) << np.uint64(8)),
+        np.uint64(purpose) | (np.uint64(index) << np.uint64(8)) | (np.uint64(step) << np.uint64(24)),
         seed & LOW,
         seed >> HALF,
     )
@@ -59,6 +62,6 @@ def draw(seed, number, ply, purpose, index):
 
 
 @kernel
-def below(bound, seed, number, ply, purpose, index):
+def below(bound, seed, number, ply, step, purpose, index):
     """A random number from 0 to bound − 1 (uneven by less than bound / 2³²)."""
-    return np.int64((draw(seed, number, ply, purpose, index) * np.uint64(bound)) >> HALF)
+    return np.int64((draw(seed, number, ply, step, purpose, index) * np.uint64(bound)) >> HALF)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vauban.errors import ConfigurationError, RecordError
-from vauban.games.base import CHANCE, END, NOBODY, NUMBER, PLAYER, PLIES, WINNER, Format, Game, Shape
+from vauban.games.base import CHANCE, END, NOBODY, NUMBER, OWN, PLAYER, PLIES, STEP, WINNER, Format, Game, Shape
 from vauban.games.kernel import ZERO, kernel
 
 NONE = 255
@@ -76,7 +76,7 @@ def even_chance(game, index):
 
 # ── Poker: the deck, the hands, the chips ────────────────────────────────────────────────────────
 
-CARDS, PUBLIC, PAID, POKER_BYTES = 3, 5, 6, 8
+CARDS, PUBLIC, PAID, POKER_BYTES = OWN, OWN + 2, OWN + 3, OWN + 5
 """Bytes: the two players' cards, the public card, the chips that each has put in; where a game's own begin."""
 DECK = 0
 """The one parameter: how many cards there are."""
@@ -205,4 +205,6 @@ def are_hands(bytes_: npt.NDArray[Any], deck: int) -> npt.NDArray[np.bool_]:
     """Which rows hold what the bytes of a poker record can hold, as far as all poker games share them."""
     cards = bytes_[:, CARDS : PUBLIC + 1]
     fine = ((cards < deck) | (cards >= UNKNOWN)).all(1)
-    return fine & (bytes_[:, PLAYER] <= CHANCE) & (bytes_[:, END] < len(POKER_ENDS))
+    return np.asarray(
+        fine & (bytes_[:, PLAYER] <= CHANCE) & (bytes_[:, STEP] == 0) & (bytes_[:, END] < len(POKER_ENDS))
+    )

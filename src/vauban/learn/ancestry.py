@@ -7,7 +7,7 @@ schedules go on where they were, and the card of what comes of it has the model'
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
@@ -16,6 +16,9 @@ from vauban.learn.checkpoint import Checkpoint
 from vauban.learn.config import RunConfig
 from vauban.nets.store import COUNTED, Card, Model
 
+if TYPE_CHECKING:
+    from vauban.learn.run import Stage
+
 FREE = ("kind", *COUNTED, "dropout")
 """What a run need not agree with in the card of a network: it follows from the rest, or matters in training only."""
 
@@ -23,15 +26,17 @@ PUBLISHED = ("count_prior", "flag_side")
 """How the published program sets up: for imported weights, and no way of training."""
 
 
-def check_same(card: Card, wanted: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse a model whose networks a configuration would build in another way. wanted: its own, by part."""
+def check_same(card: Card, wanted: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str]) -> None:
+    """Refuse a model whose networks a configuration would build in another way.
+
+    wanted: its own networks, by part. keys: where the configuration says how they are built, by part.
+    """
     differences, settings = [], []
     for part, description in wanted.items():
+        key = keys[part]
         described = card["networks"].get(part)
         if described is None:
-            raise ConfigurationError(
-                f"the model {card['name']!r} has no {part} network: add --set {part}_network=false"
-            )
+            raise ConfigurationError(f"the model {card['name']!r} has no {part} network: add --set {key}=false")
         has, wants = _options(described), _options(description)
         for name in has:
             if has[name] == wants.get(name):
@@ -39,13 +44,13 @@ def check_same(card: Card, wanted: Mapping[str, Mapping[str, Any]]) -> None:
             if name in PUBLISHED:
                 raise ConfigurationError(
                     f"the setup network of the model {card['name']!r} sets up as the published program does ({name}), "
-                    "which is not trained here: add --set setup_network=false, and only its moves are learned on"
+                    f"which is not trained here: add --set {key}=false, and only its moves are learned on"
                 )
             differences.append(
                 f"{name} of the {part} network is {has[name]} in the model {card['name']!r} and {wants.get(name)} in "
                 "the configuration"
             )
-            settings.append(f"--set {'belief' if part == 'belief' else f'{part}_network'}.{name}={has[name]}")
+            settings.append(f"--set {key}.{name}={has[name]}")
     if differences:
         raise ConfigurationError(
             f"{'; '.join(differences)}: a run that goes on from a model keeps its networks as they are, so add "
@@ -53,26 +58,23 @@ def check_same(card: Card, wanted: Mapping[str, Mapping[str, Any]]) -> None:
         )
 
 
-def model_checkpoint(model: Model, parts: Sequence[str], config: RunConfig, workers: int) -> Checkpoint:
+def model_checkpoint(model: Model, stages: Sequence[Stage], parts: Sequence[str], config: RunConfig) -> Checkpoint:
     """What the run of a model would have saved, as far as it can be told from the model."""
     history = model.card.get("training", {})
+    begun = {stage.name: stage.kind.progress_of(stage.config, history) for stage in stages if stage.learner}
+    seconds = [60 * moving_minutes(history), *(0.0 for _ in stages[1:])]
     progress: dict[str, Any] = {
         "iteration": history.get("iterations", 0),
         "moves": history.get("moves", 0),
         "games": history.get("games", 0),
-        "seconds": 60 * moving_minutes(history),
-        "numbered": history.get("moves", 0),  # at most one game has begun with each move
         "played": [config.game, config.rules],
-        "large_windows": config.moves.settled,  # its values have long told positions apart
-        "workers": workers,
+        "stages": {
+            stage.name: {"seconds": each, "after": None, **begun[stage.name]}
+            for stage, each in zip(stages, seconds, strict=True)
+            if stage.name in begun
+        },
         "before": {key: model.card[key] for key in ("training", "source") if key in model.card},
     }
-    if "belief" in parts:
-        progress["belief"] = {
-            "iteration": progress["iteration"],
-            "steps": history.get("steps", {}).get("belief", 0),
-            "seconds": 0.0,
-        }
     networks: dict[str, Tensor] = {}
     for part in parts:
         for key, tensor in model.networks[part].state_dict().items():
@@ -81,7 +83,7 @@ def model_checkpoint(model: Model, parts: Sequence[str], config: RunConfig, work
 
 
 def moving_minutes(history: Mapping[str, Any]) -> float:
-    """For how long a model has learned to move, without its belief, by what its card says of its training."""
+    """Minutes of the first algorithm that made a model, by what its card says of its training."""
     curve = history.get("curve")
     return float(curve[-1]["minutes"] if curve else history.get("minutes", 0.0))
 

@@ -16,10 +16,11 @@ from vauban.files import write_whole
 from vauban.games.base import Game
 from vauban.games.stratego.game import Stratego
 from vauban.learn.ancestry import moving_minutes
+from vauban.learn.base import learners
 from vauban.learn.checkpoint import PROGRESS, read_progress
 from vauban.learn.commands import commands_text
 from vauban.learn.config import config_table
-from vauban.learn.metrics import read_metrics
+from vauban.learn.journal import read_metrics
 from vauban.learn.origin import read_starts
 from vauban.learn.readme import README, readme_text
 from vauban.learn.run import CHECKPOINT, CONFIG, MODEL, run_config
@@ -85,7 +86,7 @@ def training_of(run: Path) -> Training:
     before = progress["before"].get("training", {})
     commands = [text for text in (before.get("command", ""), commands_text(starts)) if text]
     believing = before.get("minutes", 0.0) - moving_minutes(before)
-    seconds = progress["seconds"] + progress.get("belief", {}).get("seconds", 0.0) + 60 * believing
+    seconds = sum(stage["seconds"] for stage in progress["stages"].values()) + 60 * believing
     return Training(
         configuration=config_table(run_config(run)),
         iterations=progress["iteration"],
@@ -104,12 +105,13 @@ def training_of(run: Path) -> Training:
 
 def steps_of(lines: Sequence[Mapping[str, float]], before: Mapping[str, int] = {}) -> dict[str, int]:
     """Gradient steps of each network that a run has trained; before: those that it began with."""
-    counted = {
-        "move": before.get("move", 0) + sum(line.get("moves.batches", 0) for line in lines),
-        "setup": before.get("setup", 0) + sum(line.get("setups.steps", 0) for line in lines),
-        # Counted on by the run itself.
-        "belief": max([before.get("belief", 0), *(line.get("belief.steps", 0) for line in lines)]),
-    }
+    counted = {}
+    for kind in learners().values():
+        for part, metric in kind.steps.items():
+            found = [line.get(metric, 0) for line in lines]
+            had = before.get(part, 0)
+            # A clock counts on by itself.
+            counted[part] = max([had, *found]) if metric == kind.clock else had + sum(found)
     return {part: int(steps) for part, steps in counted.items() if steps}
 
 

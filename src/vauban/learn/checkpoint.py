@@ -5,19 +5,22 @@
 | `progress.json` | how far the run is | there is no checkpoint |
 | `networks.safetensors` | all networks, and their moving averages | there is no checkpoint |
 | `optimiser.pt` | the moments of Adam | the optimiser begins anew |
-| `setups.pt` | the setups that games under way began from | those games do not count for setups |
-| `games.pt` | the games under way | new games begin |
-| `belief.pt` | the games that a belief is learned from | new games begin |
+| `ataraxos.setups.pt` | the setups that games under way began from | those games do not count for setups |
+| `ataraxos.games.pt` | the games under way | new games begin |
+| `belief.games.pt` | the games that a belief is learned from | new games begin |
+
+Every algorithm has parts of its own, by its name.
 
 A folder is written aside and then put in the place of the old one: whenever the run is killed, a whole one is there.
-Of several workers each has games of its own (`games-0-of-2.pt`); all need the same folder.
+Of several workers each has games of its own (`ataraxos.games-0-of-2.pt`); all need the same folder.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,9 +35,10 @@ from vauban.files import write_whole
 from vauban.learn.workers import Workers
 
 PROGRESS, NETWORKS = "progress.json", "networks.safetensors"
-SHARED = ("optimiser", "setups")
-OWN = ("games", "belief")
-"""What is the same for all workers, and what each has for itself."""
+
+
+_OF_WORKER = re.compile(r"-\d+-of-\d+$")
+"""So end the names of files that one of several workers has for itself."""
 
 
 class CheckpointError(VaubanError, RuntimeError):
@@ -52,7 +56,9 @@ class Checkpoint:
     networks: dict[str, Tensor]
     """Weights, by names such as move.average.embed.weight."""
     parts: dict[str, Any] = field(default_factory=dict)
-    """By the names in `SHARED` and `OWN`: tensors in lists and tables. What is not there begins anew."""
+    """By name: tensors in lists and tables. What is not there begins anew."""
+    own: Sequence[str] = ()
+    """The parts that each worker has for itself; the others are the same for all."""
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint, workers: Workers) -> None:
@@ -62,13 +68,12 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint, workers: Workers) -> N
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir(parents=True)
     workers.wait()
-    for name in OWN:
-        if name in checkpoint.parts:
-            torch.save(checkpoint.parts[name], new / _file(name, workers))
+    for name, part in checkpoint.parts.items():
+        if name in checkpoint.own:
+            torch.save(part, new / _file(name, workers))
+        elif workers.leads:
+            torch.save(part, new / f"{name}.pt")
     if workers.leads:
-        for name in SHARED:
-            if name in checkpoint.parts:
-                torch.save(checkpoint.parts[name], new / f"{name}.pt")
         weights = {name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.networks.items()}
         (new / NETWORKS).write_bytes(safetensors.torch.save(weights))
     workers.wait()
@@ -82,8 +87,11 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint, workers: Workers) -> N
         shutil.rmtree(old, ignore_errors=True)
 
 
-def load_checkpoint(folder: Path, workers: Workers) -> Checkpoint | None:
-    """The checkpoint that was saved last, on the CPU; None if there is none. All workers call it together."""
+def load_checkpoint(folder: Path, workers: Workers, own: Sequence[str] = ()) -> Checkpoint | None:
+    """The checkpoint that was saved last, on the CPU; None if there is none. All workers call it together.
+
+    own: the parts that each worker has for itself.
+    """
     if workers.leads:
         _mend(folder)
     workers.wait()
@@ -94,13 +102,15 @@ def load_checkpoint(folder: Path, workers: Workers) -> Checkpoint | None:
         networks = safetensors.torch.load_file(folder / NETWORKS)
     except (OSError, ValueError, SafetensorError) as error:
         raise CheckpointError(f"{folder}: the checkpoint cannot be read: {error}") from error
-    files = {name: folder / f"{name}.pt" for name in SHARED} | {name: folder / _file(name, workers) for name in OWN}
+    shared = {path.stem: path for path in sorted(folder.glob("*.pt")) if path.stem not in own}
+    files = shared | {name: folder / _file(name, workers) for name in own}
+    files = {name: path for name, path in files.items() if name in own or not _OF_WORKER.search(name)}
     parts = {name: _load(path) for name, path in files.items() if path.exists()}
     # What one of them does not have, none can use: they would not be at the same place.
     for name in files:
         if workers.any(name not in parts):
             parts.pop(name, None)
-    return Checkpoint(folder, progress, networks, parts)
+    return Checkpoint(folder, progress, networks, parts, own)
 
 
 def read_progress(folder: Path) -> dict[str, Any]:

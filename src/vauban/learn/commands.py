@@ -38,10 +38,15 @@ def commands_text(starts: Sequence[Mapping[str, Any]]) -> str:
 
 def with_newer_settings(configuration: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a configuration, and those that came after it: a run that had none was as their defaults are."""
-    defaults, had = settings(json.loads(json.dumps(config_table(RunConfig())))), settings(configuration)
+    defaults, had = settings(json.loads(json.dumps(config_table(_defaults(configuration))))), settings(configuration)
     # A table of the defaults can be a single value there: no setup network, say.
     newer = {key: value for key, value in defaults.items() if not any(key.startswith(f"{each}.") for each in had)}
     return {**newer, **had}
+
+
+def _defaults(configuration: Mapping[str, Any]) -> RunConfig:
+    named = configuration.get("algorithms")
+    return RunConfig(algorithms=tuple(named)) if named else RunConfig()
 
 
 def _folder(command: str) -> str:

@@ -15,12 +15,9 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
-from vauban.learn.ataraxos.belief_run import BeliefRunConfig
-from vauban.learn.ataraxos.moves import MoveConfig
-from vauban.learn.ataraxos.setups import SetupConfig
+from vauban.learn.base import StageConfig, find_learner, learners
 from vauban.learn.schedules import PowerLaw
 from vauban.learn.workers import PATIENCE
-from vauban.nets.transformer import Size
 
 
 @dataclass(frozen=True)
@@ -51,21 +48,19 @@ class RunConfig:
     """Its rules, if not the default ones."""
     seed: int = 1
     iterations: int = 0
-    """How many, at most; 0: until the time is up, or somebody stops it."""
+    """Of the first algorithm, at most; 0: until the time is up, or somebody stops it."""
     minutes: float = 0.0
-    """How long, at most; 0: no limit."""
+    """Of the first algorithm, at most; 0: no limit."""
     save_every: float = 5.0
     """Most minutes between checkpoints; while a run is young there are more."""
     patience: float = PATIENCE
     """Minutes that one of several workers waits for others that give no sign of life before it takes one of them for
     dead. The first one's evaluations may take longer."""
-    move_network: Size = field(default=Size(8, 384, 8))
-    setup_network: Size | None = field(default=Size(4, 512, 8))
-    """None: setups are not learned but drawn uniformly."""
-    moves: MoveConfig = field(default_factory=MoveConfig)
-    setups: SetupConfig = field(default_factory=SetupConfig)
-    belief: BeliefRunConfig = field(default_factory=BeliefRunConfig)
+    algorithms: tuple[str, ...] = ("ataraxos",)
+    """The stages of the run, one after the other. Each has a table of its own, by its name."""
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    stages: Mapping[str, StageConfig] = field(default_factory=dict)
+    """The tables of the algorithms."""
 
     def __post_init__(self) -> None:
         for name in ("iterations", "minutes", "save_every"):
@@ -73,10 +68,28 @@ class RunConfig:
                 raise ConfigurationError(f"{name} must be a number from 0, not {getattr(self, name)}")
         if not self.patience > 0:
             raise ConfigurationError(f"patience must be more than 0 minutes, not {self.patience}")
+        if not self.algorithms or len(set(self.algorithms)) < len(self.algorithms):
+            raise ConfigurationError(f"algorithms: name one or more, none of them twice, not {list(self.algorithms)}")
+        for name in self.stages:
+            if name not in self.algorithms:
+                raise ConfigurationError(
+                    f"there is a table for {name!r}, and the algorithms are {list(self.algorithms)}: add it to "
+                    "algorithms, or leave the table away"
+                )
+        made = {name: self.stages.get(name) or find_learner(name).config() for name in self.algorithms}
+        if made[self.algorithms[0]].minutes:
+            raise ConfigurationError(
+                f"{self.algorithms[0]}.minutes: the first algorithm has the minutes of the run, so set minutes"
+            )
+        object.__setattr__(self, "stages", made)
+
+    def later_minutes(self) -> dict[str, float]:
+        """How long the algorithms after the first one go on, those that do at all."""
+        return {name: self.stages[name].minutes for name in self.algorithms[1:] if self.stages[name].minutes}
 
 
 def load_config(name: str, changes: Sequence[str] = ()) -> RunConfig:
-    """A preset or a TOML file, with changes `key=value` (keys of tables with dots: `moves.games=512`)."""
+    """A preset or a TOML file, with changes `key=value` (keys of tables with dots: `ataraxos.moves.games=512`)."""
     if name.endswith(".toml"):
         text = read_config(Path(name))
     else:
@@ -112,6 +125,18 @@ def parse_config(text: str, changes: Sequence[str] = (), where: str = "the confi
         raise ConfigurationError(f"{where} is no TOML: {error}") from error
     for change in changes:
         _change(table, change)
+    known = learners()
+    tables = {name: table.pop(name) for name in list(table) if name in known}
+    for name in table:
+        if name not in RunConfig.__dataclass_fields__ or name == "stages":
+            keys = [*(each for each in RunConfig.__dataclass_fields__ if each != "stages"), *known]
+            inside = [kind for kind in known if name in get_type_hints(known[kind].config)]
+            hint = f"did you mean {f'{inside[0]}.{name}'!r}?" if inside else nearest(name, keys)
+            raise ConfigurationError(f"{where} has no {name!r}: {hint}")
+    for name in table.get("algorithms", ()):
+        find_learner(name)
+    for name, each in tables.items():
+        table.setdefault("stages", {})[name] = _build(known[name].config, each, f"{where}.{name}")
     built: RunConfig = _build(RunConfig, table, where)
     return replace(built, game=str(Path(built.game).absolute())) if built.game.endswith(".toml") else built
 
@@ -119,7 +144,7 @@ def parse_config(text: str, changes: Sequence[str] = (), where: str = "the confi
 def _change(table: dict[str, Any], change: str) -> None:
     key, equals, value = change.partition("=")
     if not equals:
-        raise ConfigurationError(f"a change is written key=value, such as moves.games=512, not {change!r}")
+        raise ConfigurationError(f"a change is written key=value, such as seed=2, not {change!r}")
     *path, last = key.strip().split(".")
     for name in path:
         table = table.setdefault(name, {})
@@ -140,6 +165,8 @@ def _build(kind: Any, value: Any, where: str) -> Any:
         raise ConfigurationError(f"{where} is a number, not {value}")
     if kind is PowerLaw and isinstance(value, (int, float)) and not isinstance(value, bool):
         return PowerLaw(float(value))
+    if get_origin(kind) is Mapping:
+        return value
     if dataclasses.is_dataclass(kind):
         if not isinstance(value, dict):
             raise ConfigurationError(f"{where} is a table, not {value!r}")
@@ -173,7 +200,14 @@ def _is_required(each: dataclasses.Field[Any]) -> bool:
 
 def config_text(config: RunConfig) -> str:
     """A configuration as TOML, complete: what a run folder keeps."""
-    return "\n".join(_lines(dataclasses.asdict(config), ""))
+    return "\n".join(_lines(_table(config), ""))
+
+
+def _table(config: RunConfig) -> dict[str, Any]:
+    """A configuration as a file has it: the tables of the algorithms beside the others."""
+    table = dataclasses.asdict(config)
+    stages = table.pop("stages")
+    return {**table, **stages}
 
 
 def _lines(table: Mapping[str, Any], path: str) -> list[str]:
@@ -193,7 +227,7 @@ def config_table(config: RunConfig) -> dict[str, Any]:
             return {name: plain(each) for name, each in value.items()}
         return str(value) if isinstance(value, float) and math.isinf(value) else value
 
-    table: dict[str, Any] = plain(dataclasses.asdict(config))
+    table: dict[str, Any] = plain(_table(config))
     return table
 
 

@@ -20,7 +20,10 @@ from vauban import charts
 from vauban.charts import number_text
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
-from vauban.learn.metrics import MEANINGS, METRICS_FILE, meaning, read_metrics
+from vauban.learn.base import SHARE
+from vauban.learn.journal import METRICS_FILE, read_metrics
+from vauban.learn.metrics import clock_of, clocks, find_metric
+from vauban.learn.metrics import metrics as metrics_declared
 
 Point = tuple[float, float]
 
@@ -30,33 +33,7 @@ DASHES = ("", "6 3.5", "0.1 4")
 """Of the metrics that share a panel, in order."""
 
 SCORE = "score."
-DEFAULT = (
-    ("moves.entropy",), ("moves.magnet_kl",), ("moves.update_kl",), ("moves.outcome_loss",), ("play.plies",),
-    ("play.draws",), ("setups.entropy",), ("belief.validation", "belief.marginal", "belief.uniform"),
-)  # fmt: skip
-"""Panels that are drawn unless others are asked for, after those of the scores."""
-TITLES = {
-    "moves.entropy": "Entropy of the moves",
-    "moves.magnet_kl": "Distance from the magnet",
-    "moves.update_kl": "Size of an update",
-    "moves.outcome_loss": "Loss of the outcome forecast",
-    "play.plies": "Length of a game",
-    "play.draws": "Drawn games",
-    "setups.entropy": "Entropy of the setups",
-    "belief.validation": "Loss of the belief",
-}
-"""Panels in words."""
-UNITS = {
-    "moves.entropy": "nats", "moves.magnet_kl": "nats", "moves.update_kl": "nats", "moves.outcome_loss": "nats",
-    "play.plies": "plies", "setups.entropy": "nats",
-}  # fmt: skip
-SHARES = (SCORE, "play.draws", "play.first_mover", "play.end.", "moves.clip_rate", "moves.kept", "setups.clip_rate")
-"""Metrics whose names begin so are shown in per cent."""
-
-BELIEF_STEPS = "belief.steps"
-AXES = {
-    "moves": "moves played", "minutes": "minutes of training", "iteration": "iterations", BELIEF_STEPS: "belief steps",
-}  # fmt: skip
+AXES = {"moves": "moves played", "minutes": "minutes of training", "iteration": "iterations"}
 
 MANY = 150
 """Where points are so close that the axis would hold so many, a line is smoothed: by a moving mean of 3; of 5 where it
@@ -90,12 +67,14 @@ class RunMetrics:
 
     def points(self, metric: str, against: str) -> list[Point]:
         """A metric as points, where it was measured."""
-        # A line of the belief repeats what the moves came to: that is no measurement of theirs.
-        of_belief = _is_of_belief(metric)
+        # A line of a later stage repeats what those before it came to: that is no measurement of theirs.
+        clock, later = clock_of(metric), clocks()
         found = [
             (line[against], line[metric])
             for line in self.lines
-            if metric in line and against in line and (BELIEF_STEPS in line) == of_belief
+            if metric in line
+            and against in line
+            and next((each for each in later if each in line), "iteration") == clock
         ]
         return [point for point in found if all(map(math.isfinite, point))]
 
@@ -190,12 +169,14 @@ class Panel:
         name = self.metrics[0]
         if name.startswith(SCORE):
             return f"Score against {name.removeprefix(SCORE)}"
-        return TITLES.get(name) or name.replace(".", ": ", 1).replace("_", " ")
+        found = find_metric(name)
+        return (found.title if found else "") or name.replace(".", ": ", 1).replace("_", " ")
 
     @property
     def is_share(self) -> bool:
         """Whether it is shown in per cent."""
-        return self.metrics[0].startswith(SHARES)
+        found = find_metric(self.metrics[0])
+        return found is not None and found.unit == SHARE
 
 
 def make_panels(
@@ -203,7 +184,7 @@ def make_panels(
 ) -> list[Panel]:
     """What is to be drawn: the panels of these metrics (a star stands for anything), or else the default ones.
 
-    Metrics of the belief are drawn against its own steps. What no run has measured is left out.
+    Metrics of a later stage are drawn against its own clock. What no run has measured is left out.
     """
     known = list(dict.fromkeys(name for run in runs for line in run.lines for name in line))
     groups: list[tuple[str, ...]]
@@ -212,7 +193,11 @@ def make_panels(
         groups = [(name,) for name in chosen]
     else:
         scores = [(name,) for name in known if name.startswith(SCORE)]
-        groups = [tuple(name for name in group if name in known) for group in (*scores, *DEFAULT)]
+        usual: dict[str, list[str]] = {}
+        for each in metrics_declared().values():
+            if each.drawn and each.name in known:
+                usual.setdefault(each.title, []).append(each.name)
+        groups = [*scores, *map(tuple, usual.values())]
     panels = [_panel(runs, group, against) for group in groups if group]
     panels = [panel for panel in panels if panel.lines]
     if not panels:
@@ -222,7 +207,7 @@ def make_panels(
 
 def _matching(wanted: str, known: Sequence[str]) -> list[str]:
     found = [name for name in known if fnmatchcase(name, wanted)]
-    if not found and wanted in MEANINGS:
+    if not found and wanted in metrics_declared():
         raise ConfigurationError(f"none of the runs has measured {wanted!r}: leave it away")
     if not found:
         raise ConfigurationError(f"no run has a metric {wanted!r}: {nearest(wanted, known)}")
@@ -230,7 +215,8 @@ def _matching(wanted: str, known: Sequence[str]) -> list[str]:
 
 
 def _panel(runs: Sequence[RunMetrics], metrics: tuple[str, ...], against: Against) -> Panel:
-    axis = BELIEF_STEPS if _is_of_belief(metrics[0]) else against.metric
+    clock = clock_of(metrics[0])
+    axis = against.metric if clock == "iteration" else clock
     far = max((line[axis] for run in runs for line in run.lines if axis in line), default=0.0)
     lines = [_line(run, number, name, axis, far) for name in reversed(metrics) for number, run in enumerate(runs)]
     return Panel(metrics, axis, [line for line in lines if line.points])
@@ -249,10 +235,6 @@ def _line(run: RunMetrics, number: int, metric: str, axis: str, far: float) -> L
 def _crowd(points: Sequence[Point], far: float) -> int:
     """How many points there would be on the whole axis, were they as close everywhere."""
     return int(len(points) * far / points[-1][0]) if points and points[-1][0] > 0 else len(points)
-
-
-def _is_of_belief(metric: str) -> bool:
-    return "belief" in metric
 
 
 def _smoothed(points: Sequence[Point], reach: int) -> list[Point]:
@@ -316,7 +298,8 @@ def curves_svg(runs: Sequence[RunMetrics], panels: Sequence[Panel]) -> str:
         row, column = divmod(number, columns)
         x, y = MARGIN + column * (width + GAP), below + row * height
         inside = _drawn_panel(panel, names, width, reach[panel.against])
-        said = meaning(panel.metrics[0]) or ""
+        declared = find_metric(panel.metrics[0])
+        said = declared.meaning if declared else ""
         drawn.append(charts.group(inside, said, "panel", f'transform="translate({x:.1f} {y:.1f})"'))
     whole = below + height * math.ceil(len(panels) / columns) + 4
     frame = charts.rect(0.5, 0.5, WIDTH - 1, whole - 1, attributes='rx="8" fill="#ffffff" stroke="#d1d9e0"')
@@ -385,7 +368,7 @@ def _drawn_panel(panel: Panel, names: Sequence[str], width: float, reach: float)
             charts.text(x.at(tick), y.start + 17, charts.number_text(tick / factor, x.step / factor), "soft", "middle")
         )
     parts.append(charts.line(LEFT, y.start, width, y.start, "axis"))
-    parts.append(charts.text((LEFT + width) / 2, y.start + 34, AXES[panel.against] + unit, "soft", "middle"))
+    parts.append(charts.text((LEFT + width) / 2, y.start + 34, _axis(panel.against) + unit, "soft", "middle"))
     for line in panel.lines:
         dash = DASHES[panel.metrics.index(line.metric) % len(DASHES)]
         parts += _drawn_line(line, names[line.run], dash, x, y)
@@ -427,7 +410,14 @@ def _key(panel: Panel) -> list[str]:
 def _measured(panel: Panel) -> str:
     """The metric's name, by which docs/metrics.md explains it, and what it is counted in."""
     metric = panel.metrics[0]
-    return f"{metric}, {UNITS[metric]}" if metric in UNITS else metric
+    found = find_metric(metric)
+    return f"{metric}, {found.unit}" if found and found.unit not in ("", SHARE) else metric
+
+
+def _axis(metric: str) -> str:
+    """What an axis counts, in words."""
+    found = find_metric(metric)
+    return AXES.get(metric) or (found.title if found else "") or metric
 
 
 def _reach(panels: Iterable[Panel], against: str) -> float:

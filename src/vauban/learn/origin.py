@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from vauban import __version__
-from vauban.learn.metrics import read_lines, write_lines
+from vauban.learn.journal import read_lines, write_lines
 from vauban.learn.workers import Workers
 
 STARTS = "starts.jsonl"

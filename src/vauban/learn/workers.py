@@ -1,6 +1,6 @@
 """Several processes that train one network together, or one alone.
 
-    torchrun --nproc-per-node 8 -m vauban train paper
+    torchrun --nproc-per-node 8 -m vauban train ataraxos-paper
 
 Two workers with n games each do what one with 2n games does: thresholds are taken over the positions of all, and the
 gradient of a batch is the sum of the workers' shares.

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from vauban.errors import ConfigurationError
-from vauban.games.base import END, PLAYER, PLIES
+from vauban.games.base import END, PLAYER, PLIES, STEP
 from vauban.games.randomness import draw
 from vauban.nets.actor import Thinker
 from vauban.nets.policy import PolicyNetwork
@@ -111,7 +111,8 @@ def bits(views: Snapshot, seeds: npt.NDArray[np.uint64], purpose: int) -> npt.ND
     players = np.full(len(views), views.viewer, np.uint64)
     # The kernel works on whole arrays as well.
     throw: Callable[..., npt.NDArray[np.uint64]] = draw
-    return throw(np.asarray(seeds, np.uint64), players, plies, purpose, 0)
+    steps = as_numpy(views.store.bytes[:, STEP]).astype(np.uint64)
+    return throw(np.asarray(seeds, np.uint64), players, plies, steps, purpose, 0)
 
 
 def pick(policies: npt.NDArray[np.float64], chances: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

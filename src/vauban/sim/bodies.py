@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vauban.games.base import CHANCE, END, NUMBER, PLAYER, PLIES, WINNER
+from vauban.games.base import CHANCE, END, NUMBER, PLAYER, PLIES, STEP, WINNER
 from vauban.games.kernel import float_bits, hook, kernel
 from vauban.games.randomness import CHANCE as FOR_CHANCE
 from vauban.games.randomness import MOVE, START, below, draw
@@ -74,7 +74,7 @@ def settle_chance(game, seed):
         total = 0
         for index in range(count):
             total += chance_weight(game, index)
-        pick = below(total, seed, game.words[NUMBER], game.words[PLIES], FOR_CHANCE, event)
+        pick = below(total, seed, game.words[NUMBER], game.words[PLIES], game.bytes[STEP], FOR_CHANCE, event)
         index = 0
         weight = chance_weight(game, 0)
         while pick >= weight:
@@ -95,9 +95,9 @@ def begin_random(game, start, first_pool, second_pool, seed):
         else:
             for square in range(start.shape[0]):
                 start[square] = 0
-            pick = below(first_pool.shape[0], seed, number, attempt, START, 0)
+            pick = below(first_pool.shape[0], seed, number, attempt, 0, START, 0)
             place_setup(start, game.rules, 0, first_pool[pick])
-            pick = below(second_pool.shape[0], seed, number, attempt, START, 1)
+            pick = below(second_pool.shape[0], seed, number, attempt, 0, START, 1)
             place_setup(start, game.rules, 1, second_pool[pick])
         begin(game, start)
         if game.bytes[END] == 0:
@@ -111,7 +111,8 @@ def sample_action(game, seed):
     count = legal_count(game)
     if count == 0:
         return -1
-    return legal_action(game, below(count, seed, game.words[NUMBER], game.words[PLIES], MOVE, 0))
+    pick = below(count, seed, game.words[NUMBER], game.words[PLIES], game.bytes[STEP], MOVE, 0)
+    return legal_action(game, pick)
 
 
 @kernel
@@ -124,7 +125,7 @@ def choose_action(game, seed, legal, log_policy):
     while count < legal.shape[0] and legal[count] >= 0:
         total += exp(np.float64(log_policy[count]))
         count += 1
-    bits = np.float64(draw(seed, game.words[NUMBER], game.words[PLIES], MOVE, 0))
+    bits = np.float64(draw(seed, game.words[NUMBER], game.words[PLIES], game.bytes[STEP], MOVE, 0))
     left = (bits + 0.5) / 4294967296.0 * total
     for index in range(count):
         left -= exp(np.float64(log_policy[index]))

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vauban.errors import ConfigurationError, IllegalActionError, RecordError, SetupError
-from vauban.games.base import END, NUMBER, PLAYER, PLIES, Format, Game, Outcome, Setups
+from vauban.games.base import END, NUMBER, PLAYER, PLIES, STEP, Format, Game, Outcome, Setups
 from vauban.games.base import game as find_game
 from vauban.observe import base as observations
 from vauban.sim.arrays import OBSERVED_AS, Array, NumpyArrays, as_numpy
@@ -180,6 +180,11 @@ class Simulator:
     def plies(self) -> Array:
         """How many plies each game has (int64; a view of the records)."""
         return self.store.words[:, PLIES]
+
+    @property
+    def steps(self) -> Array:
+        """How many actions of the present ply each game has had, where a move takes several (uint8; a view)."""
+        return self.store.bytes[:, STEP]
 
     @property
     def numbers(self) -> Array:

@@ -35,7 +35,7 @@ def pick(probabilities, first, last, dice):
 def happen(nodes, chances, node, seed, iteration, player):
     """What chance does at a history: the child."""
     group = np.int64(nodes.group[node])
-    dice = draw(seed, iteration, group, FOR_CHANCE, player)
+    dice = draw(seed, iteration, group, 0, FOR_CHANCE, player)
     return nodes.child[node] + pick(
         chances.probability, chances.first_event[group], chances.first_event[group + 1], dice
     )
@@ -69,7 +69,7 @@ def sample_externally(nodes, groups, chances, player, seed, iteration, policy, r
             else:
                 for slot in range(first, last):
                     sums[slot] += policy[slot]
-                node = nodes.child[node] + pick(policy, first, last, draw(seed, iteration, group, MOVE, player))
+                node = nodes.child[node] + pick(policy, first, last, draw(seed, iteration, group, 0, MOVE, player))
         worth = sign * nodes.utility[node]
         # Up to an own history with an action left.
         while level >= 0:
@@ -111,7 +111,7 @@ def sample_outcome(nodes, groups, chances, player, exploration, seed, iteration,
         match_regrets(regrets, first, last, policy)
         path[steps] = node
         reaches[steps] = theirs
-        dice = draw(seed, iteration, steps, MOVE, player)
+        dice = draw(seed, iteration, steps, 0, MOVE, player)
         if kind == player:
             for slot in range(first, last):
                 mixed[slot - first] = (1 - exploration) * policy[slot] + exploration / (last - first)

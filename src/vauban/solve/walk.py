@@ -358,7 +358,7 @@ def survey(words, halves, bytes_, rules, starts, live, plays):
     seed = ZERO
     for play_ in range(plays if count else 0):
         number = np.uint64(play_)
-        begin(game, starts[live[below(count, seed, number, 0, START, 0)]])
+        begin(game, starts[live[below(count, seed, number, 0, 0, START, 0)]])
         ways = 1.0
         ways_in_all += ways
         depth = 0
@@ -366,7 +366,7 @@ def survey(words, halves, bytes_, rules, starts, live, plays):
             choices = legal_count(game)
             ways *= choices
             ways_in_all += ways
-            play(game, legal_action(game, below(choices, seed, number, depth, MOVE, 0)))
+            play(game, legal_action(game, below(choices, seed, number, depth, 0, MOVE, 0)))
             depth += 1
     return count, ways_in_all / plays
 

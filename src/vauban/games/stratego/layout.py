@@ -11,7 +11,7 @@ public.
 from typing import NamedTuple
 
 # Words: sets of squares take two words each (low, high); sets by player take red's, then blue's.
-# Words 0 and 1 and bytes 0 to 2 mean the same in every game (vauban.games.base).
+# Words 0 and 1 and bytes 0 to 3 mean the same in every game (vauban.games.base).
 PIECES = 2
 MOVABLE = 6
 SCOUTS = 10
@@ -27,17 +27,17 @@ QUIET = 38
 WORDS = 39
 
 # Bytes.
-TRAIL = 3
+TRAIL = 4
 TRAIL_LENGTH = 6
-LAST = 15
-CHASING = 19
-EVADED = 21
-HIDDEN_COUNT = 23
-UNMOVED = 47
-PREVIOUS = 49
-PREVIOUS_OWN = 50
-SHOWN = 51
-BYTES = 52
+LAST = 16
+CHASING = 20
+EVADED = 22
+HIDDEN_COUNT = 24
+UNMOVED = 48
+PREVIOUS = 50
+PREVIOUS_OWN = 51
+SHOWN = 52
+BYTES = 53
 NONE = 255
 """A byte that stands for no square, no piece or no type."""
 DEAD = 128
@@ -110,6 +110,7 @@ def fields(squares: int, history: int, tracks: bool) -> list[Field]:
         Field("player", "byte", 0, 1, "who is on turn: 0 red, 1 blue"),
         Field("end", "byte", 1, 1, "how the game ended; 0 while it goes on"),
         Field("winner", "byte", 2, 1, "0 red, 1 blue, 2 a draw, 255 while it goes on"),
+        Field("step", "byte", 3, 1, "actions of this ply so far: always 0, a move is one action"),
         Field("trail", "byte", TRAIL, 12, "for red, for blue: squares of the piece moved last, newest first"),
         Field("last", "byte", LAST, 4, "red's last move (from, to), blue's"),
         Field("chasing", "byte", CHASING, 2, "isf: 1 if red, if blue has a chase"),

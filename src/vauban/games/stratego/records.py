@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from vauban.games.base import END, NOBODY, PLAYER, WINNER
+from vauban.games.base import END, NOBODY, PLAYER, STEP, WINNER
 from vauban.games.stratego import layout
 from vauban.games.stratego.pieces import MOVABLE_TYPES, SCOUT, TYPES
 from vauban.games.stratego.variants import Variant
@@ -34,7 +34,12 @@ def are_sound(
     open_squares[list(variant.lakes)] = False
 
     here = identity != layout.NONE
-    fine = (bytes_[:, PLAYER] < 2) & (bytes_[:, END] <= 5) & ((bytes_[:, WINNER] <= 2) | (bytes_[:, WINNER] == NOBODY))
+    fine = (
+        (bytes_[:, PLAYER] < 2)
+        & (bytes_[:, STEP] == 0)
+        & (bytes_[:, END] <= 5)
+        & ((bytes_[:, WINNER] <= 2) | (bytes_[:, WINNER] == NOBODY))
+    )
     fine &= (bytes_[:, END] != 0) == (bytes_[:, WINNER] != NOBODY)
     fine &= (~here | (open_squares & (identity < squares))).all(1)
     # Every piece on the board is where its identity says, alive; and only those are alive.

@@ -522,7 +522,7 @@ def draw_start(start, rules, seed, number, attempt):
                 start[base + sign * index] = 1 + kind + 12 * player
                 index += 1
         for last in range(room - 1, 0, -1):
-            pick = below(last + 1, seed, number, attempt, START, 128 * player + last)
+            pick = below(last + 1, seed, number, attempt, 0, START, 128 * player + last)
             swap = start[base + sign * last]
             start[base + sign * last] = start[base + sign * pick]
             start[base + sign * pick] = swap

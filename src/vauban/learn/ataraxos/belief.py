@@ -1,22 +1,20 @@
 """Learning a belief: the true types of hidden pieces, from games that a finished policy plays against itself.
 
-    config = BeliefConfig()
-    sim = Simulator(game, config.games, device, seed=1)
-    learner = BeliefLearner(Trainee(config.network(game), device), game, config, seed=1)
-    for positions in PositionStream(sim, policy, setups, rng, config):
-        learner.learn(positions)
-    learner.validate(others)            # nats for each hidden piece, beside those of the closed forms
-    learner.trainee.average             # the network to keep
-
-The player on turn is the one whose belief is learned; the records of self-play have the truth.
+The player on turn is the one whose belief is learned; the records of self-play have the truth. What has been learned is
+measured on games that are not learned from, against what follows without learning: the shares of each piece's possible
+types, and the same recomputed after each piece that is named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import copy
+import itertools
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -24,23 +22,30 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from vauban.errors import ConfigurationError
-from vauban.games.base import Format
-from vauban.games.randomness import DROPOUT
+from vauban.games.base import Format, Game
+from vauban.games.randomness import BELIEF_STRANGE, BELIEF_STREAM, BELIEF_VALIDATION, DROPOUT
 from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.setups import random_setup
+from vauban.learn.ataraxos.positions import PositionStream, Setups, observe_positions
+from vauban.learn.base import NATS, Learner, Metric, Place, StageConfig, register
 from vauban.learn.trainee import Trainee
-from vauban.nets.actor import Actor
-from vauban.nets.belief import Belief, BeliefNetwork, Hidden, MarginalBelief, UniformBelief, hidden_pieces
+from vauban.nets import store
+from vauban.nets.belief import BeliefNetwork, Hidden, MarginalBelief, UniformBelief, hidden_pieces
 from vauban.nets.policy import PolicyNetwork
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.transformer import Size
 from vauban.sim.simulator import Simulator
-from vauban.sim.store import Snapshot, Store
+from vauban.sim.store import Snapshot
 
-Setups = Callable[[np.random.Generator], Sequence[Tensor] | Tensor]
-"""(random numbers) → pools of setups, as `Simulator.set_pools` takes them."""
+OTHER_GAMES = 1 << 40
+"""What makes another seed of the run's."""
+TAKINGS = 16
+"""The positions to measure on are of so many moments of the same games."""
+TITLE = "Loss of the belief"
 
 
 @dataclass(frozen=True)
-class BeliefConfig:
+class BeliefConfig(StageConfig):
     """How a belief network is made and trained; as published with Ataraxos where that says."""
 
     depth: int = 6
@@ -71,7 +76,23 @@ class BeliefConfig:
     refresh: int = 200
     """Every so many plies the games to come get new pools of setups."""
 
+    steps: int = 100
+    """Steps of training between two lines of metrics."""
+    validation: int = 2048
+    """Positions to measure on, of games that are not learned from."""
+    setups: int = 1000
+    """Setups for each player that games begin from, until new ones are drawn."""
+    strange: float = 0.0
+    """Share of them that is drawn uniformly, and not by the setup network. A belief that has met its own setups alone
+    takes every army for one of them, and against people may be worse than none."""
+
     def __post_init__(self) -> None:
+        if min(self.steps, self.validation, self.setups) < 1 or self.minutes < 0:
+            raise ConfigurationError(
+                f"steps, validation and setups of the belief are 1 or more, its minutes 0 or more: {self}"
+            )
+        if not 0 <= self.strange <= 1:
+            raise ConfigurationError(f"strange is a share of the setups, from 0 to 1, not {self.strange}")
         Size(self.depth, self.width, self.heads)  # refuses what cannot be built, now and not when moves are done
         if self.decoder_depth < 1 or not 0 <= self.dropout < 1:
             raise ConfigurationError(
@@ -90,116 +111,12 @@ class BeliefConfig:
         if not 0 <= self.average < 1:
             raise ConfigurationError(f"average is from 0 to below 1, not {self.average}")
 
+    def fewer(self) -> dict[str, tuple[int, int]]:
+        return {"games": (self.games, max(1, self.games // 2)), "pool": (self.pool, max(1, self.pool // 2))}
+
     def network(self, game: Stratego) -> BeliefNetwork:
         """A network of this size, not trained."""
         return BeliefNetwork(game, Size(self.depth, self.width, self.heads), self.decoder_depth, self.dropout)
-
-
-# ── Positions ────────────────────────────────────────────────────────────────────────────────────
-
-
-class PositionStream:
-    """Positions of games that a policy plays against itself, `sim.n` at a time, without end.
-
-    Neighbouring positions of a game are much alike. So each taking is put into a pool in exchange for as many
-    positions drawn from it, of other games and other stages; these are what is handed out.
-    """
-
-    def __init__(
-        self, sim: Simulator, network: PolicyNetwork, setups: Setups | None, rng: np.random.Generator,
-        config: BeliefConfig,
-    ) -> None:  # fmt: skip
-        """
-        sim: with `restart`, on the device of the network. Its games go on from where they are.
-        setups: where new pools of setups come from; None leaves the simulator's own.
-        rng: for the setups and the mixing.
-        """
-        self.sim, self.setups, self.rng, self.config = sim, setups, rng, config
-        self.ply = 0
-        self._given: Sequence[Tensor] | Tensor | None = None
-        self._pool: list[Snapshot] = []
-        """Takings; once there are enough, a single one of all."""
-        self._actor = Actor(network, sim)
-
-    def __iter__(self) -> Iterator[Snapshot]:
-        return self
-
-    def __next__(self) -> Snapshot:
-        while True:
-            drawn = self._exchange() if self._play() else None
-            if drawn is not None:
-                return drawn
-
-    @torch.no_grad()
-    def _play(self) -> bool:
-        """Play a ply; whether the positions before it are to be taken, in which case they are the last of the pool."""
-        sim, config = self.sim, self.config
-        if self.ply % config.refresh == 0:
-            sim.check_step()
-            if self.setups is not None:
-                self._given = self.setups(self.rng)
-                sim.set_pools(self._given)
-        taking = self.ply >= config.warmup and (self.ply - config.warmup) % config.every == 0
-        if taking:
-            self._pool.append(sim.snapshot())
-        self._actor.choose()
-        self._actor.step()
-        self.ply += 1
-        return taking
-
-    def _exchange(self) -> Snapshot | None:
-        """Put the last taking into the pool, and positions of the pool out; None as long as it is not full."""
-        size = self.config.pool * self.sim.n
-        held = sum(map(len, self._pool))
-        if held == size:
-            self._pool = [Snapshot.join(self._pool)]
-        if held <= size:
-            return None
-        pool, taken = self._pool
-        rows = torch.from_numpy(self.rng.choice(size, self.sim.n, replace=False)).to(self.sim.device)
-        drawn = pool[rows]
-        for part, new in zip(pool.store, taken.store, strict=True):
-            part[rows] = new
-        self._pool = [pool]
-        return drawn
-
-    def state(self) -> dict[str, Any]:
-        """All that a resumed run needs."""
-        given = self._given
-        return {
-            "ply": self.ply,
-            "rng": self.rng.bit_generator.state,
-            "games": tuple(part.clone() for part in self.sim.store),
-            "pool": [tuple(each.store) for each in self._pool],
-            "setups": given if given is None or isinstance(given, Tensor) else list(given),
-        }
-
-    def load_state(self, state: Mapping[str, Any]) -> None:
-        """Go on from `state()`."""
-        self.ply = state["ply"]
-        self.rng.bit_generator.state = state["rng"]
-        self.sim.restore(self._records(state["games"]))
-        self._pool = [self._records(parts) for parts in state["pool"]]
-        self._given = state["setups"]
-        if self._given is not None:
-            self.sim.set_pools(self._given)
-
-    def fits(self, state: Mapping[str, Any]) -> bool:
-        """Whether a `state()` is of as many games as there are here, and of no more takings than the pool holds."""
-        same = [part.shape for part in state["games"]] == [part.shape for part in self.sim.store]
-        return same and sum(len(parts[0]) for parts in state["pool"]) <= self.config.pool * self.sim.n
-
-    def _records(self, parts: Sequence[Tensor]) -> Snapshot:
-        store = Store(*(part.to(self.sim.device) for part in parts))
-        return Snapshot(self.sim.game, self.sim.format, store)
-
-
-def observe_positions(sim: Simulator, positions: Snapshot, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """What the players on turn see in the layout "squares", and what is truly hidden from them."""
-    sim.restore(positions)
-    seen = sim.observe(Belief.observation, layout="squares", dtype=dtype)
-    first = (sim.players == 0)[:, None]
-    return seen, torch.where(first, sim.hidden_values(0), sim.hidden_values(1))
 
 
 # ── Learning ─────────────────────────────────────────────────────────────────────────────────────
@@ -307,3 +224,166 @@ def mean_of_pieces(numbers: Tensor, hidden: Hidden) -> tuple[Tensor, Tensor]:
     """The mean of a number of each hidden piece over a position's pieces; which positions have any (0 where not)."""
     pieces = hidden.present.sum(1)
     return torch.where(hidden.present, numbers, 0.0).sum(1) / pieces.clamp_min(1), pieces > 0
+
+
+# ── The stage ────────────────────────────────────────────────────────────────────────────────────
+
+
+@register("belief")
+class BeliefStage(Learner):
+    """A belief in training, and the games that it learns from: played by the networks of the stages before."""
+
+    config = BeliefConfig
+    metrics = (
+        Metric("belief.steps", "Gradient steps of the belief network so far.", title="belief steps",
+               shown="{:,.0f} steps"),
+        Metric("belief.minutes", "Minutes for which it has been trained so far.", shown="{:.1f} min"),
+        Metric("belief.loss", "Its cross-entropy in training, in nats for each hidden piece, with dropout.", NATS,
+               shown="loss {:.4f}"),
+        Metric("belief.gradient_norm", "Mean norm of its gradients before they are clipped."),
+        Metric("belief.validation", "Nats for each hidden piece in games it was not trained on; the averaged network.",
+               NATS, TITLE, "unseen games {:.4f} nats a piece", drawn=True),
+        Metric("belief.marginal", "The same of the marginals: the shares that the observation has (channels 12–23).",
+               NATS, TITLE, "marginals {:.4f}", drawn=True),
+        Metric("belief.uniform", "The same of the uniform posterior: such shares, anew after each piece that is named.",
+               NATS, TITLE, "uniform {:.4f}", drawn=True),
+        Metric("belief.strange", "Its nats in games that begin from uniform setups, if belief.strange asks for some.",
+               NATS, shown="strange setups {:.4f}"),
+        Metric("belief.strange_uniform", "The same of the uniform posterior.", NATS, shown="uniform {:.4f}"),
+        Metric("speed.belief_positions_per_second", "Positions that the belief learned from, by the seconds that it "
+               "took in all."),
+    )  # fmt: skip
+    clock = "belief.steps"
+    steps: ClassVar = {"belief": "belief.steps"}
+    tables: ClassVar = {"belief": ""}
+    own = ("games",)
+
+    def __init__(self, game: Game, config: BeliefConfig, place: Place) -> None:
+        self.check(game, config)
+        assert isinstance(game, Stratego)
+        self.game, self.settings, self.place = game, config, place
+        self.device, self.workers = place.device, place.workers
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(place.seed)
+            network = config.network(game)
+        self.trainee = Trainee(network, place.device, place.workers)
+        self.networks = {"belief": self.trainee}
+        self.learner = BeliefLearner(self.trainee, game, config, place.seed)
+        self.stream: PositionStream | None = None
+        self._policy: PolicyNetwork | None = None
+        self._setup: SetupNetwork | None = None
+        self._validation: list[Snapshot] = []
+        self._strange: list[Snapshot] = []
+
+    @classmethod
+    def check(cls, game: Game, config: BeliefConfig) -> None:
+        if not isinstance(game, Stratego):
+            raise ConfigurationError(f"a belief is trained for Stratego, not for {game.name!r}: leave it out")
+
+    def follow(self, networks: Mapping[str, Trainee[Any]]) -> None:
+        """Begin new games, played by the averages of the networks `move` and, if there is one, `setup`."""
+        # Nobody learns from these networks any more: they run as those in training do, rounded on a GPU.
+        dtype = self.trainee.dtype
+        played = {
+            part: copy.deepcopy(networks[part].average).to(dtype).requires_grad_(False)
+            for part in ("move", "setup")
+            if part in networks
+        }
+        self._policy, self._setup = played["move"], played.get("setup")
+        self._validation, self._strange = [], []
+        config, workers, steps = self.settings, self.workers, self.iteration
+        sim = Simulator(self.game, config.games, self.device, self.place.seed, stride=workers.count * config.games)
+        earlier = steps and config.warmup + (config.pool + steps) * config.every
+        sim.reset(first_number=(earlier * workers.count + workers.rank) * config.games)
+        rng = np.random.default_rng((self.place.seed, workers.rank, steps, BELIEF_STREAM))
+        self.stream = PositionStream(sim, self._policy, self._setups(config.strange), rng, config)
+
+    def iterate(self) -> dict[str, float]:
+        """Take some steps of training, and measure."""
+        assert self.stream is not None
+        begun = time.perf_counter()
+        if self.workers.leads and not self._validation:
+            self._validation = self._unseen_positions(BELIEF_VALIDATION, strange=0)
+            if self._setup is not None and self.settings.strange > 0:
+                self._strange = self._unseen_positions(BELIEF_STRANGE, strange=1)
+        steps = [self.learner.learn(next(self.stream)) for _ in range(self.settings.steps)]
+        loss, norm = (torch.stack(each).mean().item() for each in zip(*steps, strict=True))
+        told = {"belief.loss": loss, "belief.gradient_norm": norm}
+        if self.workers.leads:
+            found = self._measure(self._validation)
+            told |= {
+                "belief.validation": found.network,
+                "belief.marginal": found.marginal,
+                "belief.uniform": found.uniform,
+            }
+            if self._strange:
+                found = self._measure(self._strange)
+                told |= {"belief.strange": found.network, "belief.strange_uniform": found.uniform}
+        positions = self.settings.steps * self.settings.games * self.workers.count
+        speed = positions / max(time.perf_counter() - begun, 1e-9)
+        return {"belief.steps": float(self.iteration), "speed.belief_positions_per_second": speed, **told}
+
+    def _setups(self, strange: float) -> Setups | None:
+        """Where setups come from, this share of them drawn uniformly."""
+        network = self._setup
+        if network is None:
+            return None
+        uniform = round(strange * self.settings.setups)
+        own = self.settings.setups - uniform
+        army = random_setup(self.game.variant, random.Random(0))
+
+        def draw(rng: np.random.Generator) -> list[Tensor]:
+            parts = []
+            if own:
+                parts.append(network.draw(2 * own, rng).setups)
+            if uniform:
+                shuffled = rng.permuted(np.tile(army, (2 * uniform, 1)), axis=1)
+                parts.append(torch.from_numpy(shuffled).to(self.device))
+            return [torch.cat([part[player::2] for part in parts]) for player in (0, 1)]
+
+        return draw
+
+    def _unseen_positions(self, purpose: int, strange: float) -> list[Snapshot]:
+        """Positions to measure on. Another seed plays other games, with other setups, from the first ply on."""
+        assert self._policy is not None
+        games = max(1, self.settings.validation // TAKINGS)
+        sim = Simulator(self.game, games, self.device, self.place.seed ^ OTHER_GAMES)
+        config = replace(self.settings, pool=1)
+        rng = np.random.default_rng((self.place.seed, purpose))
+        stream = PositionStream(sim, self._policy, self._setups(strange), rng, config)
+        joined = Snapshot.join(list(itertools.islice(stream, TAKINGS)))
+        return [joined[first : first + self.settings.games] for first in range(0, len(joined), self.settings.games)]
+
+    def _measure(self, batches: list[Snapshot]) -> Scores:
+        return together([self.learner.validate(positions) for positions in batches])
+
+    # ── Keeping ──────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def iteration(self) -> int:  # type: ignore[override]
+        """Steps of training so far."""
+        return self.learner.steps
+
+    def describe(self) -> dict[str, dict[str, Any]]:
+        config = self.settings
+        size = Size(config.depth, config.width, config.heads)
+        described = store.describe("belief", size, decoder_depth=config.decoder_depth, dropout=config.dropout)
+        return {"belief": described}
+
+    def load_progress(self, progress: Mapping[str, Any]) -> None:
+        self.learner.steps = progress["iteration"]
+
+    @classmethod
+    def progress_of(cls, config: BeliefConfig, training: Mapping[str, Any]) -> dict[str, Any]:
+        return {"iteration": training.get("steps", {}).get("belief", 0)}
+
+    def state(self) -> dict[str, Any]:
+        return {"games": self.stream.state()} if self.stream else {}
+
+    def load_state(self, state: Mapping[str, Any], missing: str = "it is not in the checkpoint") -> list[str]:
+        assert self.stream is not None
+        if "games" in state and not self.workers.any(not self.stream.fits(state["games"])):
+            self.stream.load_state(state["games"])
+            return []
+        why = "its games are for another configuration" if "games" in state else missing
+        return [f"{self.name}.games.pt: {why}, so new games begin, for the belief to learn from"]

@@ -13,10 +13,20 @@ import torch
 from torch import Tensor
 
 from vauban.games.base import Game
+from vauban.learn.base import PLIES, SHARE, Metric
 from vauban.nets.actor import Actor
 from vauban.nets.policy import utility_values
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot, Store
+
+METRICS = (
+    Metric("play.ended", "Games that ended in this window."),
+    Metric("play.plies", "Their mean length in plies.", PLIES, "Length of a game", "{:.0f} plies", drawn=True),
+    Metric("play.first_mover", "Mean score of the player who moved first, draws half.", SHARE,
+           shown="{:.0%} for the first to move"),
+    Metric("play.draws", "The share of them that was drawn.", SHARE, "Drawn games", "{:.0%} drawn", drawn=True),
+    Metric("play.end.*", "The share of them that ended so (docs/rules.md names the ends).", SHARE),
+)  # fmt: skip
 
 
 class Window(NamedTuple):
@@ -29,11 +39,11 @@ class Window(NamedTuple):
     players: Tensor
     """Who was on turn."""
     actions: Tensor
-    """What he played."""
+    """What was played."""
     log_policy: Tensor
-    """The logarithm of his policy over the legal actions, in the simulator's order (−inf behind the last)."""
+    """The logarithm of the player's policy over the legal actions, in the simulator's order (−inf behind the last)."""
     foreseen: Tensor
-    """The outcome he foresaw: a distribution over `game.utilities`."""
+    """The outcome that was foreseen: a distribution over `game.utilities`."""
     ended: Tensor
     """Whether the move ended the game."""
     results: Tensor
@@ -44,6 +54,27 @@ class Window(NamedTuple):
     """And how long it was."""
     starts: Tensor
     """What the game began from."""
+
+
+def sums_of_games(game: Game, utilities: Tensor, ends: Tensor, plies: Tensor) -> Tensor:
+    """Of games that ended: how many, their plies, the scores of the first player, the draws, and each kind of end."""
+    return torch.stack(
+        [
+            torch.ones_like(utilities).sum(),
+            plies.sum(),
+            ((utilities > 0) + 0.5 * (utilities == 0)).sum(),
+            (utilities == 0).sum(),
+            *((ends == end).sum() for end in range(1, len(game.ends))),
+        ]
+    ).float()
+
+
+def means_of_games(game: Game, sums: Tensor) -> dict[str, float]:
+    """The metrics of `sums_of_games`."""
+    count, *rest = sums.tolist()
+    names = ("plies", "first_mover", "draws", *(f"end.{end}" for end in game.ends[1:]))
+    shares = {f"play.{name}": value / max(count, 1) for name, value in zip(names, rest, strict=True)}
+    return {"play.ended": count, **shares}
 
 
 class Collector:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from vauban.learn.ataraxos.collect import Collector
-from vauban.learn.run import Run
+from vauban.learn.base import Estimate
 from vauban.nets.actor import Actor
+
+if TYPE_CHECKING:
+    from vauban.learn.ataraxos.learner import Ataraxos
 
 ROWS = 4
 """Plies of all games that are played to measure."""
@@ -23,42 +25,24 @@ ENOUGH = 10.0
 """less often, when it has taken so many seconds already."""
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """What an iteration takes, of all workers together."""
-
-    seconds: dict[str, float]
-    """By part of the loop, as in the metrics."""
-    moves: int
-    """Played in an iteration."""
-    gigabytes: float
-    """Most memory of the GPU in use; 0 on a CPU."""
-    compiling: float = 0.0
-    """Seconds that it took to have everything compiled."""
-
-    @property
-    def iteration(self) -> float:
-        """Seconds of an iteration."""
-        return sum(self.seconds.values())
-
-
-def estimate(run: Run) -> Estimate:
-    """Measure a run that is about to begin or to go on; its games, networks and random numbers stay as they are."""
-    config, device = run.config, run.device
-    rows = config.moves.length - run.collector.carried
+def estimate(learner: Ataraxos) -> Estimate:
+    """Measure a learner that is about to begin or to go on; games, networks and random numbers stay as they are."""
+    config, device, workers = learner.settings, learner.device, learner.workers
+    carried = learner.collector.carried
+    rows = config.moves.length - carried
     # Games of its own, as many, so that those of the run stay where they are.
-    games = Collector(run.game, config.moves.games, run.collector.carried + ROWS, device, config.seed)
+    games = Collector(learner.game, config.moves.games, carried + ROWS, device, learner.place.seed)
     clock = _Clock(device)
-    actor = Actor(run.move.working, games.sim, run.forward)
+    actor = Actor(learner.move.working, games.sim, learner.forward)
     collect = clock.time(lambda: games.collect(actor)) / ROWS
-    train = clock.time(run.move_learner.rehearse)
+    train = clock.time(learner.move_learner.rehearse)
     batches = math.ceil((1 - config.moves.quantile) * rows * config.moves.games / config.moves.batch)
-    seconds = {"setups": 0.0, "collect": rows * collect, "moves": batches * train, "setup_training": 0.0}
-    if run.setup and run.setup_learner:
-        count = 2 * config.setups.per_player * run.workers.count
-        network = run.setup.working
+    seconds = {"playing": rows * collect, "learning moves": batches * train}
+    if learner.setup:
+        count = 2 * config.setups.per_player * workers.count
+        network = learner.setup.working
         drawn = network.draw(count, np.random.default_rng(0)).pieces
-        seconds["setups"] = clock.time(lambda: network.draw(count, np.random.default_rng(0)))
+        seconds["drawing setups"] = clock.time(lambda: network.draw(count, np.random.default_rng(0)))
         batch = drawn[: config.setups.batch]
 
         def learn_setups() -> None:
@@ -67,10 +51,10 @@ def estimate(run: Run) -> Estimate:
             network.zero_grad()
 
         # As many setups are taken to have had a game that ended as are drawn.
-        steps = config.setups.epochs * math.ceil(len(drawn) / run.workers.count / config.setups.batch)
-        seconds["setup_training"] = steps * clock.time(learn_setups)
+        steps = config.setups.epochs * math.ceil(len(drawn) / workers.count / config.setups.batch)
+        seconds["learning setups"] = steps * clock.time(learn_setups)
     gigabytes = torch.cuda.max_memory_allocated(device) / 2**30 if device.type == "cuda" else 0.0
-    return Estimate(seconds, rows * config.moves.games * run.workers.count, gigabytes, clock.compiling)
+    return Estimate(seconds, rows * config.moves.games * workers.count, gigabytes, clock.compiling)
 
 
 class _Clock:

@@ -31,6 +31,7 @@ from vauban.learn.ataraxos.targets import (
     outcome_loss,
     policy_loss,
 )
+from vauban.learn.base import NATS, SHARE, Metric
 from vauban.learn.schedules import PowerLaw, average_rate
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
@@ -133,7 +134,7 @@ class MoveLearner:
         self._advantages = empty(config.length * sim.n)
         self._outcomes = empty(config.length * sim.n, len(sim.game.utilities))
         self._magnet_weight = empty(())
-        self._sums = empty(len(METRICS))
+        self._sums = empty(len(MEANS))
         self._norms = empty(())
         # Gradients of several workers are added through the network, which a graph does not wait for.
         self._train = Replay(sim.device, captured=workers.count == 1)
@@ -167,7 +168,7 @@ class MoveLearner:
         if bounds:
             self.trainee.update_average(average_rate(config.average, config.reach, iteration))
         self.workers.add([self._sums])
-        metrics = {name: value / max(total, 1) for name, value in zip(METRICS, self._sums.tolist(), strict=True)}
+        metrics = {name: value / max(total, 1) for name, value in zip(MEANS, self._sums.tolist(), strict=True)}
         trained = returns.estimated[: -self.collector.carried].sum()
         self.workers.add([trained])
         return metrics | {
@@ -251,7 +252,7 @@ class MoveLearner:
         )
 
     def _compute_losses(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """The loss of a batch, and sums over its positions of what `METRICS` names."""
+        """The loss of a batch, and sums over its positions of what `MEANS` names."""
         network, config = self.trainee.working, self.config
         choices, outcome = network(batch.seen)
         log_policy = network.legal_log_policy(choices, batch.legal)
@@ -270,8 +271,28 @@ class MoveLearner:
         return (losses * batch.weights).sum(), columns.detach() @ counted
 
 
-METRICS = ("policy_loss", "outcome_loss", "update_kl", "magnet_kl", "entropy", "clip_rate", "advantage")
+MEANS = ("policy_loss", "outcome_loss", "update_kl", "magnet_kl", "entropy", "clip_rate", "advantage")
 """Means over the positions that were trained, in the order in which `_compute_losses` sums them."""
+METRICS = (
+    Metric("moves.entropy", "Entropy of the policy at the positions trained, in nats.", NATS, "Entropy of the moves",
+           "entropy {:.3f}", drawn=True),
+    Metric("moves.magnet_kl", "Divergence of the policy from the magnet: how far it is from playing anything.", NATS,
+           "Distance from the magnet", drawn=True),
+    Metric("moves.update_kl", "Divergence of the policy being trained from the one that played, at the positions "
+           "trained.", NATS, "Size of an update", "KL {:.4f}", drawn=True),
+    Metric("moves.outcome_loss", "The value loss: cross-entropy of the outcome head to its target, in nats.", NATS,
+           "Loss of the outcome forecast", "outcome loss {:.3f}", drawn=True),
+    Metric("moves.policy_loss", "Clipped importance-weighted loss, mean over the positions trained."),
+    Metric("moves.clip_rate", "The share of positions whose probability ratio was beyond the clip.", SHARE,
+           shown="clipped {:.0%}"),
+    Metric("moves.advantage", "Mean size of the advantages trained on."),
+    Metric("moves.kept", "The share of the window's positions that passed the filter.", SHARE, shown="kept {:.0%}"),
+    Metric("moves.threshold", "The size an advantage had to have."),
+    Metric("moves.batches", "Gradient steps of the move network."),
+    Metric("moves.gradient_norm", "Mean norm of its gradients before they are clipped."),
+    Metric("moves.learning_rate", "Its learning rate."),
+    Metric("moves.magnet_weight", "Weight of the divergence from the magnet."),
+)  # fmt: skip
 
 
 def _cut(keys: Tensor, together: Tensor, count: int) -> list[tuple[int, int, int]]:

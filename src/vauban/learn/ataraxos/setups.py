@@ -28,6 +28,7 @@ from vauban.games.randomness import SETUP_POOL, SETUP_SHUFFLE
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import TYPES
 from vauban.learn.ataraxos.setup_targets import remaining_surprise, setup_advantages, setup_loss
+from vauban.learn.base import NATS, SHARE, Metric
 from vauban.learn.schedules import PowerLaw, average_rate
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
@@ -35,8 +36,25 @@ from vauban.nets.policy import utility_values
 from vauban.nets.replay import Replay
 from vauban.nets.setup import KINDS, Sampled, SetupNetwork
 
-METRICS = ("loss", "policy_loss", "outcome_loss", "entropy_loss", "kl", "clip_rate")
-"""What is measured of every batch."""
+MEANS = ("loss", "policy_loss", "outcome_loss", "entropy_loss", "kl", "clip_rate")
+"""Means over batches, in the order in which they are summed."""
+METRICS = (
+    Metric("setups.entropy", "Mean surprise of the setups drawn, in nats: how mixed the setups are.", NATS,
+           "Entropy of the setups", "entropy {:.1f}", drawn=True),
+    Metric("setups.merged", "Setups drawn that were in the table already."),
+    Metric("setups.temperature", "Weight of the setups' entropy."),
+    Metric("setups.setups", "Setups trained on: those of which a game ended.", shown="{:.0f} learned from"),
+    Metric("setups.games", "Games that ended and whose setups were known."),
+    Metric("setups.unknown", "Setups of ended games that were not known any more."),
+    Metric("setups.loss", "Total loss of the setup network."),
+    Metric("setups.policy_loss", "Clipped importance-weighted loss of placements."),
+    Metric("setups.outcome_loss", "Cross-entropy of its outcome head."),
+    Metric("setups.entropy_loss", "Squared error of its entropy head (nats / 10)."),
+    Metric("setups.kl", "Divergence of the setup policy from the one that drew."),
+    Metric("setups.clip_rate", "The share of placements beyond the clip.", SHARE),
+    Metric("setups.gradient_norm", "Mean norm of the setup network's gradients before they are clipped."),
+    Metric("setups.steps", "Gradient steps of the setup network."),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -227,7 +245,7 @@ class SetupLearner:
         self.table = SetupTable(game, self.device)
         self._utilities = utility_values(game, self.device)
         self._drawn = {"entropy": 0.0, "merged": 0.0}
-        self._sums = torch.zeros(len(METRICS), device=self.device)
+        self._sums = torch.zeros(len(MEANS), device=self.device)
         self._norms = torch.zeros((), device=self.device)
         # On a GPU a batch has always the same size and lies in the same place, so that its training can be captured.
         self._fixed = self.device.type == "cuda" and workers.count == 1
@@ -299,7 +317,7 @@ class SetupLearner:
             steps += 1
         self.trainee.update_average(average_rate(config.average, config.reach, iteration))
         self.workers.add([self._sums])
-        measured = dict(zip(METRICS, (self._sums / steps).tolist(), strict=True))
+        measured = dict(zip(MEANS, (self._sums / steps).tolist(), strict=True))
         return metrics | measured | {"gradient_norm": self._norms.item() / steps, "steps": float(steps)}
 
     def targets(self, counts: Tensor, temperature: float) -> Batch:

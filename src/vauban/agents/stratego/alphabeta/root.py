@@ -133,7 +133,7 @@ def list_root(game, seed, world, sources, targets):
             static = WON if world.result[mover, victim] == WINS else gain(world, mover, victim)
         else:
             static = world.plan[mover, target] - world.plan[mover, source]
-        keys[index] = 16 * static + below(16, seed, np.uint64(index), np.int64(game.words[PLIES]), MOVE, 0)
+        keys[index] = 16 * static + below(16, seed, np.uint64(index), np.int64(game.words[PLIES]), 0, MOVE, 0)
         far = not holds(low, high, source) and not holds(low, high, target)
         if victim < 0 and (repeats(game, world, source, target) or shows_scout(world, mover, source, target)):
             keys[index] = LEFT_OUT

@@ -71,8 +71,8 @@ def choose(game, seed, options, prior):
     squares = rules[SQUARES]
     state = np.empty(1, np.uint64)
     ply = np.int64(game.words[PLIES])
-    state[0] = draw(seed, np.uint64(viewer), ply, MOVE, 0) << np.uint64(32)
-    state[0] |= draw(seed, np.uint64(viewer), ply, MOVE, 1)
+    state[0] = draw(seed, np.uint64(viewer), ply, 0, MOVE, 0) << np.uint64(32)
+    state[0] |= draw(seed, np.uint64(viewer), ply, 0, MOVE, 1)
     deadline = clock() + options[TIME] if options[TIME] > 0 else np.inf
     sims = min(np.int64(options[SIMS]), MOST_SIMS) if options[SIMS] > 0 else MOST_SIMS
     resample = np.int64(options[RESAMPLE])

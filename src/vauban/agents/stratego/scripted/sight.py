@@ -149,7 +149,7 @@ def is_mobile(kind):
 @kernel
 def chance_below(bound, game, seed, index):
     """A random number below a bound, for this position; `index` tells several apart."""
-    return below(bound, seed, ZERO, game.words[PLIES], MOVE, index)
+    return below(bound, seed, ZERO, game.words[PLIES], 0, MOVE, index)
 
 
 @kernel

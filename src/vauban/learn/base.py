@@ -1,0 +1,196 @@
+"""What a learner is: an algorithm that a `Run` keeps going; and the metrics that it says something by.
+
+A run is the loop: it keeps the clock, stops, saves, resumes, writes the journal, evaluates and makes the model. A
+learner is what happens in an iteration. It is registered by its name, by which a configuration asks for it, and has a
+table of its own there:
+
+    @register("mine")
+    class Mine(Learner):
+        config = MineConfig
+        metrics = (Metric("mine.loss", "Cross-entropy of the policy.", NATS, "Loss", "loss {:.3f}", drawn=True),)
+
+Several algorithms of a configuration are the stages of its run, one after the other; a later one is handed the networks
+of those before it (`follow`).
+"""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+import torch
+
+from vauban.errors import ConfigurationError
+from vauban.games.base import Game, nearest
+from vauban.learn.trainee import Trainee
+from vauban.learn.workers import ALONE, Workers
+
+NATS, PLIES, SHARE = "nats", "plies", "%"
+"""Units. A share is shown in per cent."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number that a run says after an iteration. It is declared once, where it arises."""
+
+    name: str
+    """As in metrics.jsonl; a star stands for what varies."""
+    meaning: str
+    """A sentence, for docs/metrics.md and for whoever points at a curve."""
+    unit: str = ""
+    title: str = ""
+    """The heading of its curve. Metrics with one title share a panel."""
+    shown: str = ""
+    """A format by which the display of a run shows it, such as "entropy {:.3f}"; empty: it does not."""
+    drawn: bool = False
+    """Whether `vauban curves` draws it unless others are asked for."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a learner works."""
+
+    device: torch.device
+    workers: Workers = ALONE
+    seed: int = 1
+    note: Callable[[str], None] = lambda sentence: None
+    """Is told sentences that whoever watches the run should read."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What an iteration takes, of all workers together."""
+
+    seconds: Mapping[str, float]
+    """By parts of the iteration, in words."""
+    moves: int
+    """Played in an iteration."""
+    gigabytes: float = 0.0
+    """Most memory of the GPU in use; 0 on a CPU."""
+    compiling: float = 0.0
+    """Seconds that it took to have everything compiled."""
+
+    @property
+    def iteration(self) -> float:
+        """Seconds of an iteration."""
+        return sum(self.seconds.values())
+
+
+@dataclass(frozen=True)
+class StageConfig:
+    """What the tables of all algorithms have."""
+
+    minutes: float = 0.0
+    """For how long, where others come before it; 0: not at all. The first algorithm has the minutes of the run."""
+
+    def fewer(self) -> dict[str, tuple[int, int]]:
+        """Settings that memory depends on, by key: what they are, and what would need less."""
+        return {}
+
+
+class Learner(ABC):
+    """An algorithm in training on one device; with several workers, one of them."""
+
+    name: ClassVar[str]
+    """As a configuration asks for it."""
+    config: ClassVar[type[StageConfig]] = StageConfig
+    """The dataclass of its table."""
+    metrics: ClassVar[Sequence[Metric]] = ()
+    clock: ClassVar[str] = "iteration"
+    """The metric that counts its iterations."""
+    steps: ClassVar[Mapping[str, str]] = {}
+    """By network: the metric that has its gradient steps; those of an iteration, or all so far if it is the clock."""
+    tables: ClassVar[Mapping[str, str]] = {}
+    """By network that it may have: the key of its table in the configuration; empty where that is the whole table."""
+    player: ClassVar[str] = ""
+    """The network that plays; empty where nothing that it learns changes how the model plays."""
+    own: ClassVar[Sequence[str]] = ()
+    """Parts of the state that each worker has for itself."""
+
+    networks: dict[str, Trainee[Any]]
+    """What is trained, by the names that the networks have in the model."""
+    iteration: int
+    """How far it is, by its clock."""
+
+    @abstractmethod
+    def __init__(self, game: Game, config: Any, place: Place) -> None: ...
+
+    @classmethod
+    def check(cls, game: Game, config: Any) -> None:
+        """Refuse a game that it cannot learn, or not with these settings."""
+
+    def follow(self, networks: Mapping[str, Trainee[Any]]) -> None:
+        """Go on from what the stages before have come to, by name: when it begins, or begins again."""
+
+    @abstractmethod
+    def iterate(self) -> dict[str, float]:
+        """Learn for an iteration; its metrics."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, dict[str, Any]]:
+        """The networks as the card of a model has them (`vauban.nets.store.describe`)."""
+
+    def progress(self) -> dict[str, Any]:
+        """How far it is, in numbers and texts: what a checkpoint cannot do without."""
+        return {"iteration": self.iteration}
+
+    def load_progress(self, progress: Mapping[str, Any]) -> None:
+        """Go on from `progress()`."""
+        self.iteration = progress["iteration"]
+
+    @classmethod
+    def progress_of(cls, config: Any, training: Mapping[str, Any]) -> dict[str, Any]:
+        """The progress of the run that made a model, as far as the training on its card says it."""
+        return {"iteration": training.get("iterations", 0)}
+
+    def state(self) -> dict[str, Any]:
+        """Tensors that a resumed run goes on with, by part. Networks and optimisers are kept by the run."""
+        return {}
+
+    def load_state(self, state: Mapping[str, Any], missing: str = "it is not in the checkpoint") -> list[str]:
+        """Go on from the parts of a `state()` that are there; sentences on what begins anew.
+
+        missing: says why a part is not there.
+        """
+        return []
+
+    def estimate(self) -> Estimate | None:
+        """Measure what an iteration takes, and learn nothing from it; None where that is not measured."""
+        return None
+
+
+# ── The registry ─────────────────────────────────────────────────────────────────────────────────
+
+_MODULES = ["vauban.learn.ataraxos.learner", "vauban.learn.ataraxos.belief"]
+"""Modules that register the learners we ship."""
+_learners: dict[str, type[Learner]] = {}
+Kind = TypeVar("Kind", bound=type[Learner])
+
+
+def register(name: str) -> Callable[[Kind], Kind]:
+    """Make a learner known under a name."""
+
+    def add(kind: Kind) -> Kind:
+        kind.name = name
+        _learners[name] = kind
+        return kind
+
+    return add
+
+
+def learners() -> dict[str, type[Learner]]:
+    """All learners, by name."""
+    while _MODULES:
+        importlib.import_module(_MODULES.pop(0))
+    return dict(_learners)
+
+
+def find_learner(name: str) -> type[Learner]:
+    """The learner of this name."""
+    known = learners()
+    if name not in known:
+        raise ConfigurationError(f"there is no algorithm {name!r}: {nearest(name, list(known))}")
+    return known[name]
