@@ -22,6 +22,7 @@ from vauban.arena.tournament import Settings, Tournament
 from vauban.errors import ConfigurationError, RecordError
 from vauban.games import base
 from vauban.games.base import NUMBER
+from vauban.games.small import CARDS
 from vauban.notation.records import read_games
 from vauban.sim.simulator import Simulator
 from vauban.solve import build_tree, evaluate, tabulate
@@ -72,7 +73,7 @@ def test_a_solved_policy_plays_as_it_was_solved() -> None:
     assert evaluate(tree, table).exploitability < 0.01
     sim = Simulator("kuhn", 4000, seed=1, restart=False, arrays="numpy")
     views = sim.views(0)
-    views = views[np.flatnonzero(views.store.bytes[:, 3] == views.store.bytes[0, 3])]
+    views = views[np.flatnonzero(views.store.bytes[:, CARDS] == views.store.bytes[0, CARDS])]
     chosen = agent.choose(views, np.arange(len(views), dtype=np.uint64))
     assert chosen.mean() == pytest.approx(agent.policy(views)[0, 1], abs=0.05)
 
@@ -85,7 +86,7 @@ def test_a_solved_policy_knows_a_view_whatever_the_number_of_its_game() -> None:
 
 def test_a_solved_policy_refuses_views_of_a_game_that_it_cannot_have_seen() -> None:
     views = Simulator("kuhn", 1, seed=1, arrays="numpy").views(0)
-    views.store.bytes[0, 3] = 77
+    views.store.bytes[0, CARDS] = 77
     with pytest.raises(RecordError, match="view 0"):
         SolvedAgent("uniform").policy(views)
 

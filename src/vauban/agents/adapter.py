@@ -17,7 +17,7 @@ import inspect
 import random
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -70,9 +70,9 @@ def action_of(answer: Any, view: View) -> int:
     """The action behind what a person's agent answers: a move, its text, an action's number; None resigns."""
     if answer is None:
         return RESIGNS
-    action = int(view.action_of(answer))
+    action, game = int(view.action_of(answer)), cast(Any, view.game)
     # Two squares that no line joins are no action, and must not become another one.
-    if isinstance(answer, tuple) and tuple(view.game.decode(view.turn, action)) != tuple(answer):
+    if isinstance(answer, tuple) and tuple(game.decode(view.turn, action)) != tuple(answer):
         raise InvalidMoveError(f"{answer!r} is no move: no piece goes from one of these squares to the other")
     return action
 

@@ -136,13 +136,6 @@ class SolvedAgent:
         throw: Callable[..., Any] = draw
         plies, steps = words[:, PLIES].astype(np.uint64), bytes_[:, STEP].astype(np.uint64)
         bits = throw(np.asarray(seeds, np.uint64), players, plies, steps, MOVE, 0)
-            np.asarray(seeds, np.uint64),
-            players,
-            words[:, PLIES].astype(np.uint64),
-            bytes_[:, STEP].astype(np.uint64),
-            MOVE,
-            0,
-        )
         chances = (bits.astype(np.float64) + 0.5) / 2**32
         actions = np.empty(len(views), np.int64)
         for row, (legal, probabilities) in enumerate(self._look_up(views)):
