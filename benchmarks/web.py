@@ -149,9 +149,8 @@ class Load:
                 return
             if self.think:
                 await asyncio.sleep(rng.uniform(0.5, 1.5) * self.think)
-            source = rng.choice(sorted(told["legal"]))
             asked = time.perf_counter()
-            await ws.send(json.dumps({"do": "move", "from": source, "to": rng.choice(told["legal"][source])}))
+            await ws.send(json.dumps({"do": "move", "move": rng.choice(told["legal"])}))
 
 
 async def look_again(load: Load) -> list[str]:

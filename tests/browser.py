@@ -42,8 +42,9 @@ def chromium_path() -> str | None:
 class Serving:
     """The process of `vauban play`, which can be killed and started again at the same address."""
 
-    def __init__(self, folder: Path, program: tuple[str, ...] = ("-m", "vauban")) -> None:
+    def __init__(self, folder: Path, program: tuple[str, ...] = ("-m", "vauban"), more: tuple[str, ...] = ()) -> None:
         self.folder = folder
+        self.more = more
         self.program = program
         self.port = 0
         self.start()
@@ -54,6 +55,7 @@ class Serving:
 
     def start(self) -> None:
         wishes = ["play", "--no-browser", "--port", str(self.port), "--shelf", str(self.folder / "games.sqlite")]
+        wishes += self.more
         errors = (self.folder / "stderr.txt").open("w")
         self.process = subprocess.Popen(
             [sys.executable, *self.program, *wishes], stdout=subprocess.PIPE, stderr=errors, text=True

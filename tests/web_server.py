@@ -175,14 +175,14 @@ class Seat:
     def move(self, text: str) -> dict[str, Any]:
         """Make a move such as "a4a5", and see that it was made."""
         ply = self.sight["ply"]
-        source, target = re.findall("[a-z][0-9]+", text)
-        self.do("move", **{"from": source, "to": target})
+        self.do("move", move=text)
         return self.until(lambda sight: sight["ply"] > ply)
 
     def quiet_move(self, rng: random.Random) -> None:
         """Make some move that takes nothing, and opens no way to the Flag: a game does not end by it."""
         taken = {piece["at"] for piece in self.sight["pieces"]}
-        quiet = [(a, b) for a, targets in sorted(self.sight["legal"].items()) for b in targets if b not in taken]
+        moves = [re.findall("[a-z][0-9]+", move) for move in sorted(self.sight["legal"])]
+        quiet = [(source, target) for source, target in moves if target not in taken]
         guards = ("1", "2") if self.seat == "red" else ("9", "10")
         self.move("".join(rng.choice([move for move in quiet if move[0][1:] not in guards] or quiet)))
 
@@ -202,9 +202,10 @@ class Server(Talk):
         among: tuple[Level, ...] | None = None,
         sockets: int = SOCKETS,
         name: str | None = None,
+        games: tuple[str, ...] = (),
     ) -> None:
         quick = Settings(delay=0.0, watch_delay=0.0, warm_up=False)
-        self.host = Host(Shelf(shelf), among or levels(), settings or quick)
+        self.host = Host(Shelf(shelf), among or levels(), settings or quick, games)
         listener = listen("127.0.0.1", 0)
         super().__init__(listener.getsockname()[1])
         self.limits = Limits(paced, sockets=sockets)

@@ -34,7 +34,7 @@ from vauban.search.moments import find_moments
 from vauban.search.opinion import ask
 from vauban.search.review import Review, all_positions, review
 from vauban.search.search import Search, SearchConfig
-from vauban.web.report import _centre, report_html
+from vauban.web.stratego.report import _centre, report_html
 from vauban.web.thinking import ReviewGame
 
 SIZE = Size(depth=1, width=16, heads=2)
@@ -592,7 +592,7 @@ def test_the_page_and_the_command_say_the_same_of_a_game(file: str, tmp_path: Pa
     save_model(tmp_path / "model", {"move": model.player}, model.card, torch.float32)
     agent = f"search:{tmp_path / 'model'}"
     lines = [json.loads(line) for line in run(file, "--agent", agent, "--json").stdout.splitlines()]
-    page = ReviewGame(GAME, f"{agent},time=0.01").run(lambda share: None)
+    page = ReviewGame("barrage", GAME, f"{agent},time=0.01").run(lambda share: None)
     assert any(each["search"] for each in page["plies"])
     assert page["plies"] == lines[:-1] and page["moments"] == lines[-1]["moments"]
 

@@ -26,7 +26,7 @@ TOLD = {
     "say", "game", "seat", "kind", "variant", "phase", "turn", "ply", "pieces", "legal", "barred", "left",
     "battleless", "total", "last", "players", "clock", "offer", "took_back", "takebacks", "thinking",
     "ready", "commitment", "over", "rematch", "note", "invited", "eyes", "aids", "played_on", "watching",
-    "n",
+    "n", "reach", "family",
 }  # fmt: skip
 """All that a sight may hold."""
 
@@ -55,7 +55,7 @@ def hidden_was_hidden(visitor: Visitor, seat: str = "red") -> int:
             if piece["side"] == foe and piece["type"] is not None:
                 assert piece["revealed"], f"{piece} was never shown"
                 assert truth[piece["from"]] == piece["type"]
-        assert set(told.get("legal", ())) <= {p["at"] for p in told.get("pieces", ()) if p["side"] == seat}
+        assert set(told.get("reach", ())) <= {p["at"] for p in told.get("pieces", ()) if p["side"] == seat}
     return last
 
 
@@ -67,16 +67,18 @@ def look(table, seat, eyes):
     found = honest(table, seat, eyes)
     wall._table = table
     return found
-honest_position = wall._position
+from vauban.games.stratego.pieces import TYPES
+from vauban.web.stratego.show import SHOW
+honest_position = SHOW.position
 def position(look, viewer):
     found = honest_position(look, viewer)
     board = wall._table.board
     name = board.variant.square_name
-    kinds = {name(s): wall.TYPES[p.kind].lower() for s, p in board.pieces().items()}
+    kinds = {name(s): TYPES[p.kind].lower() for s, p in board.pieces().items()}
     for piece in found["pieces"]:
         piece["type"] = kinds[piece["at"]]
     return found
-wall._look, wall._position = look, position
+wall._look, SHOW.position = look, position
 if __name__ == "__main__":
     from vauban.cli.main import run
     run()

@@ -55,8 +55,7 @@ def server():
 def play_on(seat: Seat, rng: random.Random) -> None:
     """Play at random until the game is over."""
     while seat.my_turn()["over"] is None:
-        source = rng.choice(sorted(seat.sight["legal"]))
-        seat.move(source + rng.choice(seat.sight["legal"][source]))
+        seat.move(rng.choice(seat.sight["legal"]))
 
 
 def give_up(seat: Seat) -> None:
@@ -98,7 +97,8 @@ def hidden_is_hidden(seat: Seat, truth: dict[str, str]) -> None:
         assert not any(kind.lower() in json.dumps(rest).lower().replace("flag_", "") for kind in TYPES), rest
         if told["legal"]:
             own = {piece["at"] for piece in told["pieces"] if piece["side"] == seat.seat}
-            assert set(told["legal"]) <= own
+            assert {move[: re.match("[a-z][0-9]+", move).end()] for move in told["legal"]} <= own
+            assert set(told["reach"]) <= own
 
 
 @pytest.mark.parametrize(("level", "side"), [("cadet", "red"), ("cadet", "blue")])
@@ -152,7 +152,7 @@ def heard_by_red(server: Server, blue: str) -> str:
             mover, other = (red, friend) if ply % 2 == 0 else (friend, red)
             mover.move(move)
             other.until(lambda sight, ply=ply: sight["ply"] == ply + 1)
-            red.do("explain", **{"from": "c10", "to": "c9", "n": ply})
+            red.do("explain", move="c10c9", n=ply)
             red.wait_for("why")
         return "\n".join(red.heard).replace(red.game, "GAME")
 
@@ -357,7 +357,7 @@ def test_two_at_one_device_and_two_machines(server):
     made = server.post("/api/games", variant="fives", against=against)
     with server.sit(made["game"], "watch", made["seats"]["watch"]) as seat:
         assert all(piece["type"] for piece in seat.sight["pieces"])
-        assert "cannot play" in seat.refused("move", **{"from": "a1", "to": "a2"})["text"]
+        assert "cannot play" in seat.refused("move", move="a1a2")["text"]
         seat.until(lambda sight: sight["over"] is not None)
         assert len(seat.moves) == seat.sight["ply"]
 
@@ -444,7 +444,7 @@ def test_a_worker_that_is_killed_in_a_game_is_replaced_and_the_game_goes_on(serv
     made = server.level("strategist", "red")
     with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
         seat.my_turn()
-        seat.do("move", **{"from": "e3", "to": "e4"})
+        seat.do("move", move="e3e4")
         seat.until(lambda sight: sight["thinking"] is not None)
         wait_until(lambda: server.host.deep.pids)
         for pid in server.host.deep.pids:
@@ -695,7 +695,7 @@ def test_a_machine_whose_move_fails_forfeits_with_a_sentence(server, monkeypatch
         table = server.host.rooms[made["game"]].table
         broken = table.sitters[1].__class__("machine", "Cadet", "cadet", "nobody", 1, 0.1)
         table.sitters = (table.sitters[0], broken)
-        seat.do("move", **{"from": "e3", "to": "e4"})
+        seat.do("move", move="e3e4")
         over = seat.until(lambda sight: sight["over"] is not None)["over"]
         assert (over["winner"], over["end"]) == ("red", "illegal")
         assert "Cadet gave no legal move: There is no agent 'nobody'" in over["detail"]
@@ -709,7 +709,7 @@ def test_a_machine_whose_move_breaks_the_server_forfeits_and_the_server_says_so(
             raise ZeroDivisionError
 
         monkeypatch.setattr(server.host.quick, "ask", broken)
-        seat.do("move", **{"from": "e3", "to": "e4"})
+        seat.do("move", move="e3e4")
         over = seat.until(lambda sight: sight["over"] is not None)["over"]
         assert (over["winner"], over["end"]) == ("red", "illegal") and "Cadet gave no legal move" in over["detail"]
         assert "ZeroDivisionError" in caplog.text
@@ -723,7 +723,7 @@ def test_a_sight_that_cannot_be_made_is_logged_and_closes_its_socket(server, mon
             raise ZeroDivisionError
 
         monkeypatch.setattr(wall, "sight", broken)
-        red.do("move", **{"from": "e3", "to": "e4"})
+        red.do("move", move="e3e4")
         with pytest.raises(ConnectionClosed) as closed:
             while True:
                 red.hear()
@@ -860,7 +860,7 @@ def test_nobody_sits_down_without_the_right_secret(server, game):
             told = json.loads(ws.recv(PATIENCE))
             assert (told["say"], told["code"]) == ("error", "game"), told
             assert told["text"] == "There is no such game, or this link does not open it."
-            ws.send(json.dumps({"do": "move", "from": "e3", "to": "e4"}))
+            ws.send(json.dumps({"do": "move", "move": "e3e4"}))
             assert json.loads(ws.recv(PATIENCE))["code"] == "sit"
     assert blue.secret != red.secret
     for secret in ("", "x", red.secret + "x", "%00", "%F0%9F%98%80"):
@@ -873,10 +873,10 @@ def test_moves_out_of_turn_and_nonsense_are_refused_and_change_nothing(server, g
     red, blue = game
     before = red.sight
     for seat, what, more, code in [
-        (blue, "move", {"from": "d8", "to": "d7"}, "turn"),
-        (red, "move", {"from": "e3", "to": "e9"}, "move"),
-        (red, "move", {"from": "d8", "to": "d7"}, "move"),
-        (red, "move", {"from": 1, "to": []}, "message"),
+        (blue, "move", {"move": "d8d7"}, "turn"),
+        (red, "move", {"move": "e3e9"}, "move"),
+        (red, "move", {"move": "d8d7"}, "move"),
+        (red, "move", {"move": []}, "message"),
         (red, "move", {}, "message"),
         (red, "setup", {"setup": RED}, "phase"),
         (red, "answer_draw", {"accept": True}, "offer"),
@@ -906,7 +906,7 @@ def test_moves_out_of_turn_and_nonsense_are_refused_and_change_nothing(server, g
                 st.lists(inner, max_size=3)
                 | st.dictionaries(
                     st.sampled_from(
-                        ["do", "game", "seat", "secret", "have", "n", "from", "to", "setup", "accept", "x"]
+                        ["do", "game", "seat", "secret", "have", "n", "move", "eyes", "setup", "accept", "x"]
                     ),
                     inner,
                 )
@@ -917,7 +917,7 @@ def test_moves_out_of_turn_and_nonsense_are_refused_and_change_nothing(server, g
             lambda do, rest: json.dumps({"do": do, **rest}),
             st.sampled_from(["sit", "setup", "move", "explain", "answer_draw", "answer_take_back", "rematch", "ping"]),
             st.dictionaries(
-                st.sampled_from(["game", "seat", "secret", "have", "n", "from", "to", "setup", "accept"]),
+                st.sampled_from(["game", "seat", "secret", "have", "n", "move", "eyes", "setup", "accept"]),
                 st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.lists(st.integers()),
             ),
         ),
@@ -951,8 +951,8 @@ def test_fuzzed_messages_are_answered_and_harm_nothing(server, game, message):
         "null",
         "[]",
         '"sit"',
-        '{"do":"explain","from":"\\ud800","to":"\\u0000","n":"\\udfff"}',
-        '{"do":"move","from":"e3\\u0000","to":"e4"}',
+        '{"do":"explain","move":"\\ud800\\u0000","n":"\\udfff"}',
+        '{"do":"move","move":"e3\\u0000e4"}',
     ],
 )
 def test_strange_messages_get_a_clear_error_and_leave_the_socket_alive(server, game, message):
@@ -1163,7 +1163,7 @@ def test_the_page_asks_at_once_for_all_scripts_that_it_begins_with():
     for script in needed:  # which grows on the way
         imported = re.findall(r'^import\b[^;"]*"\./(\w+\.js)"', (PAGE / "js" / script).read_text(), re.MULTILINE)
         needed += [each for each in imported if each not in needed]
-    assert {"dom.js", "pieces.js"} < set(needed)
+    assert {"dom.js", "sides.js"} < set(needed)
     assert sorted(asked) == sorted(needed)
 
 

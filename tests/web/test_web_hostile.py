@@ -448,7 +448,7 @@ def test_whoever_asks_and_never_reads_is_let_go_and_holds_nothing(hasty):
     with red, blue:
         sitting = json.dumps({"do": "sit", "game": red.game, "seat": "red", "secret": red.secret})
         for flood in (
-            frame(1, json.dumps({"do": "explain", "from": "e3", "to": "e9"}).encode()),
+            frame(1, json.dumps({"do": "explain", "move": "e3e9"}).encode()),
             frame(9, b"x" * 125),  # pings, which are answered below the application
         ):
             with raw_socket(hasty) as raw:
@@ -507,10 +507,8 @@ def test_two_tabs_of_one_seat_see_the_same_and_only_one_of_two_moves_is_made(ser
                 break
             ply = one.sight["ply"]
             two.until(lambda sight, ply=ply: sight["ply"] == ply and bool(sight["legal"]))
-            source = sorted(one.sight["legal"])[0]
-            target = one.sight["legal"][source][0]
             for seat in (one, two):
-                seat.do("move", n=ply, **{"from": source, "to": target})
+                seat.do("move", n=ply, move=min(one.sight["legal"]))
             for seat in (one, two):
                 seat.ignore_errors = True
             one.until(lambda sight, ply=ply: sight["ply"] >= ply + 1)
@@ -529,7 +527,7 @@ def test_a_move_a_take_back_and_a_resignation_in_one_breath_leave_a_game_that_ca
         [(side, secret)] = made["seats"].items()
         with server.sit(made["game"], side, secret) as seat:
             if side == "red":
-                seat.do("move", **{"from": "e3", "to": "e4"})
+                seat.do("move", move="e3e4")
             for _ in range(6):
                 seat.do(rng.choice(["take_back", "offer_draw", "rematch", "take_back"]))
             seat.do("resign")
@@ -595,7 +593,7 @@ def test_a_client_of_a_table_that_cannot_be_kept_is_told_and_finds_the_truth_whe
         server.host.shelf._base.execute("PRAGMA busy_timeout = 1")
         other = sqlite3.connect(tmp_path / "games.sqlite", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        told = blue.refused("move", **{"from": "d8", "to": "d7"})
+        told = blue.refused("move", move="d8d7")
         assert told["code"] == "shelf" and "nothing was changed" in told["text"]
         for seat in (red, blue):
             with pytest.raises(ConnectionClosed):
@@ -619,7 +617,7 @@ def test_two_servers_on_one_shelf_do_not_mix_up_a_game(tmp_path):
         there = second.sit(red.game, "red", red.secret)
         red.move("e3e4")
         blue.until(lambda sight: sight["ply"] == 1)
-        assert there.refused("move", **{"from": "h3", "to": "h4"})["code"] == "conflict"
+        assert there.refused("move", move="h3h4")["code"] == "conflict"
         with pytest.raises(ConnectionClosed):
             while True:
                 there.hear()

@@ -15,7 +15,7 @@ from vauban.board import Board
 from vauban.games.stratego.pieces import TYPES
 from vauban.notation.records import read_games, write_game
 from vauban.web.commitment import verify
-from vauban.web.playing_on import make_moves, setups_with
+from vauban.web.stratego.playing_on import setups_with
 from vauban.web.table import PERSON, Sitter, Table, TableError, new_table
 
 
@@ -57,13 +57,13 @@ def test_a_game_played_on_has_the_moves_of_the_other_and_takes_none_of_them_back
     table = Table.made(made)
     for player, setup in enumerate(setups_with(board, {})):
         table.give_setup(("red", "blue")[player], setup)
-    make_moves(table, [each.move for each in board.history])
+    for each in board.history:
+        table.move(("red", "blue")[table.turn], "".join(map(board.variant.square_name, each.move)))
     assert table.board is not None and table.board.text == board.text
     with pytest.raises(TableError, match="no move of yours"):
         table.take_back("red")
     [move, *_] = table.board.legal_moves
-    name = table.variant.square_name
-    table.move("red", name(move.source), name(move.target))
+    table.move("red", "".join(map(board.variant.square_name, move)))
     table.take_back("red")
     assert table.plies == 20
     assert Table.replayed(table.events).played_on == {"ply": 20, "pieces": "true"}

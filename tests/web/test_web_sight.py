@@ -17,6 +17,7 @@ from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.games.stratego.setups import parse_setup, random_setup, setup_text
 from vauban.games.stratego.variants import VARIANTS
 from vauban.web import sight as wall
+from vauban.web.stratego.show import SHOW
 from vauban.web.table import PERSON, WATCH, Table, new_table
 
 FRIENDS = new_table("barrage", "friend", (PERSON, PERSON))
@@ -36,14 +37,14 @@ def random_table(variant: str, seed: int, plies: int) -> Table:
         for _ in range(plies):
             if at.phase == "play":
                 move = rng.choice(list(at.board.legal_moves))
-                at.move(PLAYERS[at.turn], *map(v.square_name, move))
+                at.move(PLAYERS[at.turn], "".join(map(v.square_name, move)))
         if at.phase == "play":
             return at
 
 
 def twin_of(at: Table, viewer: int, rng: random.Random) -> Table | None:
     """The same game, but for the types of enemy pieces that the viewer has not seen; None if there is no other."""
-    foe, v = 1 - viewer, at.variant
+    foe, v = 1 - viewer, at.board.variant
     setup = parse_setup(at.setups[foe], v)
     places: dict[bool, list[int]] = {False: [], True: []}
     for piece in at.board.pieces(foe).values():
@@ -72,13 +73,13 @@ def traffic(at: Table, viewer: int) -> str:
     """All that a player is sent in the course of a game, and a watcher who looks on with his eyes."""
     seat, said = PLAYERS[viewer], []
     now = Table.replayed(at.events[:3])
-    name = now.variant.square_name
+    v = now.board.variant
     for event in [*at.events[3:], None]:
         said += [wall.sight(now, seat), wall.sight(now, WATCH, eyes=seat), wall.moves(now, now.plies - 1)]
-        for square in range(now.plies % 7, now.variant.squares, 29):
-            said.append(wall.explain(now, seat, name(square), name((square + 10) % now.variant.squares)))
+        for square in range(now.plies % 7, v.squares, 29):
+            said.append(wall.explain(now, seat, v.square_name(square) + v.square_name((square + 10) % v.squares)))
         if event is not None:
-            now.move(PLAYERS[now.turn], event["from"], event["to"])
+            now.move(PLAYERS[now.turn], event["move"])
     return json.dumps(said)
 
 
@@ -102,7 +103,7 @@ def test_exchanging_hidden_pieces_changes_nothing_that_a_seat_is_sent():
 
 @pytest.mark.parametrize("leak", ["types", "order", "legal"])
 def test_a_planted_leak_is_caught(monkeypatch, leak):
-    honest = wall._position
+    honest = SHOW.position
 
     def leaky(look, viewer):
         found = honest(look, viewer)
@@ -125,7 +126,7 @@ def test_a_planted_leak_is_caught(monkeypatch, leak):
         return honest_look(at, seat, eyes)
 
     monkeypatch.setattr(wall, "_look", watched)
-    monkeypatch.setattr(wall, "_position", leaky)
+    monkeypatch.setattr(SHOW, "position", leaky)
     with pytest.raises(AssertionError, match="what is hidden can be seen"):
         compare_twins()
 
@@ -140,13 +141,13 @@ def test_a_piece_that_was_not_seen_has_no_type_until_the_end():
         for piece in pieces:
             truth = at.board.piece_at(piece["at"])
             assert piece["type"] in (None, TYPES[truth.kind].lower())
-            assert piece["from"] == at.variant.square_name(truth.identity)
+            assert piece["from"] == at.board.variant.square_name(truth.identity)
     at.resign("red")
     for seat in PLAYERS:
         said = wall.sight(at, seat)
         assert all(piece["type"] for piece in said["pieces"])
         assert said["over"]["setups"] == dict(zip(PLAYERS, at.setups, strict=True))
-        assert said["legal"] == {}
+        assert said["legal"] == []
 
 
 def test_before_the_game_one_sees_ones_own_setup_and_nothing_else():
@@ -163,7 +164,7 @@ def test_whoever_watches_machines_sees_both_armies_and_no_promise_is_hidden():
     at = table("watch", (MACHINE, MACHINE))
     said = wall.sight(at, "watch")
     assert all(piece["type"] for piece in said["pieces"])
-    assert said["legal"] == {} and said["commitment"]["blue"]
+    assert said["legal"] == [] and said["commitment"]["blue"]
 
 
 @pytest.mark.parametrize("side", PLAYERS)
@@ -172,7 +173,7 @@ def test_whoever_watches_with_the_eyes_of_a_side_sees_its_pieces_and_is_offered_
     said, own = wall.sight(at, WATCH, eyes=side), wall.sight(at, side)
     assert (said["eyes"], own["eyes"]) == (side, None)
     assert said["pieces"] == own["pieces"] and any(piece["type"] is None for piece in said["pieces"])
-    assert said["legal"] == {} and said["barred"] == []
+    assert said["legal"] == [] and said["barred"] == []
     at.resign("red")
     assert all(piece["type"] for piece in wall.sight(at, WATCH, eyes=side)["pieces"])
 
@@ -180,7 +181,7 @@ def test_whoever_watches_with_the_eyes_of_a_side_sees_its_pieces_and_is_offered_
 def test_what_has_fallen_is_not_left():
     at = play(table(), "e3e4", "a9a2")
     said = wall.sight(at, "red")
-    army = {TYPES[kind].lower(): count for kind, count in enumerate(at.variant.army) if count}
+    army = {TYPES[kind].lower(): count for kind, count in enumerate(at.board.variant.army) if count}
     fallen = [at.board.captured(player) for player in (0, 1)]
     assert any(fallen)
     for player, side in enumerate(PLAYERS):
@@ -190,12 +191,32 @@ def test_what_has_fallen_is_not_left():
 
 def test_the_legal_moves_are_ones_own_and_only_on_turn():
     at = play(table(), "e3e4")
-    assert wall.sight(at, "red")["legal"] == {} and wall.sight(at, "red")["barred"] == []
-    legal = wall.sight(at, "blue")["legal"]
-    name = at.variant.square_name
-    assert {(source, target) for source, goals in legal.items() for target in goals} == {
-        (name(move.source), name(move.target)) for move in at.board.legal_moves
-    }
+    assert wall.sight(at, "red")["legal"] == [] and wall.sight(at, "red")["barred"] == []
+    said = wall.sight(at, "blue")
+    name = at.board.variant.square_name
+    squares = {(name(move.source), name(move.target)) for move in at.board.legal_moves}
+    assert sorted(said["legal"]) == sorted(source + target for source, target in squares)
+    reached = [(source, target, text) for source, goals in said["reach"].items() for target, text in goals.items()]
+    assert sorted(reached) == sorted((source, target, source + target) for source, target in squares)
+
+
+def test_a_fight_and_a_long_run_show_what_a_piece_is():
+    at = play(table(), "e3e4", "a9a5", "e4e3", "a5a2")
+    assert [move["shows"] for move in wall.moves(at, 0)] == [False, True, False, True]
+    assert [move["battle"] is None for move in wall.moves(at, 0)] == [True, True, True, False]
+
+
+def test_before_ones_turn_a_piece_reaches_what_it_might_and_what_never_moves_has_no_reach():
+    at = play(table(), "e3e4")
+    reach = wall.sight(at, "red")["reach"]
+    own = {piece["at"]: piece["type"] for piece in wall.sight(at, "red")["pieces"] if piece["side"] == "red"}
+    assert set(reach) == {square for square, kind in own.items() if kind not in ("bomb", "flag")}
+    # The Miner one square, whatever stands there; the Scout as far as the board and the lakes allow.
+    assert set(reach["e4"]) == {"e3", "e5", "d4", "f4"}
+    assert set(reach["j1"]) == {f"j{row}" for row in range(2, 11)} | {f"{column}1" for column in "abcdefghi"}
+    assert set(reach["j1"].values()) == {f"j1{target}" for target in reach["j1"]}
+    # Who looks on is offered nothing.
+    assert wall.sight(at, WATCH, eyes="red")["reach"] == {}
 
 
 def test_what_is_barred_is_what_the_board_bars_with_the_same_words_and_plies():
@@ -214,7 +235,7 @@ def test_what_is_barred_is_what_the_board_bars_with_the_same_words_and_plies():
             said = wall.sight(at, PLAYERS[at.turn])["barred"]
             assert len(said) == len(expected)
             for each in said:
-                why = expected[at.variant.square(each["from"]), at.variant.square(each["to"])]
+                why = expected[at.board.variant.square(each["from"]), at.board.variant.square(each["to"])]
                 assert (each["rule"], each["ply"]) == (why.rule, why.ply)
                 seen[why.rule] += 1
             legal = list(board.legal_moves)
@@ -222,7 +243,7 @@ def test_what_is_barred_is_what_the_board_bars_with_the_same_words_and_plies():
             back = [move for move in legal if last and move == (last[-1].target, last[-1].source)]
             quiet = [move for move in legal if board.piece_at(move.target) is None]
             move = rng.choice(back or quiet or legal)
-            at.move(PLAYERS[at.turn], *map(at.variant.square_name, move))
+            at.move(PLAYERS[at.turn], "".join(map(at.board.variant.square_name, move)))
     assert seen["two_square"] > 20, seen
 
 
@@ -235,7 +256,7 @@ def test_a_chase_is_barred_with_the_position_that_it_would_repeat():
     play(at, "e4e5", "f5f4", "e5e4", "f4f3", "e4e3", "f3f4", "e3e4", "f4f5")
     [barred] = wall.sight(at, "red")["barred"]
     assert (barred["from"], barred["to"], barred["rule"], barred["ply"]) == ("e4", "e5", "chase", 5)
-    said = wall.explain(at, "red", "e4", "e5")
+    said = wall.explain(at, "red", "e4e5")
     assert (said["rule"], said["ply"]) == ("chase", 5) and said["code"] == "chase"
     move = next(iter(at.board.barred_moves("chase")))
     assert at.board.why_barred(move).ply == 5
@@ -255,9 +276,9 @@ def test_what_a_chase_bars_is_told_to_the_chaser_alone_and_depends_on_nothing_th
         red = wall.sight(at, "red")
         assert [(each["rule"], each["from"], each["to"]) for each in red["barred"]] == [("chase", "e4", "e5")]
         assert set(red["barred"][0]) == {"from", "to", "rule", "ply"}
-        told.append(json.dumps([red, wall.explain(at, "red", "e4", "e5")]))
+        told.append(json.dumps([red, wall.explain(at, "red", "e4e5")]))
         # The other side, asking after the same squares, learns nothing of it.
-        assert wall.explain(at, "blue", "e4", "e5")["code"] == "turn"
+        assert wall.explain(at, "blue", "e4e5")["code"] == "turn"
     assert told[0] == told[1]
 
 
@@ -278,8 +299,10 @@ def test_what_a_chase_bars_is_told_to_the_chaser_alone_and_depends_on_nothing_th
     ("watch", "a1", "a2", "nothing"),
 ])  # fmt: skip
 def test_a_move_is_explained_by_a_code(seat, source, target, words):
-    said = wall.explain(table(), seat, source, target)
-    assert (said["say"], said["from"], said["to"], said["code"]) == ("why", source, target, words)
+    said = wall.explain(table(), seat, source + target)
+    assert (said["say"], said["move"], said["code"]) == ("why", source + target, words)
+    if words not in ("nothing", "square"):
+        assert (said["from"], said["to"]) == (source, target)
 
 
 SENTENCES = {
@@ -293,9 +316,8 @@ def test_the_code_of_a_refused_move_is_what_the_rules_say_in_a_sentence():
     """Every pair of squares, against what `Board.push` says."""
     at = play(table(), "e3e4", "d8d7", "e4e3", "d7d8", "e3e4", "d8d7")
     seen = set()
-    for move in itertools.product(range(at.variant.squares), repeat=2):
-        source, target = map(at.variant.square_name, move)
-        said = wall.explain(at, "red", source, target)
+    for move in itertools.product(range(at.board.variant.squares), repeat=2):
+        said = wall.explain(at, "red", "".join(map(at.board.variant.square_name, move)))
         if said["code"] == "legal":
             assert move in at.board.legal_moves
             continue
@@ -312,12 +334,12 @@ def test_when_a_game_is_over_or_has_not_begun_there_is_nothing_to_play():
     at.resign("blue")
     early = Table.made(FRIENDS)
     for now in (at, early):
-        assert wall.explain(now, "red", "e3", "e4")["code"] == "nothing"
+        assert wall.explain(now, "red", "e3e4")["code"] == "nothing"
 
 
 def test_the_two_square_rule_is_explained_with_the_squares():
     at = play(table(), "e3e4", "d8d7", "e4e3", "d7d8", "e3e4", "d8d7")
-    said = wall.explain(at, "red", "e4", "e3")
+    said = wall.explain(at, "red", "e4e3")
     steps = [["e3", "e4"], ["e4", "e3"], ["e3", "e4"]]
     assert (said["code"], said["rule"], said["type"], said["steps"]) == ("two_square", "two_square", "miner", steps)
     [barred] = wall.sight(at, "red")["barred"]

@@ -31,7 +31,7 @@ def table(kind="friend", sitters=(PERSON, PERSON), clock=None, takebacks=True) -
 
 def play(at: Table, *moves: str) -> Table:
     for move in moves:
-        at.move(("red", "blue")[at.turn], move[:2], move[2:])
+        at.move(("red", "blue")[at.turn], move)
     return at
 
 
@@ -50,7 +50,7 @@ def random_command(at: Table, rng: random.Random) -> None:
         at.give_setup(seat, other, new_salt() if rng.random() < 0.3 else None)
     elif rng.random() < 0.7 and at.phase == "play":
         move = rng.choice(list(at.board.legal_moves))
-        at.move(("red", "blue")[at.turn], *map(at.variant.square_name, move), spent)
+        at.move(("red", "blue")[at.turn], "".join(map(at.board.variant.square_name, move)), spent)
     else:
         rng.choice(
             [
@@ -60,7 +60,7 @@ def random_command(at: Table, rng: random.Random) -> None:
                 lambda: at.answer(seat, "take_back", rng.random() < 0.7),
                 lambda: at.wish_rematch(seat),
                 lambda: at.keep_time(spent),
-                lambda: at.move(seat, "a1", "a2"),
+                lambda: at.move(seat, "a1a2"),
                 lambda: at.give_setup(seat, other),
                 lambda: rng.random() < 0.05 and at.resign(seat),
                 lambda: rng.random() < 0.02 and at.forfeit(0, "It fell."),
@@ -120,12 +120,12 @@ def test_only_whoever_is_on_turn_moves_and_only_legally():
         ("red", "z3", "e4", "move"), ("red", "d8", "d7", "move"),
     ]:  # fmt: skip
         with pytest.raises(TableError) as refusal:
-            at.move(seat, source, target)
+            at.move(seat, source + target)
         assert refusal.value.code == code
     play(at, "e3e4")
     at.resign("red")
     with pytest.raises(TableError, match="is over"):
-        at.move("blue", "d8", "d7")
+        at.move("blue", "d8d7")
 
 
 def test_a_take_back_leads_to_ones_own_last_turn_and_marks_the_game():
@@ -220,9 +220,9 @@ def test_time_that_was_kept_is_of_the_move_that_is_being_thought_about():
 
 def test_time_that_is_up_ends_the_game_even_with_a_move():
     at = table(clock={"kind": "bronstein", "minutes": 1, "seconds": 2})
-    at.move("red", "e3", "e4", 59_999)
+    at.move("red", "e3e4", 59_999)
     assert at.banks == (2_001, 60_000)
-    at.move("blue", "d8", "d7", 60_000)
+    at.move("blue", "d8d7", 60_000)
     assert (at.phase, at.plies, at.over.winner, at.over.end) == ("over", 1, 0, "time")
 
 

@@ -8,9 +8,8 @@ import pytest
 from web_server import BLUE, RED
 
 from vauban.board import Board, View
-from vauban.notation.stratego.moves import Move
-from vauban.web import thinking as module
-from vauban.web.thinking import ChooseMove, ChooseSetup, WarmUp, WeighDraw, draw_setup, thinkers
+from vauban.web.stratego.show import QUIET, SHOW
+from vauban.web.thinking import ChooseMove, ChooseSetup, WarmUp, WeighDraw, thinkers
 from vauban.work.base import WorkError
 
 
@@ -24,8 +23,8 @@ def test_agents_set_up_move_and_warm_up_in_a_worker_as_they_do_here():
             with pytest.raises(WorkError, match="no agent 'nobody'"):
                 await pool.ask(ChooseSetup("nobody", 0, "barrage", 0), 60)
             setup = await pool.ask(ChooseSetup("cadet", 5, "barrage", 1), 60)
-            human = draw_setup("human", 5, "barrage")
-            move = await pool.ask(ChooseMove("cadet", 5, board.view(0)), 60)
+            human = SHOW.draw_setup("barrage", "human", 5)
+            move = await pool.ask(ChooseMove("cadet", 5, "barrage", board.view(0)), 60)
             await pool.ask(WarmUp("charger", "fives"), 60)
             return setup, human, move
         finally:
@@ -33,9 +32,9 @@ def test_agents_set_up_move_and_warm_up_in_a_worker_as_they_do_here():
 
     setup, human, move = asyncio.run(ask())
     assert Board.from_setups(setup, human, "barrage")
-    assert Move(*move) in board.legal_moves
+    assert board.parse_move(move) in board.legal_moves
     assert setup == ChooseSetup("cadet", 5, "barrage", 1).run(print)
-    assert move == ChooseMove("cadet", 5, board.view(0)).run(print)
+    assert move == ChooseMove("cadet", 5, "barrage", board.view(0)).run(print)
 
 
 # ── Draws ────────────────────────────────────────────────────────────────────────────────────────
@@ -52,21 +51,21 @@ def view_after(*moves: str, player: int) -> View:
 
 def test_an_agent_that_cannot_judge_weighs_a_draw_by_what_the_armies_are_worth():
     level = view_after("e3e4", "d8d7", player=0)
-    assert WeighDraw("cadet", 0, level).run(print) == (False, "play")
+    assert WeighDraw("cadet", 0, "barrage", level).run(print) == (False, "play")
     # Blue's Marshal strikes the Bomb on a2: blue is behind from then on.
     ahead = Board.from_setups(RED, "..F....S../..B...G.../...N....../OO.......M", "barrage")
     for move in "e3e4 a7a6 e4e5 a6a5 e5e6 a5a4 e6e5 a4a3 e5e4 a3a2 h3h4".split():  # noqa: SIM905
         ahead.push(move)
-    assert WeighDraw("cadet", 0, ahead.view(1)).run(print) == (True, "weaker")
-    assert WeighDraw("cadet", 0, ahead.view(0)).run(print) == (False, "stronger")
+    assert WeighDraw("cadet", 0, "barrage", ahead.view(1)).run(print) == (True, "weaker")
+    assert WeighDraw("cadet", 0, "barrage", ahead.view(0)).run(print) == (False, "stronger")
 
 
 def test_in_a_dead_game_a_level_draw_is_taken():
     board = Board.from_setups(RED, BLUE, "barrage")
     dance = ["e3e4", "d8d7", "h3h4", "g8g7", "e4e3", "d7d8", "h4h3", "g7g8"]
-    for ply in range(module.QUIET):
+    for ply in range(QUIET):
         board.push(dance[ply % 8])
-    assert WeighDraw("cadet", 0, board.view(0)).run(print) == (True, "quiet")
+    assert WeighDraw("cadet", 0, "barrage", board.view(0)).run(print) == (True, "quiet")
 
 
 @pytest.mark.parametrize(
@@ -77,16 +76,16 @@ def test_a_level_that_can_judge_weighs_a_draw_by_what_it_expects_itself(agent):
     board = Board.from_setups(RED, "..F....S../..B...G.../...N....../OO.......M", "barrage")
     for move in "e3e4 a7a6 e4e5 a6a5 e5e6 a5a4 e6e5 a4a3 e5e4 a3a2 h3h4".split():  # noqa: SIM905
         board.push(move)
-    assert WeighDraw(agent, 0, board.view(1)).run(print) == (True, "less")
+    assert WeighDraw(agent, 0, "barrage", board.view(1)).run(print) == (True, "less")
     board.pop()
-    assert WeighDraw(agent, 0, board.view(0)).run(print) == (False, "more")
+    assert WeighDraw(agent, 0, "barrage", board.view(0)).run(print) == (False, "more")
 
 
 @pytest.mark.parametrize("agent", ["mcts:sims=400,time=0", "alphabeta:nodes=4000"])
 def test_a_level_that_looks_ahead_declines_a_draw_when_it_is_about_to_win_though_its_army_is_the_weaker(agent):
     """Red has a Scout against the Marshal, but it stands beside the only piece that has not moved: the Flag."""
     board = Board.from_position("f9/O'!9/10/10/2~~2~~2/2~~2~~2/10/10/5m'!4/9F r 40 0 -,- 0:-,0:-", "barrage")
-    assert WeighDraw(agent, 0, board.view(0)).run(print) == (False, "more")
+    assert WeighDraw(agent, 0, "barrage", board.view(0)).run(print) == (False, "more")
 
 
 @pytest.mark.parametrize("agent", ["net:barrage", "mcts:sims=400,time=0", "alphabeta:nodes=4000"])
@@ -96,5 +95,5 @@ def test_what_an_agent_says_to_a_draw_depends_on_nothing_that_is_hidden_from_it(
         board = Board.from_setups(RED, blue, "barrage")
         for move in ("e3e4", "d8d7"):
             board.push(move)
-        said.append((module._foresight(agent, 0, board.view(0)), board.view(0).text))
+        said.append((WeighDraw(agent, 0, "barrage", board.view(0)).run(print), board.view(0).text))
     assert said[0] == said[1]

@@ -17,26 +17,28 @@ from vauban.search.moments import BATTLES, SENTENCES
 from vauban.web import sight
 from vauban.web.app import PAGE
 from vauban.web.levels import has_learned, levels
-from vauban.web.offer import OFFERED
+from vauban.web.show import offered
+from vauban.web.stratego import sight as positions
+from vauban.web.stratego.show import QUIET
 from vauban.web.table import PACES
-from vauban.web.thinking import QUIET, REASONS
+from vauban.web.thinking import REASONS
 
 STRINGS = (PAGE / "js" / "strings.js").read_text()
 KNOWN = set(re.findall(r'^  "?([\w.-]+)"?:', STRINGS, re.MULTILINE))
-SOURCE = "".join(file.read_text() for file in Path(PAGE).parent.glob("*.py"))
+SOURCE = "".join(file.read_text() for file in Path(PAGE).parent.rglob("*.py"))
 REFUSED = set(re.findall(r'TableError\((?:[^()]|\([^()]*\))*?"([a-z_]+(?:\.[a-z_]+)*)"(?:, \w+=\w+)?\)', SOURCE))
 """Keys that are given to errors beside their codes: each is something that a player can meet."""
 
 
 def test_there_is_a_text_for_all_that_the_server_may_say():
-    wanted = {f"variant.{name}" for name in OFFERED} | {f"pace.{pace}" for pace in PACES}
+    wanted = {f"variant.{name}" for name in offered()} | {f"pace.{pace}" for pace in PACES}
     wanted |= {key for level in levels() for key in (f"level.{level.key}", f"level.{level.key}.temper")}
     wanted |= {f"answer.draw.{why}" for reasons in REASONS.values() for why in reasons} | {"answer.draw.unable"}
     wanted |= {f"setup.odd.{code}" for code in ODD}
     wanted |= {f"said.{key}" for key in SENTENCES} | {f"fought.{how}" for how in BATTLES}
     wanted |= {"end.stopped" if end == "unfinished" else f"end.{end}" for end in ENDS_SEEN}
     wanted |= {f"end.{end}.{how}" for end, (won, _, _) in ENDS.items() if won for how in ("won", "lost")}
-    wall = Path(sight.__file__).read_text()
+    wall = "".join(Path(each.__file__).read_text() for each in (sight, positions))
     codes = set(re.findall(r'"code": "(\w+)"', wall)) | set(FAULTS)
     assert {"nothing", "enemy", "way"} <= codes
     wanted |= {f"why.{code}" for code in codes | {"two_square", "chase"}}
@@ -48,7 +50,7 @@ def test_there_is_a_text_for_all_that_the_server_may_say():
 
 def test_no_text_is_left_that_nobody_says():
     """Every key of strings.js is asked for somewhere, as it stands or with its end filled in."""
-    scripts = "".join(file.read_text() for file in (PAGE / "js").glob("*.js") if file.name != "strings.js")
+    scripts = "".join(file.read_text() for file in (PAGE / "js").rglob("*.js") if file.name != "strings.js")
     said = set(re.findall(r'"([\w.-]+)"', scripts))
     begun = set(re.findall(r"`([\w.]+\.)\$\{", scripts))
     unsaid = {key for key in KNOWN if key not in said and not any(key.startswith(begin) for begin in begun)}
@@ -104,7 +106,7 @@ def test_no_sentence_is_sent_in_a_game_from_the_offer_to_the_end(server):
     heard: list[str] = []
     red, blue = server.friends()
     with red, blue:
-        red.do("explain", **{"from": "a1", "to": "a2"})
+        red.do("explain", move="a1a2")
         assert red.wait_for("why")["code"] == "never"
         # Back and forth, until the two-square rule bars it.
         for ply, move in enumerate(("h3h4", "d8d7", "h4h3", "d7d8", "h3h4", "d8d7"), 1):

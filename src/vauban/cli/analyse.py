@@ -240,7 +240,7 @@ def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path
         )
     replay = Replay(recorded)
     if html is not None:
-        from vauban.web.report import report_html
+        from vauban.web.stratego.report import report_html
 
         page = report_html(found, recorded.headers, replay.verdict().rstrip("."))
         with complaining(html):

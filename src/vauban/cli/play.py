@@ -21,17 +21,26 @@ def play(
         str | None,
         typer.Option(help="What a server before this one is called, e.g. play.example.com, if it passes that on."),
     ] = None,
+    game: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A game to offer beside those of Stratego, e.g. kuhn, or py:FILE.py:NAME. May be repeated."
+        ),
+    ] = None,
 ) -> None:
     """Play on a page: against the machine, against a friend, or watch two machines.
 
     It opens in your browser and needs no network. Games are kept: the page finds them again after a reload, and after
     the server was ended by Ctrl-C. Afterwards a network tells what it would have believed in the place of
-    each side: that of General and Marshal, whoever has played (vauban analyse does that for files).
+    each side: that of General and Marshal, whoever has played (vauban analyse does that for files). A game that has no
+    board here is shown as text, with its moves as buttons.
 
     Example: vauban play
 
     Example: vauban play --port 9000 --no-browser
+
+    Example: vauban play --game kuhn
     """
     from vauban.web.serve import serve
 
-    serve(host, port, browser, shelf, name)
+    serve(host, port, browser, shelf, name, game or ())

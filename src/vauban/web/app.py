@@ -28,14 +28,14 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vauban.errors import ConfigurationError, VaubanError
-from vauban.games.stratego.pieces import PLAYERS
 from vauban.web.host import Host, NoSuchGameError
 from vauban.web.limits import BODY_BYTES, FLOOD, IMPORT_BYTES, MESSAGE_BYTES, Limits
 from vauban.web.offer import offer
 from vauban.web.reviews import ReviewError
 from vauban.web.rooms import Client
 from vauban.web.shelf import ClearedError, ConflictError, ShelfError, UnreadableError
-from vauban.web.table import Table, TableError
+from vauban.web.show import SIDES, TableError
+from vauban.web.table import Table
 from vauban.words import sentence
 from vauban.work.base import BusyError, WorkError
 
@@ -273,7 +273,7 @@ def _add_pages(app: FastAPI) -> None:
 def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
     @app.get("/api/offer")
     async def what_is_offered() -> Response:
-        return JSONResponse(offer(host.levels))
+        return JSONResponse(offer(host.games, host.levels))
 
     @app.post("/api/setups")
     async def draw_setup(request: Request) -> Response:
@@ -328,11 +328,11 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
         seat = request.query_params.get("seat")
         if not re.fullmatch(r"[0-9]{1,6}", ply) or int(ply) > table.plies:
             raise TableError("ply", f"The game has {table.plies} moves, and no move {ply[:20]!r}.")
-        if seat is not None and seat not in PLAYERS:
+        if seat is not None and seat not in SIDES:
             raise TableError("seat", f"There is no seat {seat[:20]!r}: red or blue.")
         board = table.board_at(int(ply))
-        look = board if seat is None else board.view(PLAYERS.index(seat))
-        return Response(look.svg(), media_type="image/svg+xml")
+        look = board if seat is None else board.view(SIDES.index(seat))
+        return Response(table.show.picture(look), media_type="image/svg+xml")
 
     async def _finished(game: str, request: Request) -> Table:
         with guarded(limits, address_of(request.scope)):

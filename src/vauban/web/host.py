@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 import re
 import secrets
 import time
@@ -18,24 +17,18 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vauban.board.stratego.words import oddities
 from vauban.errors import VaubanError
-from vauban.games.stratego.pieces import PLAYERS, TYPES
-from vauban.games.stratego.setups import can_move_first, random_setup, setup_text
-from vauban.games.stratego.variants import Variant
-from vauban.notation.stratego.moves import Move
 from vauban.web import sight as wall
 from vauban.web.commitment import new_salt
-from vauban.web.imports import imported
-from vauban.web.levels import Level, find_level, has_learned, learned_agents
-from vauban.web.offer import OFFERED, find_offered
-from vauban.web.playing_on import make_moves, setups_with
+from vauban.web.levels import ANYBODY, Level, find_level, has_learned, learned_agents
+from vauban.web.offer import find_offered
 from vauban.web.reviews import Reviews
 from vauban.web.rooms import Client, Room, numbered
 from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
-from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, TableError, new_table
-from vauban.web.thinking import ChooseMove, ChooseSetup, DrawHidden, WarmUp, WeighDraw, draw_setup, thinkers
-from vauban.web.wishes import read_setup, read_side, read_squares, read_switch, read_words, read_yes
+from vauban.web.show import SIDES, TableError, imported, offered, show_of
+from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, new_table
+from vauban.web.thinking import ChooseMove, ChooseSetup, DrawHidden, WarmUp, WeighDraw, thinkers
+from vauban.web.wishes import read_side, read_switch, read_words, read_yes
 from vauban.words import sentence
 from vauban.work.base import BusyError
 from vauban.work.pool import Pool
@@ -86,9 +79,17 @@ class Settings:
 class Host:
     """All tables of a server."""
 
-    def __init__(self, shelf: Shelf, levels: Sequence[Level], settings: Settings | None = None) -> None:
+    def __init__(
+        self, shelf: Shelf, levels: Sequence[Level], settings: Settings | None = None, more: Sequence[str] = ()
+    ) -> None:
+        """`more`: games that are offered beside the usual ones, as `vauban.games.base.game` names them."""
         self.shelf = shelf
+        self.games = tuple(dict.fromkeys((*offered(), *more)))
+        for name in more:
+            show_of(name)  # refuses what is no game, before anything is served
         self.levels = tuple(levels)
+        if not all(any(level.plays(name) for level in self.levels) for name in self.games):
+            self.levels += (ANYBODY,)
         self.settings = settings or Settings()
         # Whoever thinks long has processes of his own, and so has looking back: no other game waits for them.
         self.quick = thinkers(self.settings.workers, warm_ups=self._warm_ups(True))
@@ -124,35 +125,26 @@ class Host:
 
     async def draw_setup(self, wanted: Json) -> Json:
         """A setup: any at all, as people make them, or as a network does."""
-        variant, kind = find_offered(wanted.get("variant")), wanted.get("kind")
+        variant, kind = find_offered(wanted.get("variant"), self.games), wanted.get("kind")
         seed = secrets.randbits(62)
-        if kind == "random":
-            return {"setup": _random_setup(variant, random.Random(seed))}
-        if kind == "human":
+        if kind in ("random", "human"):
             # A millisecond's work, and the first thing that every page asks for: no process has to start for it.
-            return {"setup": await asyncio.to_thread(draw_setup, "human", seed, variant.name)}
+            return {"setup": await asyncio.to_thread(show_of(variant).draw_setup, variant, kind, seed)}
         if kind != "model":
             raise TableError("kind", f"There is no setup of the kind {kind!r}: random, human or model.")
-        learned = learned_agents(variant.name, self.levels)
+        learned = learned_agents(variant, self.levels)
         if not learned:
-            raise TableError("model", f"No network here has learned to set up {variant.name}.", "model")
+            raise TableError("model", f"No network here has learned to set up {variant}.", "model")
         return {"setup": await self._choose_setup(learned[-1], seed, variant, 0)}
 
     def check_setup(self, wanted: Json) -> Json:
-        """A setup as it should be written, in rows, and what is odd about it."""
-        variant = find_offered(wanted.get("variant"))
-        setup = read_setup(wanted.get("setup"), variant)
-        names = [None if code == 0 else TYPES[code - 1].lower() for code in setup]
-        width = variant.columns
-        return {
-            "setup": setup_text(setup, variant),
-            "rows": [names[start : start + width] for start in range(0, len(names), width)],
-            "warnings": oddities(setup, variant),
-        }
+        """A setup as it should be written, and what is odd about it."""
+        variant = find_offered(wanted.get("variant"), self.games)
+        return show_of(variant).check_setup(variant, wanted.get("setup"))
 
     async def make_game(self, wanted: Json) -> Json:
         """A new table; answers with the seats that whoever asked may take."""
-        variant = find_offered(wanted.get("variant"))
+        variant = find_offered(wanted.get("variant"), self.games)
         against = wanted.get("against")
         kind = against.get("kind") if isinstance(against, dict) else None
         if kind not in ("level", "friend", "hotseat", "watch"):
@@ -170,12 +162,12 @@ class Host:
         if kind == "level":
             sitters[1 - side] = self._machine(against.get("level"), variant)
         elif kind == "watch":
-            sitters = [self._machine(against.get(player), variant) for player in PLAYERS]
-        invited = PLAYERS[1 - side] if kind == "friend" else None
-        made = new_table(variant.name, kind, (sitters[0], sitters[1]), clock, takebacks, aids, invited=invited)
+            sitters = [self._machine(against.get(player), variant) for player in SIDES]
+        invited = SIDES[1 - side] if kind == "friend" else None
+        made = new_table(variant, kind, (sitters[0], sitters[1]), clock, takebacks, aids, invited=invited)
         own = None
-        if kind == "level":
-            own = setup_text(read_setup(wanted.get("setup"), variant), variant)
+        if kind == "level" and show_of(variant).has_setups(variant):
+            own = show_of(variant).read_setup(variant, wanted.get("setup"))
         table = await self._new_table(made, {side: own} if own is not None else {})
         answer: Json = {"game": table.game, "seats": dict(table.secrets)}
         if table.invitation is not None:
@@ -203,7 +195,7 @@ class Host:
 
     async def import_game(self, text: str) -> Json:
         """A recorded game, as a table to look back on."""
-        found = await asyncio.to_thread(imported, text, OFFERED)
+        found = await asyncio.to_thread(imported, text, self.games)
         sitters = (Sitter("person", found.names[0]), Sitter("person", found.names[1]))
         table = await self._new_table(new_table(found.variant, "import", sitters, record=found.record), {})
         return {"game": table.game, "seats": dict(table.secrets), "games": found.games}
@@ -219,21 +211,19 @@ class Host:
         sitters = [PERSON, PERSON]
         sitters[1 - side] = self._machine(wanted.get("level"), table.variant)
         board = table.board_at(ply)
-        setups = setups_with(board, {})
+        setups = table.show.setups_at(board, {})
         if pieces == "drawn":
-            hidden = await self.quick.ask(DrawHidden(board.view(side), secrets.randbits(62)), SETUP_SECONDS)
-            setups = setups_with(board, hidden)
+            task = DrawHidden(table.variant, board.view(side), secrets.randbits(62))
+            setups = table.show.setups_at(board, await self.quick.ask(task, SETUP_SECONDS))
         origin = {"ply": ply, "pieces": pieces}
-        made = new_table(
-            table.variant.name, "level", (sitters[0], sitters[1]), rules=board.rules.text, played_on=origin
-        )
-        moves = [played.move for played in board.history]
+        made = new_table(table.variant, "level", (sitters[0], sitters[1]), rules=table.rules_played, played_on=origin)
+        moves = table.move_texts(ply)
         there = await self._new_table(made, dict(enumerate(setups)), moves)
         return {"game": there.game, "seats": dict(there.secrets)}
 
-    def _machine(self, key: Any, variant: Variant) -> Sitter:
-        level = find_level(key, variant.name, self.levels)
-        agent, seed = level.agent(variant.name), secrets.randbits(62)
+    def _machine(self, key: Any, variant: str) -> Sitter:
+        level = find_level(key, variant, self.levels)
+        agent, seed = level.agent(variant), secrets.randbits(62)
         return Sitter("machine", level.name, level.key, agent, seed, level.seconds)
 
     def _warm_ups(self, quick: bool) -> list[WarmUp]:
@@ -241,7 +231,7 @@ class Host:
             return []
         playing = [
             (level.agent(variant), variant, level.seconds)
-            for variant in OFFERED
+            for variant in self.games
             for level in self.levels
             if level.plays(variant)
         ]
@@ -249,7 +239,7 @@ class Host:
             WarmUp(agent, variant)
             for agent, variant, seconds in playing
             # Of other games than the usual one, what takes seconds to load.
-            if _is_quick(agent, seconds) == quick and (variant == OFFERED[0] or has_learned(agent))
+            if _is_quick(agent, seconds) == quick and (variant == self.games[0] or has_learned(agent))
         ]
         return list(dict.fromkeys(wanted))
 
@@ -257,22 +247,22 @@ class Host:
         """Where an agent thinks about what usually takes it so long."""
         return self.quick if _is_quick(agent, seconds) else self.deep
 
-    async def _choose_setup(self, agent: str, seed: int, variant: Variant, player: int) -> str:
-        task = ChooseSetup(agent, seed, variant.name, player)
+    async def _choose_setup(self, agent: str, seed: int, variant: str, player: int) -> str:
+        task = ChooseSetup(agent, seed, variant, player)
         return await self._thinking(agent).ask(task, SETUP_SECONDS)
 
-    async def _new_table(self, made: Event, setups: Mapping[int, str], moves: Sequence[Move] = ()) -> Table:
+    async def _new_table(self, made: Event, setups: Mapping[int, str], moves: Sequence[str] = ()) -> Table:
         """A table on the shelf, with the setups that are known, those that its machines choose, and these moves."""
         # A long game takes a while to read: not while all other games wait.
         table = Table.made(made) if made["record"] is None else await asyncio.to_thread(Table.made, made)
         known = dict(setups)
         for player, sitter in enumerate(table.sitters):
-            if sitter.is_machine and player not in known:
+            if sitter.is_machine and player not in known and table.show.has_setups(table.variant):
                 known[player] = await self._choose_setup(sitter.agent, sitter.seed, table.variant, player)
         for player, setup in known.items():
-            table.give_setup(PLAYERS[player], setup, new_salt() if table.sitters[player].is_machine else None)
+            table.give_setup(SIDES[player], setup, new_salt() if table.sitters[player].is_machine else None)
         if moves:
-            await asyncio.to_thread(make_moves, table, moves)
+            await asyncio.to_thread(_make_moves, table, moves)
         self.shelf.append(table.game, 0, table.events)
         self._remember(table)
         return table
@@ -297,7 +287,7 @@ class Host:
         table = await self._load(game)
         if table is None or seat not in SEATS or not table.admits(seat, secret):
             raise NoSuchGameError
-        if eyes is not None and (seat != WATCH or eyes not in PLAYERS):
+        if eyes is not None and (seat != WATCH or eyes not in SIDES):
             raise TableError("eyes", "Whoever watches may look on with the eyes of red or blue; a player has his own.")
         room = self._room(table)
         if client.room is not room:
@@ -327,8 +317,7 @@ class Host:
             client.reply(numbered({"say": "pong"}, number))
             return
         if what == "explain":
-            source, target = read_squares(message)
-            client.reply(numbered(wall.explain(table, seat, source, target), number))
+            client.reply(numbered(wall.explain(table, seat, read_words(message, "move")), number))
             return
         if not client.owns:
             text = "Whoever looks on by a link has no part in this game, nor in the next."
@@ -341,7 +330,7 @@ class Host:
             return
         commands: dict[Any, Callable[[], None]] = {
             "setup": lambda: table.give_setup(seat, read_words(message, "setup")),
-            "move": lambda: table.move(seat, *read_squares(message), self._spent(room)),
+            "move": lambda: table.move(seat, read_words(message, "move"), self._spent(room)),
             "resign": lambda: table.resign(seat),
             "offer_draw": lambda: table.offer_draw(seat),
             "answer_draw": lambda: table.answer(seat, "draw", read_yes(message, "accept")),
@@ -365,7 +354,7 @@ class Host:
         if room.thinking is not None and table.phase == "play":
             expected = table.sitters[table.turn].seconds
             seconds = round(time.monotonic() - room.since, 2)
-            thinking = {"side": PLAYERS[table.turn], "seconds": seconds, "expected": expected}
+            thinking = {"side": SIDES[table.turn], "seconds": seconds, "expected": expected}
         now = round(time.time(), 3)
         return wall.sight(table, client.seat, self._spent(room), thinking, now, client.eyes, client.owns)
 
@@ -529,10 +518,11 @@ class Host:
         table = room.table
         assert table.board is not None
         player = table.turn
-        sitter, side = table.sitters[player], PLAYERS[player]
+        sitter, side = table.sitters[player], SIDES[player]
         begun = time.monotonic()
         try:
-            answer = await self._patiently(ChooseMove(sitter.agent, sitter.seed, table.board.view(player)), sitter)
+            task = ChooseMove(sitter.agent, sitter.seed, table.variant, table.board.view(player))
+            answer = await self._patiently(task, sitter)
             pause = self.settings.delay
             if table.kind == "watch":
                 pause = 0.0 if room.stepping else PACES[table.pace] * self.settings.watch_delay
@@ -545,16 +535,15 @@ class Host:
             if answer is None:
                 table.resign(side)
             else:
-                source, target = (table.variant.square_name(square) for square in answer)
                 # All of it is charged: else the clock would tell how quickly a move was found.
-                table.move(side, source, target, self._spent(room))
+                table.move(side, answer, self._spent(room))
         except Exception as error:
             room.thinking, room.stepping = None, False
             if table.phase == "play":
                 table.forfeit(player, f"{sitter.name} gave no legal move: {_reason(error)}")
         self._changed(room)
 
-    async def _patiently(self, task: ChooseMove, sitter: Sitter) -> tuple[int, int] | None:
+    async def _patiently(self, task: ChooseMove, sitter: Sitter) -> str | None:
         """Ask, and ask again while the queue is full."""
         while True:
             try:
@@ -573,14 +562,14 @@ class Host:
             board.pop()
         sitter = table.sitters[player]
         try:
-            task = WeighDraw(sitter.agent, sitter.seed, board.view(player))
+            task = WeighDraw(sitter.agent, sitter.seed, table.variant, board.view(player))
             accept, why = await self._thinking(sitter.agent, sitter.seconds).ask(task, SETUP_SECONDS)
         except Exception as error:
             log.error("%s cannot answer an offer: %s", sitter.agent, _reason(error))
             accept, why = False, "unable"
         room.weighing = None
         if table.phase == "play" and table.offer is not None and table.offer.kind == "draw":
-            table.answer(PLAYERS[player], "draw", accept, why)
+            table.answer(SIDES[player], "draw", accept, why)
             self._changed(room)
 
     # ── Playing again ────────────────────────────────────────────────────────────────────────────
@@ -617,9 +606,7 @@ class Host:
         red, blue = (
             Sitter(s.who, s.name, s.level, s.agent, secrets.randbits(62), s.seconds) for s in table.sitters[::-1]
         )
-        made = new_table(
-            table.variant.name, table.kind, (red, blue), table.clock.as_json(), table.takebacks, table.aids
-        )
+        made = new_table(table.variant, table.kind, (red, blue), table.clock.as_json(), table.takebacks, table.aids)
         own = {
             1 - player: setup
             for player, setup in enumerate(table.setups)
@@ -649,10 +636,10 @@ class Host:
 def _rematch_seats(table: Table, there: Table) -> dict[str, dict[str, str]]:
     """By seat at a table, the seats at that of the rematch with their secrets."""
     if table.kind == "hotseat":
-        return dict.fromkeys(PLAYERS, there.secrets)
+        return dict.fromkeys(SIDES, there.secrets)
     if table.kind == "watch":
         return {WATCH: there.secrets}
-    swapped = dict(zip(PLAYERS, PLAYERS[::-1], strict=True))
+    swapped = dict(zip(SIDES, SIDES[::-1], strict=True))
     return {seat: {new: there.secrets[new]} for seat, new in swapped.items() if new in there.secrets}
 
 
@@ -676,8 +663,6 @@ def _is_quick(agent: str, seconds: float) -> bool:
     return seconds <= QUICK_SECONDS and not has_learned(agent)
 
 
-def _random_setup(variant: Variant, rng: random.Random) -> str:
-    while True:
-        setup = random_setup(variant, rng)
-        if can_move_first(setup, variant):
-            return setup_text(setup, variant)
+def _make_moves(table: Table, moves: Sequence[str]) -> None:
+    for move in moves:
+        table.move(SIDES[table.turn], move)

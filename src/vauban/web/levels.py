@@ -1,4 +1,8 @@
-"""The opponents by name: who they are and what plays for them (levels.toml), how strong they are (ratings.json)."""
+"""The opponents by name: who they are and what plays for them (levels.toml), how strong they are (ratings.json).
+
+Both files lie with the family of games that the opponents play (`vauban.web.<family>`). Any other game is played by
+whoever moves at random.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,10 @@ from typing import Any
 
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
+from vauban.web.show import shows
 
-FILE = Path(__file__).with_name("levels.toml")
-RATINGS = Path(__file__).with_name("ratings.json")
-"""By variant and level's key: written by scripts/rate_levels.py, never by hand."""
+RATINGS = "ratings.json"
+"""Beside the file of the levels, by variant and level's key: written by scripts/rate_levels.py, never by hand."""
 DEFAULT = "default"
 """In a level's table of agents: the one for all variants that are not named."""
 
@@ -32,6 +36,8 @@ class Level:
     """What a move usually takes it."""
     elo: Mapping[str, int] = field(default_factory=dict)
     """By variant, where it was measured. Who moves at random has 0."""
+    games: Sequence[str] | None = None
+    """The variants that "default" stands for; None: all there are."""
 
     def agent(self, variant: str) -> str:
         """What plays for it in a variant."""
@@ -39,16 +45,28 @@ class Level:
 
     def plays(self, variant: str) -> bool:
         """Whether it plays a variant at all."""
-        return variant in self.agents or DEFAULT in self.agents
+        return variant in self.agents or (DEFAULT in self.agents and (self.games is None or variant in self.games))
+
+
+ANYBODY = Level("random", "Random", {DEFAULT: "random"}, 0.01)
+"""Plays games that have no opponents of their own."""
 
 
 @cache
-def levels(file: Path = FILE) -> tuple[Level, ...]:
-    """All opponents, the weakest first."""
+def levels() -> tuple[Level, ...]:
+    """The opponents of all families that have some, the weakest of each first."""
+    found = (read_levels(show.levels, show.offered) for show in shows() if show.levels is not None)
+    return tuple(level for some in found for level in some)
+
+
+@cache
+def read_levels(file: Path, games: tuple[str, ...] | None = None) -> tuple[Level, ...]:
+    """The opponents of a file, the weakest first; they play these games."""
     try:
         entries = tomllib.loads(file.read_text(encoding="utf-8")).get("level", [])
-        ratings = json.loads(RATINGS.read_text(encoding="utf-8"))
-        found = tuple(_level(entry, ratings) for entry in entries)
+        rated = file.with_name(RATINGS)
+        ratings = json.loads(rated.read_text(encoding="utf-8")) if rated.exists() else {}
+        found = tuple(_level(entry, ratings, games) for entry in entries)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise ConfigurationError(f"{file}: cannot be read as a list of levels: {error}") from error
     keys = [level.key for level in found]
@@ -78,7 +96,7 @@ def has_learned(agent: str) -> bool:
     return agent.partition(":")[0] in ("net", "search")
 
 
-def _level(entry: dict[str, Any], ratings: Mapping[str, Mapping[str, int]]) -> Level:
+def _level(entry: dict[str, Any], ratings: Mapping[str, Mapping[str, int]], games: Sequence[str] | None) -> Level:
     agent, key = entry["agent"], str(entry["key"])
     return Level(
         key=key,
@@ -86,4 +104,5 @@ def _level(entry: dict[str, Any], ratings: Mapping[str, Mapping[str, int]]) -> L
         agents={DEFAULT: agent} if isinstance(agent, str) else {str(k): str(v) for k, v in agent.items()},
         seconds=float(entry["seconds"]),
         elo={variant: figures[key] for variant, figures in ratings.items() if key in figures},
+        games=games,
     )

@@ -1,4 +1,4 @@
-"""What can be played on the page: the variants, against which levels, by which clocks. Words for it are the page's."""
+"""What can be played on the page: games, against which levels, by which clocks. Words for it are the page's."""
 
 from __future__ import annotations
 
@@ -6,32 +6,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from vauban import __version__
-from vauban.board.stratego.words import plies_left
 from vauban.games.base import nearest
-from vauban.games.stratego.pieces import TYPES
-from vauban.games.stratego.switches import default_rules
-from vauban.games.stratego.variants import VARIANTS, Variant
 from vauban.web.clocks import CLOCKS
 from vauban.web.levels import Level, learned_agents
-from vauban.web.table import TableError
+from vauban.web.show import TableError, show_of
 
 Json = dict[str, Any]
 
-OFFERED = ("barrage", "classic", "duel", "octa-barrage", "medium", "fives")
-"""The variants that can be played on the page; the first is the usual one."""
 
-
-def offer(levels: Sequence[Level]) -> Json:
+def offer(games: Sequence[str], levels: Sequence[Level]) -> Json:
     """All of it."""
     return {
         "version": __version__,
-        "variants": [
-            _variant(VARIANTS[name]) | {"network": bool(learned_agents(name, levels))} for name in OFFERED
-        ],
+        "variants": [_variant(name, levels) for name in games],
         "levels": [
             {
                 "key": level.key, "name": level.name, "seconds": level.seconds, "elo": dict(level.elo),
-                "variants": [name for name in OFFERED if level.plays(name)],
+                "variants": [name for name in games if level.plays(name)],
             }
             for level in levels
         ],
@@ -39,22 +30,20 @@ def offer(levels: Sequence[Level]) -> Json:
     }  # fmt: skip
 
 
-def find_offered(name: Any) -> Variant:
-    """The variant of this name, if it can be played here."""
-    if not isinstance(name, str) or name not in OFFERED:
-        raise TableError("variant", f"There is no variant {name!r} here: {nearest(str(name), OFFERED)}.")
-    return VARIANTS[name]
+def find_offered(name: Any, games: Sequence[str]) -> str:
+    """The name of a game, if it can be played here."""
+    if not isinstance(name, str) or name not in games:
+        raise TableError("variant", f"There is no variant {name!r} here: {nearest(str(name), games)}.")
+    return name
 
 
-def _variant(variant: Variant) -> Json:
-    rules = default_rules(variant)
+def _variant(name: str, levels: Sequence[Level]) -> Json:
+    show = show_of(name)
     return {
-        "name": variant.name,
-        "columns": variant.columns,
-        "rows": variant.rows,
-        "setup_rows": variant.setup_rows,
-        "lakes": [variant.square_name(lake) for lake in variant.lakes],
-        "army": {TYPES[kind].lower(): count for kind, count in enumerate(variant.army) if count},
-        "battleless_limit": plies_left(0, rules.battleless_limit, rules),
-        "total_limit": plies_left(0, rules.total_limit, rules),
+        "name": name,
+        "family": show.family,
+        "setups": show.has_setups(name),
+        "looks_back": show.looks_back,
+        "network": bool(learned_agents(name, levels)),
+        **show.offer(name),
     }

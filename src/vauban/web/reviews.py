@@ -99,9 +99,9 @@ class Reviews:
         def tell(share: float) -> None:
             found.share = share
 
-        learned = learned_agents(table.variant.name, self._levels)
+        learned = learned_agents(table.variant, self._levels)
         try:
-            task = ReviewGame(table.record(), learned[-1] if learned else None)
+            task = ReviewGame(table.variant, table.record(), learned[-1] if learned else None)
             self._shelf.keep_review(table.game, await self.thinking.ask(task, REVIEW_LIMIT, tell))
         except (BusyError, ShelfError) as error:
             found.error = error

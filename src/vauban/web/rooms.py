@@ -74,7 +74,7 @@ class Client:
                 self._behind = False
                 number, self._number = self._number, None
                 # Both now: while the moves are on their way there may be another.
-                fresh, sight = wall.moves(self.room.table, self._sent), look(self)
+                fresh, sight = wall.moves(self.room.table, self._sent, self.eyes or self.seat), look(self)
                 if fresh:
                     first, self._sent = self._sent, self._sent + len(fresh)
                     yield _text({"say": "moves", "first": first, "moves": fresh})

@@ -10,23 +10,21 @@ import os
 import socket
 import threading
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
 
 from vauban.errors import ConfigurationError
-from vauban.games.stratego.pieces import PLAYERS
 from vauban.web.app import is_loopback, make_app, own_names
 from vauban.web.connections import HttpConnection, SocketConnection, descriptors
 from vauban.web.host import Host, Settings
 from vauban.web.levels import levels
 from vauban.web.limits import MESSAGE_BYTES, REQUESTS, SHELF_BYTES, SOCKETS, Limits
-from vauban.web.offer import OFFERED
 from vauban.web.shelf import Shelf
-from vauban.web.sight import explain, sight
-from vauban.web.table import PERSON, Table, new_table
-from vauban.web.thinking import MODULES, draw_setup
+from vauban.web.show import show_of, shows
+from vauban.web.thinking import MODULES
 from vauban.work.processes import cores, prepare
 
 HOST, PORT = "127.0.0.1", 8300
@@ -46,24 +44,30 @@ def default_shelf() -> Path:
 
 
 def serve(
-    host: str = HOST, port: int = PORT, browser: bool = True, shelf: Path | None = None, name: str | None = None
+    host: str = HOST,
+    port: int = PORT,
+    browser: bool = True,
+    shelf: Path | None = None,
+    name: str | None = None,
+    games_too: Sequence[str] = (),
 ) -> None:
     """Serve the page until Ctrl-C; games are kept on the shelf.
 
     If the usual port is taken, another is; one that was asked for is not replaced. Port 0: any. `name` is what a
-    server that stands before this one is called: through it others come, even to one that is on loopback.
+    server that stands before this one is called: through it others come, even to one that is on loopback. `games_too`
+    are games that are offered beside the usual ones.
     """
     names = own_names(host, name)
     listener = listen(host, port)
     prepare(MODULES)  # it takes longer than all that follows, and somebody may want to play at once
-    _warm_up()
+    _warm_up(games_too)
     port = listener.getsockname()[1]
     address = f"http://{_written(host)}:{port}/"
     others = f"http://{_own_number()}:{port}/" if host in EVERYBODY else None
     settings = Settings(workers=max(1, cores()))
     limits = Limits(paced=name is not None or not is_loopback(host), sockets=_room_for(SOCKETS))
     games = Shelf(shelf or default_shelf(), SHELF_BYTES if limits.paced else None)
-    app = make_app(Host(games, levels(), settings), limits, names)
+    app = make_app(Host(games, levels(), settings, games_too), limits, names)
     server = _Server(configuration(app, limits.sockets, name is not None), address, others, browser)
     try:
         server.run(sockets=[listener])
@@ -100,16 +104,13 @@ def _room_for(sockets: int) -> int:
     return max(1, descriptors(sockets + REQUESTS + OWN_FILES) - REQUESTS - OWN_FILES)
 
 
-def _warm_up() -> None:
+def _warm_up(games: Sequence[str]) -> None:
     """Have the rules compiled or loaded now, so that no game waits for them while they hold up all others."""
-    table = Table.made(new_table("fives", "friend", (PERSON, PERSON)))
-    for seat in PLAYERS:
-        table.give_setup(seat, "FTLPJ")
-    table.move("red", "b1", "b2")
-    for seat in PLAYERS:
-        sight(table, seat)
-    explain(table, "blue", "b5", "b2")
-    draw_setup("human", 0, OFFERED[0])
+    for show in shows():
+        show.warm_up(show.offered[0])
+        show.draw_setup(show.offered[0], "human", 0)
+    for name in games:
+        show_of(name).warm_up(name)
 
 
 class _Server(uvicorn.Server):

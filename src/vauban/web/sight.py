@@ -10,12 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vauban.board.stratego import Look, Played, View
-from vauban.board.stratego.words import plies_left
-from vauban.errors import VaubanError
-from vauban.games.stratego.pieces import PLAYERS, TYPES
-from vauban.games.stratego.setups import parse_setup
-from vauban.notation.stratego.moves import Move, MoveText, move_text
+from vauban.web.show import SIDES
 from vauban.web.table import WATCH, Table
 
 Json = dict[str, Any]
@@ -37,22 +32,23 @@ def sight(
     `owns` whether the client came by the seat's own secret, and not by a link to look on.
     """
     look = _look(table, seat, eyes)
-    viewer = None if seat == WATCH else PLAYERS.index(seat)
+    viewer = None if seat == WATCH else SIDES.index(seat)
     return {
         "say": "sight",
         "game": table.game,
         "seat": seat,
         "eyes": eyes,
         "kind": table.kind,
-        "variant": table.variant.name,
+        "variant": table.variant,
+        "family": table.show.family,
         "phase": table.phase,
-        "turn": PLAYERS[table.turn],
+        "turn": SIDES[table.turn],
         "ply": table.plies,
-        **(_position(look, viewer) if look is not None else _before(table, viewer)),
-        "last": moves(table, table.plies - 1)[0] if table.plies else None,
-        "players": {side: sitter.name or None for side, sitter in zip(PLAYERS, table.sitters, strict=True)},
+        **(table.show.position(look, viewer) if look is not None else _before(table, viewer)),
+        "last": moves(table, table.plies - 1, seat)[0] if table.plies else None,
+        "players": {side: sitter.name or None for side, sitter in zip(SIDES, table.sitters, strict=True)},
         "clock": _clock(table, spent, now),
-        "offer": None if table.offer is None else {"kind": table.offer.kind, "by": PLAYERS[table.offer.by]},
+        "offer": None if table.offer is None else {"kind": table.offer.kind, "by": SIDES[table.offer.by]},
         "note": table.note,
         "took_back": table.took_back,
         "played_on": table.played_on,
@@ -61,172 +57,50 @@ def sight(
         "thinking": thinking,
         "watching": _watching(table, owns) if table.kind == "watch" else None,
         "invited": table.invited,
-        "ready": {side: setup is not None for side, setup in zip(PLAYERS, table.setups, strict=True)},
-        "commitment": {side: table.commitment(player) for player, side in enumerate(PLAYERS)},
-        "rematch": [PLAYERS[player] for player in sorted(table.wishes)],
+        "ready": {side: setup is not None for side, setup in zip(SIDES, table.setups, strict=True)},
+        "commitment": {side: table.commitment(player) for player, side in enumerate(SIDES)},
+        "rematch": [SIDES[player] for player in sorted(table.wishes)],
         "over": _over(table),
     }
 
 
-def moves(table: Table, first: int) -> list[Json]:
-    """The moves from this number on, the first of the game being number 0. All that they tell is public."""
+def moves(table: Table, first: int, seat: str = WATCH) -> list[Json]:
+    """The moves from this number on, as a seat may know them; the first of the game is number 0."""
     if table.board is None:
         return []
+    viewer = None if table.over is not None or seat == WATCH else SIDES.index(seat)
     history = table.board.history[first:]
-    return [_move(played, ply, table) for ply, played in enumerate(history, first + 1)]
+    return [
+        {"ply": ply, "side": SIDES[played.player], **table.show.move(table.board, played, viewer)}
+        for ply, played in enumerate(history, first + 1)
+    ]
 
 
-def explain(table: Table, seat: str, source: str, target: str) -> Json:
+def explain(table: Table, seat: str, text: str) -> Json:
     """Why a seat's move cannot be played, or that it can: a code, and what belongs to it."""
-    said: Json = {"say": "why", "from": source, "to": target, "rule": None, "ply": None}
+    said: Json = {"say": "why", "move": text, "rule": None, "ply": None}
     view = None if seat == WATCH or table.phase != "play" else _view(table, seat)
-    if view is None:
-        return said | {"code": "nothing"}
-    try:
-        move = Move(table.variant.square(source), table.variant.square(target))
-    except VaubanError:
-        return said | {"code": "square"}
-    if view.turn != view.player:
-        return said | {"code": "turn"}
-    if move in view.legal_moves:
-        return said | {"code": "legal"}
-    for each in _barred(view):
-        if (each["from"], each["to"]) == (source, target):
-            return said | each | {"code": each["rule"]}
-    return said | _refusal(view, move)
+    return said | ({"code": "nothing"} if view is None else table.show.explain(view, text))
 
 
-# ── From a view ──────────────────────────────────────────────────────────────────────────────────
+# ── What may be looked at ────────────────────────────────────────────────────────────────────────
 
 
-def _look(table: Table, seat: str, eyes: str | None) -> Look | None:
+def _look(table: Table, seat: str, eyes: str | None) -> Any:
     """What a seat may look at: the board if nothing is hidden from it (any more), else a player's view."""
     side = eyes if seat == WATCH else seat
     return table.board if table.over is not None or side is None else _view(table, side)
 
 
-def _view(table: Table, side: str) -> View | None:
-    return None if table.board is None else table.board.view(PLAYERS.index(side))
-
-
-def _position(look: Look, viewer: int | None) -> Json:
-    """Everything about the pieces, from what may be looked at and nothing else."""
-    v, r = look.variant, look.rules
-    name = v.square_name
-    captured = [look.captured(player) for player in (0, 1)]
-    legal: dict[str, list[str]] = {}
-    barred: list[Json] = []
-    if isinstance(look, View) and not look.is_over and look.turn == viewer:
-        for move in look.legal_moves:
-            legal.setdefault(name(move.source), []).append(name(move.target))
-        barred = _barred(look)
-    return {
-        "pieces": [
-            {
-                "at": name(square),
-                "side": PLAYERS[piece.player],
-                "type": None if piece.kind is None else TYPES[piece.kind].lower(),
-                "moved": piece.moved,
-                "revealed": piece.revealed,
-                "from": name(piece.identity),
-            }
-            for square, piece in look.pieces().items()
-        ],
-        "legal": legal,
-        "barred": barred,
-        "left": {side: _left(look, captured[player]) for player, side in enumerate(PLAYERS)},
-        "battleless": _count(look.battleless, plies_left(0, r.battleless_limit, r)),
-        "total": _count(look.plies, plies_left(0, r.total_limit, r)),
-    }
+def _view(table: Table, side: str) -> Any:
+    return None if table.board is None else table.board.view(SIDES.index(side))
 
 
 def _before(table: Table, viewer: int | None) -> Json:
-    """The board before the game begins: one's own setup, if it has been given."""
-    v = table.variant
-    setup = None if viewer is None else table.setups[viewer]
-    pieces = []
-    if viewer is not None and setup is not None:
-        for place, code in enumerate(parse_setup(setup, v)):
-            if code:
-                square = v.square_name(place if viewer == 0 else v.squares - 1 - place)
-                kind = TYPES[int(code) - 1].lower()
-                own = {"at": square, "side": PLAYERS[viewer], "type": kind, "moved": False, "revealed": False}
-                pieces.append(own | {"from": square})
-    army = {TYPES[kind].lower(): count for kind, count in enumerate(v.army) if count}
-    return {
-        "pieces": pieces,
-        "legal": {},
-        "barred": [],
-        "left": dict.fromkeys(PLAYERS, army),
-        "battleless": _count(0, v.battleless_limit),
-        "total": _count(0, v.total_limit),
-    }
-
-
-def _barred(view: View) -> list[Json]:
-    """The moves that a repetition rule bars to a player who is on turn, each with what the rule goes by."""
-    name = view.variant.square_name
-    found: dict[Move, Json] = {}
-    for rule in ("two_square", "chase"):
-        for move in view.barred_moves(rule):
-            why = view.why_barred(move)
-            if move in found or why is None:
-                continue
-            told: Json = {"from": name(move.source), "to": name(move.target), "rule": why.rule, "ply": why.ply}
-            if why.rule == "two_square":
-                steps = [[name(step.source), name(step.target)] for step in why.steps]
-                told |= {"type": _own_type(view, move.source), "steps": steps}
-            found[move] = told
-    return [found[move] for move in sorted(found)]
-
-
-def _refusal(view: View, move: Move) -> Json:
-    """What §1.2 of the rules says against a move that is not legal, and where the piece may go."""
-    piece = view.piece_at(move.source)
-    if piece is None:
-        return {"code": "no_piece"}
-    if piece.player != view.player:
-        return {"code": "enemy"}
-    name = view.variant.square_name
-    free = [name(legal.target) for legal in view.legal_moves if legal.source == move.source]
-    told = {"type": _own_type(view, move.source), "targets": free}
-    return told | {"code": view.fault(move)}
-
-
-def _own_type(view: View, square: int) -> str | None:
-    piece = view.piece_at(square)
-    return None if piece is None or piece.kind is None else TYPES[piece.kind].lower()
-
-
-def _left(look: Look, captured: list[int]) -> dict[str, int]:
-    army = enumerate(look.variant.army)
-    return {TYPES[kind].lower(): count - captured.count(kind) for kind, count in army if count}
-
-
-def _count(count: int, limit: int | None) -> Json:
-    return {"count": count, "limit": limit, "left": None if limit is None else max(0, limit - count)}
+    return table.show.before(table.variant, None if viewer is None else table.setups[viewer], viewer)
 
 
 # ── Public things ────────────────────────────────────────────────────────────────────────────────
-
-
-def _move(played: Played, ply: int, table: Table) -> Json:
-    name, battle = table.variant.square_name, played.battle
-    shown = None if battle is None else (battle.attacker, battle.defender, battle.result)
-    return {
-        "ply": ply,
-        "side": PLAYERS[played.player],
-        "from": name(played.move.source),
-        "to": name(played.move.target),
-        "text": move_text(MoveText(played.move, battle is not None, shown), table.variant),
-        "battle": None
-        if battle is None
-        else {
-            "attacker": TYPES[battle.attacker].lower(),
-            "defender": TYPES[battle.defender].lower(),
-            "result": battle.result,
-        },
-    }
 
 
 def _watching(table: Table, owns: bool) -> Json:
@@ -239,12 +113,12 @@ def _clock(table: Table, spent: int, now: float) -> Json | None:
         return None
     running = table.turn if table.phase == "play" else None
     sides = {}
-    for player, side in enumerate(PLAYERS):
+    for player, side in enumerate(SIDES):
         bank, move = clock.shown(table.banks, player, spent if player == running else 0)
         sides[side] = {"bank": bank / 1000, "move": move / 1000}
     limits = {"free": clock.free / 1000, "cap": None if clock.cap is None else clock.cap / 1000}
     return {
-        "kind": clock.kind, **limits, **sides, "running": None if running is None else PLAYERS[running], "now": now,
+        "kind": clock.kind, **limits, **sides, "running": None if running is None else SIDES[running], "now": now,
     }  # fmt: skip
 
 
@@ -253,10 +127,10 @@ def _over(table: Table) -> Json | None:
     if end is None:
         return None
     return {
-        "winner": None if end.winner is None else PLAYERS[end.winner],
+        "winner": None if end.winner is None else SIDES[end.winner],
         "end": end.end,
         "detail": end.text,
-        "setups": dict(zip(PLAYERS, table.setups, strict=True)),
-        "salts": dict(zip(PLAYERS, table.salts, strict=True)),
+        "setups": dict(zip(SIDES, table.setups, strict=True)),
+        "salts": dict(zip(SIDES, table.salts, strict=True)),
         "look": table.look,
     }

@@ -2,12 +2,13 @@
 
     table = Table.made(new_table("barrage", "friend", (PERSON, PERSON)))
     table.give_setup("red", text)
-    table.move("red", "a4", "a5", spent=1200)
+    table.move("red", "a4a5", spent=1200)
     Table.replayed(table.events)          # the same table
 
 Whatever is asked for is checked first; if it cannot be, a `TableError` says why and nothing has changed. What can
 be becomes an event, a plain table that JSON can hold, and only events change a table. So the events are all that has
-to be kept. A table knows both armies: nothing of it goes to a player but through `vauban.web.sight`.
+to be kept. What a setup or a move is, the show of its game knows (`vauban.web.show`). A table knows what is hidden:
+nothing of it goes to a player but through `vauban.web.sight`.
 """
 
 from __future__ import annotations
@@ -19,41 +20,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from vauban.board.stratego import Board
-from vauban.errors import VaubanError
-from vauban.games.stratego.pieces import PLAYERS
-from vauban.games.stratego.setups import can_move_first, parse_setup, setup_text
-from vauban.games.stratego.switches import parse_rules
-from vauban.games.stratego.variants import Variant, find_variant
-from vauban.notation.records import read_games, write_game
-from vauban.notation.stratego.moves import Move
-from vauban.notation.stratego.records import setups_of
 from vauban.web.clocks import Banks, make_clock
 from vauban.web.commitment import commit
-from vauban.words import moves_word, sentence
+from vauban.web.show import SIDES, TableError, show_of
+from vauban.words import moves_word
 
 Event = dict[str, Any]
 
 WATCH = "watch"
-SEATS = (*PLAYERS, WATCH)
+SEATS = (*SIDES, WATCH)
 PACES = {"slow": 3.0, "usual": 1.0, "fast": 0.2}
 """How fast two machines play for whoever watches: the pause between moves, as a multiple of the usual one."""
 OFFER_PAUSE = 20
 """Plies that lie between two offers of a draw by one side: or an agent could be sounded out move by move."""
-
-
-class TableError(VaubanError):
-    """Something that cannot be done at this table now.
-
-    `key` says which of the things with one code it is, and `data` what belongs to it: the page has its own words for
-    whatever an ordinary player may meet. `text` is for all others.
-    """
-
-    def __init__(self, code: str, text: str, key: str | None = None, **data: Any) -> None:
-        super().__init__(text)
-        self.code = code
-        self.key = key or code
-        self.data = data
 
 
 @dataclass(frozen=True)
@@ -113,7 +92,7 @@ def new_table(
     """The event that makes a table, with an id and secrets that nobody can guess.
 
     The seat of whoever is `invited` has no secret yet: it gets one when the invitation is taken (`Table.join`).
-    `played_on` tells from where in another game this one goes on (`vauban.web.playing_on`).
+    `played_on` tells from where in another game this one goes on (`Host.play_on`).
     """
     seats = [WATCH] if kind in ("watch", "import") else [seat for seat in _people(sitters) if seat != invited]
     return {
@@ -121,7 +100,8 @@ def new_table(
         "game": secrets.token_urlsafe(12),
         "kind": kind,
         "variant": variant,
-        "rules": parse_rules(rules, find_variant(variant)).text,
+        "rules": show_of(variant).rules_text(variant, rules),
+        "seed": secrets.randbits(63),
         "sitters": [asdict(sitter) for sitter in sitters],
         "secrets": {seat: secrets.token_urlsafe(24) for seat in seats},
         "look": secrets.token_urlsafe(24),
@@ -142,7 +122,7 @@ def _same(right: str | None, given: str) -> bool:
 
 
 def _people(sitters: tuple[Sitter, Sitter]) -> list[str]:
-    return [seat for seat, sitter in zip(PLAYERS, sitters, strict=True) if not sitter.is_machine]
+    return [seat for seat, sitter in zip(SIDES, sitters, strict=True) if not sitter.is_machine]
 
 
 class Table:
@@ -155,8 +135,11 @@ class Table:
         self.kind: str = made["kind"]
         """"level": against an agent; "friend": two people by a link; "hotseat": two people at one device; "watch": two
         agents; "import": a recorded game to look back on."""
-        self.variant: Variant = find_variant(made["variant"])
+        self.variant: str = made["variant"]
+        """The name of the game that is played."""
+        self.show = show_of(self.variant)
         self.rules: str = made["rules"]
+        self.seed: int | None = made.get("seed")  # games that were kept before chance mattered have none
         self.sitters: tuple[Sitter, Sitter] = (Sitter(**made["sitters"][0]), Sitter(**made["sitters"][1]))
         self.secrets: dict[str, str] = dict(made["secrets"])
         self.look: str = made["look"]
@@ -174,8 +157,8 @@ class Table:
         """Milliseconds of the move that is being thought about which were used when a server ended (`keep_time`)."""
         self.setups: list[str | None] = [None, None]
         self.salts: list[str | None] = [None, None]
-        self.board: Board | None = None
-        """The game, from the moment that both setups are there."""
+        self.board: Any = None
+        """The game, from the moment that everybody and both setups are there."""
         self.offer: Offer | None = None
         self.offered: list[int | None] = [None, None]
         """After which ply each side last offered a draw."""
@@ -196,6 +179,8 @@ class Table:
         """The table that they play again at: its game, and by seat here the seat and secret there."""
         if made["record"] is not None:
             self._import(made["record"])
+        else:
+            self._begin()
 
     @classmethod
     def made(cls, event: Event) -> Table:
@@ -224,7 +209,7 @@ class Table:
     @property
     def turn(self) -> int:
         """Who is on turn; red before the game begins."""
-        return 0 if self.board is None else self.board.turn
+        return 0 if self.board is None else int(self.board.turn)
 
     @property
     def plies(self) -> int:
@@ -264,13 +249,22 @@ class Table:
         setup, salt = self.setups[player], self.salts[player]
         return None if setup is None or salt is None else commit(setup, salt)
 
-    def board_at(self, ply: int) -> Board:
+    def board_at(self, ply: int) -> Any:
         """The game as it was after so many plies, to go its own way."""
         assert self.board is not None
         board = self.board.copy()
         while len(board.history) > ply:
             board.pop()
         return board
+
+    def move_texts(self, ply: int) -> list[str]:
+        """The first moves of the game, so many of them, each as `move` takes it."""
+        return [self.show.played_text(self.board, played) for played in self.board.history[:ply]]
+
+    @property
+    def rules_played(self) -> str:
+        """The rules of the game as text; of one that was opened from elsewhere, those of its record."""
+        return self.rules if self.board is None else self.show.rules_of(self.board, self.rules)
 
     def record(self) -> str:
         """The whole game in our notation, once it is over."""
@@ -290,7 +284,7 @@ class Table:
             headers["PlayedOn"] = f"from ply {self.played_on['ply']} of another game"
         if self.board.outcome() is None:
             headers |= {"Result": result, "End": self.over.end}
-        return write_game(self.board, headers)
+        return self.show.record(self.board, headers)
 
     def _record_name(self, player: int) -> str:
         sitter = self.sitters[player]
@@ -307,7 +301,7 @@ class Table:
             raise TableError("invitation", "Nobody is invited to this game.")
         seat = self.invitation["seat"]
         if self.invited is not None:
-            self._happen({"what": "joined", "by": PLAYERS.index(seat), "secret": secret})
+            self._happen({"what": "joined", "by": SIDES.index(seat), "secret": secret})
         elif not self.admits(seat, secret):
             raise TableError(
                 "invitation", "This invitation has been taken: it opens the seat once, in the browser that came first."
@@ -319,29 +313,17 @@ class Table:
         player = self._player(seat)
         if self.board is not None or self.over is not None:
             raise TableError("phase", "The game has begun: setups can no longer be changed.", "phase.begun")
-        try:
-            setup = parse_setup(text, self.variant)
-        except VaubanError as error:
-            raise TableError("setup", sentence(error)) from error
-        if not can_move_first(setup, self.variant):
-            text = "None of these pieces could make a first move: leave one a way out."
-            raise TableError("setup", text, "setup.stuck")
-        self._happen({"what": "setup", "by": player, "setup": setup_text(setup, self.variant), "salt": salt})
+        setup = self.show.read_setup(self.variant, text)
+        self.show.check_first(self.variant, setup)
+        self._happen({"what": "setup", "by": player, "setup": setup, "salt": salt})
 
-    def move(self, seat: str, source: str, target: str, spent: int = 0) -> None:
-        """A move from square to square; `spent` is how long it took, in milliseconds."""
+    def move(self, seat: str, text: str, spent: int = 0) -> None:
+        """A move, as text; `spent` is how long it took, in milliseconds."""
         player = self._on_turn(seat)
-        assert self.board is not None
-        try:
-            move = Move(self.variant.square(source), self.variant.square(target))
-        except VaubanError as error:
-            raise TableError("move", sentence(error)) from error
         if self.clock.is_up(self.banks, player, spent):
             self.flag_falls(player)
             return
-        if move not in self.board.legal_moves:
-            raise TableError("move", f"{source}{target} is not legal here.")
-        self._happen({"what": "move", "from": source, "to": target, "ms": spent})
+        self._happen({"what": "move", "move": self.show.read_move(self.board, text), "ms": spent})
 
     def resign(self, seat: str) -> None:
         """Give the game up."""
@@ -350,17 +332,17 @@ class Table:
 
     def flag_falls(self, player: int) -> None:
         """A player's time is up."""
-        self._playing(PLAYERS[player])
+        self._playing(SIDES[player])
         self._end(End(1 - player, "time"))
 
     def keep_time(self, spent: int) -> None:
         """The server ends: so many milliseconds the side on turn has thought about its move."""
-        self._playing(PLAYERS[self.turn])
+        self._playing(SIDES[self.turn])
         self._happen({"what": "spent", "ms": spent})
 
     def forfeit(self, player: int, text: str) -> None:
         """A machine gave no legal answer; `text` says what went wrong."""
-        self._playing(PLAYERS[player])
+        self._playing(SIDES[player])
         self._end(End(1 - player, "illegal", text))
 
     def offer_draw(self, seat: str) -> None:
@@ -443,9 +425,9 @@ class Table:
     # ── Inside ───────────────────────────────────────────────────────────────────────────────────
 
     def _player(self, seat: str) -> int:
-        if seat not in PLAYERS:
+        if seat not in SIDES:
             raise TableError("seat", "Whoever watches cannot play.")
-        return PLAYERS.index(seat)
+        return SIDES.index(seat)
 
     def _playing(self, seat: str) -> int:
         player = self._player(seat)
@@ -479,7 +461,8 @@ class Table:
         if what == "setup":
             self._apply_setup(event)
         elif what == "joined":
-            self.secrets[PLAYERS[event["by"]]] = event["secret"]
+            self.secrets[SIDES[event["by"]]] = event["secret"]
+            self._begin()
         elif what == "move":
             self._apply_move(event)
         elif what == "took_back":
@@ -491,7 +474,7 @@ class Table:
                 self.offered[event["by"]] = self.plies
         elif what == "answer":
             self.offer = None
-            told = {key: event[key] for key in ("kind", "accept", "why")} | {"by": PLAYERS[event["by"]]}
+            told = {key: event[key] for key in ("kind", "accept", "why")} | {"by": SIDES[event["by"]]}
             self.note = None if told["accept"] and told["why"] is None else told
         elif what == "end":
             self.over = End(event["winner"], event["end"], event["text"])
@@ -513,9 +496,16 @@ class Table:
     def _apply_setup(self, event: Event) -> None:
         self.setups[event["by"]] = event["setup"]
         self.salts[event["by"]] = event["salt"]
-        red, blue = self.setups
-        if red is not None and blue is not None:
-            self.board = Board.from_setups(red, blue, self.variant, self.rules)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin the game if nothing is missing any more: for one without setups, whoever is invited."""
+        if not self.show.has_setups(self.variant):
+            ready = self.invited is None
+        else:
+            ready = None not in self.setups
+        if ready:
+            self.board = self.show.begin(self.variant, self.rules, (self.setups[0], self.setups[1]), self.seed)
             self._judge()
 
     def _apply_move(self, event: Event) -> None:
@@ -525,9 +515,10 @@ class Table:
         if self.offer is not None and (self.offer.by != self.turn or self.offer.kind == "take_back"):
             self.offer = None
         # Whoever answers and moves in one breath has answered all the same.
-        if self.note is not None and self.note["by"] != PLAYERS[self.turn]:
+        if self.note is not None and self.note["by"] != SIDES[self.turn]:
             self.note = None
-        self.board.push(Move(self.variant.square(event["from"]), self.variant.square(event["to"])))
+        # Games that were kept before moves were texts have two squares.
+        self.board.push(event["move"] if "move" in event else event["from"] + event["to"])
         self._judge()
 
     def _apply_take_back(self, player: int) -> None:
@@ -551,9 +542,6 @@ class Table:
             self.offer = None
 
     def _import(self, record: str) -> None:
-        [game] = read_games(record)
-        assert game.board is not None
-        self.board = game.board
-        self.setups = list(setups_of(game.board.start_position(), self.variant) or (None, None))
-        winner = {"1-0": 0, "0-1": 1}.get(game.result)
-        self.over = End(winner, game.end or "unfinished")
+        game = self.show.read_record(record)
+        self.board, self.setups = game.board, list(game.setups)
+        self.over = End(game.winner, game.end)

@@ -5,12 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from vauban.errors import VaubanError
-from vauban.games.stratego.pieces import PLAYERS
-from vauban.games.stratego.setups import Row, parse_setup
-from vauban.games.stratego.variants import Variant
-from vauban.web.table import TableError
-from vauban.words import sentence
+from vauban.web.show import SIDES, TableError
 
 Json = dict[str, Any]
 
@@ -21,11 +16,6 @@ def read_words(message: Json, key: str) -> str:
     if not isinstance(value, str):
         raise TableError("message", f"{key!r} is missing: it is a text.")
     return value
-
-
-def read_squares(message: Json) -> tuple[str, str]:
-    """Where a move goes from and to."""
-    return read_words(message, "from"), read_words(message, "to")
 
 
 def read_yes(message: Json, key: str) -> bool:
@@ -44,20 +34,10 @@ def read_switch(wanted: Json, key: str) -> bool:
     return value
 
 
-def read_setup(text: Any, variant: Variant) -> Row:
-    """A setup of a variant."""
-    if not isinstance(text, str):
-        raise TableError("setup", "A setup is missing.")
-    try:
-        return parse_setup(text, variant)
-    except VaubanError as error:
-        raise TableError("setup", sentence(error)) from error
-
-
 def read_side(side: Any) -> int:
     """The number of a side that may be left to chance."""
     if side == "random":
         return secrets.randbelow(2)
-    if side not in PLAYERS:
+    if side not in SIDES:
         raise TableError("side", f"There is no side {side!r}: red, blue or random.")
-    return PLAYERS.index(side)
+    return SIDES.index(side)

@@ -1,7 +1,7 @@
 // What can be done beside moving: resign, offers, taking back; and after the end, playing again.
 
 import { ask, button, choice, dialog, drawing, el, refill } from "./dom.js";
-import { other, SIDES } from "./pieces.js";
+import { other, SIDES } from "./sides.js";
 import { t } from "./strings.js";
 
 const PACES = ["slow", "usual", "fast"];
@@ -10,7 +10,8 @@ const PACES = ["slow", "usual", "fast"];
 export const onlyLooks = ({ watching }) => watching !== null && watching.look === null;
 
 /** Fill the row of actions; false if what had the focus in it is gone.
- *  @param hooks send(message), flip(), review(), lookAs(eyes), share() */
+ *  @param hooks send(message), lookAs(eyes), share(), moved: whether one has made a move; flip() and review(), where
+ *    the game can be turned round, and be looked back on */
 export function fillActions(place, sight, hooks) {
   const asked = Boolean(sight.rematch?.includes(sight.seat));
   // A rematch is made when all have asked: whoever was away then asks again, and is shown the way.
@@ -18,13 +19,13 @@ export function fillActions(place, sight, hooks) {
   const again = waits ? "rematch.wanted" : asked ? "rematch.go" : "rematch";
   const busy = Boolean(sight.offer);
   const { watching } = sight;
-  const moved = hasMoved(sight);
+  const { moved } = hooks;
   const key = JSON.stringify([sight.phase, sight.takebacks, busy, moved, sight.took_back, again, watching]);
   if (place.dataset.key === key) return true;
   place.dataset.key = key;
   const action = (sign, name, run, properties = {}) =>
     button([drawing(sign, "sign"), el("span", {}, t(name))], run, { class: "action", ...properties });
-  const flip = action("sign-flip", "flip", hooks.flip);
+  const flip = hooks.flip && action("sign-flip", "flip", hooks.flip);
   const eyes = () =>
     choice(
       "eyes",
@@ -64,7 +65,7 @@ export function fillActions(place, sight, hooks) {
     flip,
   ];
   const over = () => [
-    action("sign-look", "review", hooks.review, { class: "action primary" }),
+    hooks.review && action("sign-look", "review", hooks.review, { class: "action primary" }),
     !onlyLooks(sight) && action("sign-again", again, () => rematch(sight, hooks.send), { disabled: waits }),
     flip,
     el("a", { class: "button action", href: "#/" }, drawing("sign-new", "sign"), t("new")),
@@ -74,16 +75,10 @@ export function fillActions(place, sight, hooks) {
   return refill(place, ...shown.filter(Boolean));
 }
 
-/** Whether one has made a move in this game: red has those with even numbers, from 0. */
-function hasMoved({ seat, ply, played_on: from }) {
-  const begun = from?.ply ?? 0;
-  const first = begun + (begun % 2 === SIDES.indexOf(seat) ? 0 : 1);
-  return ply > first;
-}
-
 /** Play again: against a machine with the same setup or another, with people they are made anew anyway. */
 export async function rematch(sight, send) {
-  if (sight.kind !== "level" || sight.rematch.includes(sight.seat)) {
+  const setup = sight.over?.setups[sight.seat];
+  if (sight.kind !== "level" || !setup || sight.rematch.includes(sight.seat)) {
     send({ do: "rematch" });
     return;
   }

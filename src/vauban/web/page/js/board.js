@@ -1,7 +1,7 @@
 // The board: a grid of labelled buttons, with the pieces in a layer above so that they can glide.
 
 import { el, svg, use } from "./dom.js";
-import { token } from "./pieces.js";
+import { family } from "./family.js";
 import { settings, still } from "./settings.js";
 import { columnOf, rowOf, square } from "./squares.js";
 
@@ -141,7 +141,7 @@ export class Board {
 
   #paint(element, { side, type, marks = {} }) {
     element.className = `piece ${side} ${type ?? "hidden"}`;
-    element.replaceChildren(token(side, type));
+    element.replaceChildren(family().token(side, type));
     if (marks.moved) element.append(el("span", { class: "mark moved" }));
     if (marks.known) element.append(el("span", { class: "mark known" }));
     if (marks.note) element.append(el("span", { class: "mark note" }, marks.note));

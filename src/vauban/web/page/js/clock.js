@@ -1,7 +1,7 @@
 // Clocks on the screen: the server keeps the time, this only lets it run on between two of its words.
 
 import { el } from "./dom.js";
-import { SIDES } from "./pieces.js";
+import { SIDES } from "./sides.js";
 import { t } from "./strings.js";
 import { usualSeconds } from "./words.js";
 

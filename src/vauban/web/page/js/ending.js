@@ -2,10 +2,10 @@
 
 import { onlyLooks } from "./actions.js";
 import { button, dialog, el } from "./dom.js";
-import { SIDES } from "./pieces.js";
 import { keep, recall } from "./settings.js";
 import { sha256 } from "./sha256.js";
-import { t } from "./strings.js";
+import { SIDES } from "./sides.js";
+import { has, t } from "./strings.js";
 import { answer } from "./words.js";
 
 /** Remember the promises at first sight: a server that changed them later would be caught. */
@@ -52,7 +52,8 @@ function endParts(sight, hotseat) {
   const how = verdict(sight, hotseat);
   const { end, detail } = sight.over;
   const key = end === "unfinished" ? "end.stopped" : `end.${end}`;
-  const reason = t(["won", "lost"].includes(how) ? `${key}.${how}` : key);
+  const exact = ["won", "lost"].includes(how) ? `${key}.${how}` : key;
+  const reason = has(exact) ? t(exact) : end.replaceAll("_", " ");
   const said = end === "agreed" && sight.note ? answer(sight.note, sight.players) : detail;
   return { who: t(`end.${how}`), reason, more: said ? ` ${said}` : "" };
 }
@@ -64,7 +65,7 @@ export function endWords(sight, hotseat = sight.kind === "hotseat") {
 }
 
 /** The end, as a dialog; resolves with "rematch", "review" or null. */
-export function endDialog(sight, promises, hotseat) {
+export function endDialog(sight, promises, hotseat, looksBack) {
   const how = verdict(sight, hotseat);
   const { who, reason, more } = endParts(sight, hotseat);
   return dialog(
@@ -79,7 +80,7 @@ export function endDialog(sight, promises, hotseat) {
         { class: "answers" },
         button(t("end.look"), () => close()),
         !onlyLooks(sight) && button(t("rematch"), () => close("rematch")),
-        button(t("review"), () => close("review"), { class: "primary", autofocus: true }),
+        looksBack && button(t("review"), () => close("review"), { class: "primary", autofocus: true }),
       ),
     ],
     `end ${how}`,

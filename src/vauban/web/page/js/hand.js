@@ -3,16 +3,13 @@
 import { say } from "./dom.js";
 import { settings } from "./settings.js";
 import { pieceWords } from "./speech.js";
-import { reach } from "./squares.js";
 import { t } from "./strings.js";
 import { why } from "./words.js";
 
-const STILL = ["bomb", "flag"];
-
 export class Hand {
-  /** @param hooks table(), variant(); alone: nobody else plays on this device;
+  /** @param hooks table(); alone: nobody else plays on this device;
    *    show(): what is picked up has changed; ask(): a question stands beside the board; explain(told);
-   *    play(from, to); why(from, to): ask the server why not */
+   *    play(from, to, move); why(from, to): ask the server why not */
   constructor(hooks, alone) {
     this.hooks = hooks;
     this.alone = alone;
@@ -43,9 +40,14 @@ export class Hand {
 
   /** Where a piece may be sent: where it may go now, or where it might when its turn comes. */
   targets(from) {
-    if (this.table.myTurn) return this.table.sight.legal[from] ?? [];
-    const { type } = this.table.piece(from);
-    return STILL.includes(type) ? [] : reach(from, type === "scout" ? Infinity : 1, this.hooks.variant());
+    return Object.keys(this.table.sight.reach[from] ?? {});
+  }
+
+  /** The move from square to square as text; null if it cannot be played now. */
+  #legal(from, to) {
+    const { legal, reach } = this.table.sight;
+    const move = reach[from]?.[to];
+    return legal.includes(move) ? move : null;
   }
 
   barred(from) {
@@ -76,10 +78,9 @@ export class Hand {
     const piece = this.table.piece(at);
     const targets = this.targets(at);
     if (!targets.length && !this.barred(at).length) {
-      const { type } = piece;
       this.cancel();
-      const reason = STILL.includes(type) ? "never_moves" : "cannot_move";
-      this.hooks.explain({ text: t(reason, { type: t(`Type.${type}`), at }) });
+      const reason = at in sight.reach ? "cannot_move" : "never_moves";
+      this.hooks.explain({ text: t(reason, { type: t(`Type.${piece.type}`), at }) });
       return;
     }
     this.selected = at;
@@ -128,7 +129,7 @@ export class Hand {
   playPrepared() {
     const { from, to } = this.prepared;
     this.prepared = null;
-    if (this.table.sight.legal[from]?.includes(to)) {
+    if (this.#legal(from, to)) {
       this.drop(from, to);
     } else {
       const dropped = t("prepared.dropped", { from, to });
@@ -147,7 +148,7 @@ export class Hand {
     const from = this.selected;
     if (!this.table.myTurn) {
       this.#prepare(from, to);
-    } else if (!this.table.sight.legal[from]?.includes(to)) {
+    } else if (!this.#legal(from, to)) {
       const barred = this.barred(from).find((each) => each.to === to);
       if (barred) this.hooks.explain(barred);
       else this.hooks.why(from, to);
@@ -163,7 +164,7 @@ export class Hand {
 
   #play(from, to) {
     this.selected = this.pending = null;
-    this.hooks.play(from, to);
+    this.hooks.play(from, to, this.#legal(from, to));
     this.hooks.show();
   }
 

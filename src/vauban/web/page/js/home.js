@@ -1,13 +1,13 @@
 // The start screen: good defaults and one large button.
 
 import { busy, button, choice, drawing, el, toast } from "./dom.js";
+import { familyOf } from "./family.js";
 import { gameList, resultsBox, running } from "./games.js";
 import { playersOf } from "./levels.js";
 import { memoryChoice } from "./menu.js";
 import { picker } from "./picker.js";
 import { startGame } from "./protocol.js";
 import { addressOf, keep, keepGame, recall } from "./settings.js";
-import { SetupEditor } from "./setup.js";
 import { t } from "./strings.js";
 import { usualSeconds } from "./words.js";
 
@@ -128,7 +128,7 @@ class HomeScreen {
           offered.variants.map((each) => [
             each.name,
             each.title,
-            t("variant.size", { columns: each.columns, rows: each.rows }),
+            each.columns ? t("variant.size", { columns: each.columns, rows: each.rows }) : "",
           ]),
           wish.variant,
           this.#set("variant"),
@@ -164,7 +164,8 @@ class HomeScreen {
   /** The setup, for whoever makes one here: two on one device make theirs one after the other. */
   #showArmy() {
     const { variant } = this;
-    const own = ["level", "friend"].includes(this.wish.mode);
+    const own = variant.setups && ["level", "friend"].includes(this.wish.mode);
+    const { SetupEditor } = familyOf(variant.family);
     this.editor = own
       ? new SetupEditor(variant, {
           side: this.side,

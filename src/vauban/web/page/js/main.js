@@ -1,21 +1,18 @@
 // Which screen is shown: the fragment of the address says it, and is never sent to the server.
 
 import { button, drawing, el, loadDrawings, notice, say } from "./dom.js";
+import { family, loadFamilies } from "./family.js";
 import { openHelp, openSettings } from "./menu.js";
 import { offer } from "./protocol.js";
 import { apply, change, onChange, settings } from "./settings.js";
 import { t } from "./strings.js";
 
+// Those of all games; a family of games has others of its own.
 const SCREENS = {
   "": () => import("./home.js"),
-  setups: () => import("./workshop.js"),
   game: () => import("./game.js"),
   friend: () => import("./joining.js"),
-  review: () => import("./review.js"),
   import: () => import("./importing.js"),
-  learn: () => import("./tutorial.js"),
-  puzzles: () => import("./puzzles.js"),
-  rules: () => import("./rules.js"),
 };
 
 let leave = null;
@@ -25,10 +22,12 @@ async function route() {
   const turn = ++latest;
   const parts = location.hash.replace(/^#\/?/, "").split("/").map(decoded);
   const main = document.getElementById("main");
-  const load = SCREENS[parts[0]] ?? SCREENS[""];
   let screen, offered;
   try {
-    [screen, offered] = await Promise.all([load(), offer()]);
+    offered = await offer();
+    await loadFamilies(offered);
+    const load = SCREENS[parts[0]] ?? family().screens[parts[0]] ?? SCREENS[""];
+    screen = await load();
   } catch {
     if (turn === latest) main.replaceChildren(unreachable());
     return;

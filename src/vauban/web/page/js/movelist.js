@@ -1,7 +1,7 @@
 // The moves so far, with what the fights showed.
 
 import { button, el } from "./dom.js";
-import { named, short } from "./pieces.js";
+import { family } from "./family.js";
 import { settings } from "./settings.js";
 import { t } from "./strings.js";
 
@@ -42,9 +42,12 @@ export class MoveList {
 
   #item(move) {
     const { battle } = move;
+    const { named, short } = family();
+    const text = move.from ? `${move.from}${battle ? "×" : "–"}${move.to}` : (move.text ?? t("move.hidden"));
     const result = battle && { ">": t("fight.won"), "<": t("fight.lost"), "=": t("fight.both") }[battle.result];
+    const words = { ply: move.ply, side: t(`side.${move.side}`), from: move.from, to: move.to, text };
     const label =
-      t("move.label", { ply: move.ply, side: t(`side.${move.side}`), from: move.from, to: move.to }) +
+      t(move.from ? "move.label" : "move.label.text", words) +
       (battle ? `, ${named(battle.attacker)} × ${named(battle.defender)}: ${result}` : "");
     return el(
       "li",
@@ -52,7 +55,7 @@ export class MoveList {
       button(
         [
           el("span", { class: "number" }, `${move.ply}.`),
-          el("span", {}, `${move.from}${battle ? "×" : "–"}${move.to}`),
+          el("span", {}, text),
           battle &&
             el("span", { class: "fight" }, `${short(battle.attacker)}${battle.result}${short(battle.defender)}`),
         ],

@@ -1,11 +1,10 @@
 // Private notes on enemy pieces. They stay in this browser, and move with the piece: its start square never changes.
 
 import { button, dialog, el } from "./dom.js";
-import { short, token, TYPES } from "./pieces.js";
+import { family } from "./family.js";
 import { keep, recall } from "./settings.js";
 import { t } from "./strings.js";
 
-const STILL = ["bomb", "flag"];
 const MARKS = ["?", "!", "★", "✗"];
 
 export class Notes {
@@ -29,13 +28,14 @@ export class Notes {
   short(start) {
     const note = this.on(start);
     if (!note) return null;
+    const { TYPES, short } = family();
     return TYPES.includes(note) ? short(note) : note;
   }
 
   /** A note for a sentence. */
   spoken(start) {
     const note = this.on(start);
-    return note && t("note.spoken", { note: TYPES.includes(note) ? t(`type.${note}`) : note });
+    return note && t("note.spoken", { note: family().TYPES.includes(note) ? t(`type.${note}`) : note });
   }
 }
 
@@ -60,10 +60,10 @@ export function pieceSheet({ piece, known, left, notes }) {
           el(
             "div",
             { class: "note-types", role: "group", "aria-label": t("note.guess") },
-            TYPES.filter((type) => left[type] !== undefined && !(piece.moved && STILL.includes(type))).map((type) =>
+            family().guesses(piece, left).map((type) =>
               press(
                 type,
-                [token(piece.side, type, "mini"), el("span", {}, t(`type.${type}`))],
+                [family().token(piece.side, type, "mini"), el("span", {}, t(`type.${type}`))],
                 t("note.set", { type: t(`type.${type}`) }),
               ),
             ),

@@ -2,9 +2,9 @@
 
 import { button, choice, dialog, el, toast } from "./dom.js";
 import { playersOf } from "./levels.js";
-import { SIDES } from "./pieces.js";
 import { playOn } from "./protocol.js";
 import { addressOf, keepGame } from "./settings.js";
+import { SIDES } from "./sides.js";
 import { t } from "./strings.js";
 
 /** Ask how, make the game, and go there. @param from {game, secret, ply, side, level}: the last two are proposed */

@@ -1,7 +1,7 @@
 // Short sounds made on the spot: a knock for a step, a clash for a fight, a few notes for the end.
 
-import { other } from "./pieces.js";
 import { settings } from "./settings.js";
+import { other } from "./sides.js";
 
 let context = null;
 

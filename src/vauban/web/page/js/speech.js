@@ -1,6 +1,7 @@
 // Words for the ear: what a square holds, and what a move did.
 
-import { named, other, SIDES, TYPES } from "./pieces.js";
+import { family } from "./family.js";
+import { other, SIDES } from "./sides.js";
 import { square } from "./squares.js";
 import { t } from "./strings.js";
 import { quietWords, towardsDraw, warnings } from "./words.js";
@@ -12,7 +13,7 @@ export function pieceWords(piece, seat, extra = []) {
   const words = [
     piece.type === null && piece.side !== seat
       ? t("piece.unknown", { owner: owner(piece.side, seat) })
-      : t("piece.owned", { owner: owner(piece.side, seat), type: named(piece.type) }),
+      : t("piece.owned", { owner: owner(piece.side, seat), type: family().named(piece.type) }),
   ];
   if (piece.moved) words.push(t("moved"));
   if (piece.revealed && piece.side === seat) words.push(t("known"));
@@ -34,8 +35,8 @@ export function moveWords(move, seat) {
     who,
     from,
     to,
-    attacker: named(battle.attacker),
-    defender: named(battle.defender),
+    attacker: family().named(battle.attacker),
+    defender: family().named(battle.defender),
     result: t(result),
   });
 }
@@ -54,6 +55,7 @@ function rowWords(row, variant, pieces, seat) {
 
 /** Where one's pieces stand, by type. */
 function armyWords(pieces, side) {
+  const { TYPES, named } = family();
   return TYPES.map((type) => [type, pieces.filter((piece) => piece.side === side && piece.type === type)])
     .filter(([, found]) => found.length)
     .map(([type, found]) => `${named(type)}: ${found.map((piece) => piece.at).join(", ")}`)
@@ -62,6 +64,7 @@ function armyWords(pieces, side) {
 
 /** What is left of both armies. */
 function leftWords(left) {
+  const { TYPES } = family();
   return SIDES.map(
     (side) =>
       `${t(`Side.${side}`)}: ${TYPES.filter((type) => left[side][type])

@@ -1,14 +1,14 @@
 // Before the first move: one's setup, the link for a friend, the wait for the other side.
 
 import { busy, button, copyText, drawing, el, toast } from "./dom.js";
-import { SetupEditor } from "./setup.js";
+import { familyOf } from "./family.js";
 import { t } from "./strings.js";
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
 /** @param give(text) hands the setup in; `entry` is what this browser keeps of the game */
 export function waitingRoom(sight, variant, entry, give) {
-  const mine = sight.ready[sight.seat];
+  const mine = sight.ready[sight.seat] || !variant.setups;
   const invite = entry?.friend && sight.invited ? invitation(sight.game, entry.friend) : null;
   const heading = (text) => el("h1", {}, text);
   if (sight.seat === "watch") return el("section", { class: "page" }, heading(t("wait.begin")));
@@ -22,6 +22,7 @@ export function waitingRoom(sight, variant, entry, give) {
       el("p", { class: "quiet", role: "status" }, t(sight.invited ? "wait.ready" : "wait.joined")),
     );
   }
+  const { SetupEditor } = familyOf(variant.family);
   const editor = new SetupEditor(variant, { side: sight.seat, setup: entry?.before });
   const ready = button(t("wait.done"), handIn, { class: "primary play" });
   async function handIn() {
@@ -38,7 +39,7 @@ export function waitingRoom(sight, variant, entry, give) {
     el(
       "ul",
       { class: "terms" },
-      el("li", {}, variant.rules),
+      variant.rules && el("li", {}, variant.rules),
       el("li", {}, clockWords(sight.clock)),
       el("li", {}, t(sight.takebacks ? "takebacks.on" : "takebacks.off")),
       !sight.aids && el("li", {}, t("aids.off")),

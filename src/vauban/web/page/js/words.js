@@ -1,6 +1,6 @@
 // What the server says in codes and figures, in words.
 
-import { SIDES } from "./pieces.js";
+import { SIDES } from "./sides.js";
 import { has, t } from "./strings.js";
 
 export const NEAR_A_DRAW = 20;
@@ -8,8 +8,8 @@ export const NEAR_A_DRAW = 20;
 /** What is offered, with titles, rules and sentences. */
 export function wordedOffer(offered) {
   for (const variant of offered.variants) {
-    variant.title = t(`variant.${variant.name}`);
-    variant.rules = rules(variant);
+    variant.title = has(`variant.${variant.name}`) ? t(`variant.${variant.name}`) : variant.name;
+    variant.rules = variant.army ? rules(variant) : "";
   }
   for (const level of offered.levels) {
     level.sentence = has(`level.${level.key}`) ? t(`level.${level.key}`) : "";

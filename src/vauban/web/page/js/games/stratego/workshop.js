@@ -1,8 +1,8 @@
 // Setups without a game: make them, name them, share them.
 
-import { choice, el } from "./dom.js";
+import { choice, el } from "../../dom.js";
+import { t } from "../../strings.js";
 import { SetupEditor } from "./setup.js";
-import { t } from "./strings.js";
 
 export function show(main, [name], offered) {
   const place = el("div");

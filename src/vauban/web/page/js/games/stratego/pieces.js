@@ -1,8 +1,8 @@
-// The pieces: names, letters, ranks as people print them, and the token that stands on a square.
+// The pieces of Stratego: names, letters, ranks as people print them, and the token that stands on a square.
 
-import { el, svg, use } from "./dom.js";
-import { settings } from "./settings.js";
-import { t } from "./strings.js";
+import { el, svg, use } from "../../dom.js";
+import { settings } from "../../settings.js";
+import { t } from "../../strings.js";
 
 /** Strongest first, then what never moves: the order of all lists of pieces. */
 export const TYPES = [
@@ -19,7 +19,6 @@ export const TYPES = [
   "bomb",
   "flag",
 ];
-export const SIDES = ["red", "blue"];
 const LETTERS = {
   M: "marshal",
   G: "general",
@@ -35,8 +34,6 @@ const LETTERS = {
   F: "flag",
 };
 const LETTER_OF = Object.fromEntries(Object.entries(LETTERS).map(([letter, type]) => [type, letter]));
-
-export const other = (side) => (side === "red" ? "blue" : "red");
 
 /** What is printed on a piece, by the numbering that the person has chosen; empty for pictures alone. */
 export function rank(type, numbering = settings.numbering) {

@@ -1,9 +1,10 @@
 // Pictures of what a review says about one position: chances, moves considered, what a piece was taken for.
 
-import { el } from "./dom.js";
-import { named, SIDES, token, TYPES } from "./pieces.js";
-import { t } from "./strings.js";
-import { percent } from "./words.js";
+import { el } from "../../dom.js";
+import { SIDES } from "../../sides.js";
+import { t } from "../../strings.js";
+import { percent } from "../../words.js";
+import { named, token, TYPES } from "./pieces.js";
 
 const signed = (value) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(2)}`;
 const WIDE_ENOUGH = 0.12; // of the bar, for a figure to fit in

@@ -1,19 +1,21 @@
 // Looking back: the whole game with both armies open, and what each side believed.
 
+import { Board } from "../../board.js";
+import { button, choice, copyText, download, drawing, el, notice, refill, say, toast, way } from "../../dom.js";
+import { endWords } from "../../ending.js";
+import { MoveList } from "../../movelist.js";
+import { playOnFrom } from "../../playon.js";
+import { picture, record, review, Seat } from "../../protocol.js";
+import { game as kept, keepGame, keepKey, keyOf, onChange, reviewOf, SEATS, settings } from "../../settings.js";
+import { other, SIDES } from "../../sides.js";
+import { moveWords, squareWords } from "../../speech.js";
+import { Table } from "../../state.js";
+import { t } from "../../strings.js";
+import { momentWords, refusal } from "../../words.js";
 import { beliefBars, chances, considered, moveTable } from "./analysis.js";
-import { Board } from "./board.js";
-import { button, choice, copyText, download, drawing, el, notice, refill, say, toast, way } from "./dom.js";
-import { endWords } from "./ending.js";
 import { Graph } from "./graph.js";
-import { MoveList } from "./movelist.js";
-import { other, SIDES, token, TYPES } from "./pieces.js";
-import { playOnFrom } from "./playon.js";
-import { picture, record, review, Seat } from "./protocol.js";
-import { game as kept, keepGame, keepKey, keyOf, onChange, reviewOf, SEATS, settings } from "./settings.js";
-import { moveWords, squareWords } from "./speech.js";
-import { boards, fallen, Table } from "./state.js";
-import { t } from "./strings.js";
-import { momentWords, refusal } from "./words.js";
+import { boards, fallen } from "./history.js";
+import { token, TYPES } from "./pieces.js";
 
 const PLAY_EVERY = 800;
 

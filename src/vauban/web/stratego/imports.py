@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from vauban.errors import NotationError
 from vauban.notation.formats import to_notation
 from vauban.notation.records import read_games, write_game
+from vauban.web.show import Imported
 
 LONGEST = 4_000
 """Plies of a game that can be looked back on."""
-
-
-class Imported(NamedTuple):
-    """A recorded game."""
-
-    variant: str
-    record: str
-    """The game in our notation."""
-    names: tuple[str, str]
-    """Of red and blue."""
-    games: int
-    """How many there are in the text; this is the first."""
 
 
 def imported(text: str, variants: Sequence[str]) -> Imported:

@@ -69,7 +69,7 @@ def report_html(found: Review, headers: Mapping[str, str] | None = None, result:
 
 def _beside(name: str) -> str:
     """A file that lies beside this one."""
-    return resources.files("vauban.web").joinpath(name).read_text(encoding="utf-8")
+    return resources.files("vauban.web.stratego").joinpath(name).read_text(encoding="utf-8")
 
 
 def _result_words(found: Review) -> str:

@@ -1,10 +1,10 @@
 // Endgames with a known answer: red wins by force, and one move alone begins it. Nothing of it needs the server.
 
-import { Board } from "./board.js";
-import { button, el, say } from "./dom.js";
-import { keep, recall, still } from "./settings.js";
-import { squareWords } from "./speech.js";
-import { t } from "./strings.js";
+import { Board } from "../../board.js";
+import { button, el, say } from "../../dom.js";
+import { keep, recall, still } from "../../settings.js";
+import { squareWords } from "../../speech.js";
+import { t } from "../../strings.js";
 
 const REPLY_MS = 700;
 

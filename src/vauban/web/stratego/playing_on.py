@@ -6,14 +6,12 @@ among all that whoever plays on could not know; either way the moves up to there
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from vauban.board.stratego import Board
-from vauban.games.stratego.pieces import PLAYERS
-from vauban.notation.stratego.moves import Move
 from vauban.notation.stratego.records import setups_of
-from vauban.web.table import Table, TableError
+from vauban.web.show import TableError
 
 
 def setups_with(board: Board, hidden: Mapping[int, int]) -> tuple[str, str]:
@@ -29,10 +27,3 @@ def setups_with(board: Board, hidden: Mapping[int, int]) -> tuple[str, str]:
         text = "This record does not begin at the start of a game, so it cannot be played on."
         raise TableError("ply", text, "ply.start")
     return setups
-
-
-def make_moves(table: Table, moves: Iterable[Move]) -> None:
-    """Make these moves at a table whose setups are there."""
-    name = table.variant.square_name
-    for move in moves:
-        table.move(PLAYERS[table.turn], name(move.source), name(move.target))

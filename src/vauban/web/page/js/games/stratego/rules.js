@@ -1,9 +1,9 @@
 // The rules, with pictures of the two that are least understood.
 
-import { Board } from "./board.js";
-import { el } from "./dom.js";
+import { Board } from "../../board.js";
+import { el } from "../../dom.js";
+import { t } from "../../strings.js";
 import { token, TYPES } from "./pieces.js";
-import { t } from "./strings.js";
 
 /** A board to look at: pieces as {square: [side, type]}, arrows, and marked squares. */
 function figure(shape, pieces, arrows, marks, caption) {

@@ -1,11 +1,11 @@
 // The first minute: six small boards, each with one thing to do. Nothing of it needs the server.
 
-import { Board } from "./board.js";
-import { button, el, say, way } from "./dom.js";
+import { Board } from "../../board.js";
+import { button, el, say, way } from "../../dom.js";
+import { keep } from "../../settings.js";
+import { squareWords } from "../../speech.js";
+import { t } from "../../strings.js";
 import { named } from "./pieces.js";
-import { keep } from "./settings.js";
-import { squareWords } from "./speech.js";
-import { t } from "./strings.js";
 
 // Each lesson: who stands where, what may be played, and what it does. A piece is [side, type, shown from the start].
 const LESSONS = [

@@ -1,12 +1,12 @@
 // The setup editor: an army in its setup rows, changed by dragging, by two clicks, or by keyboard.
 
-import { Board } from "./board.js";
-import { ask, button, copyText, dialog, el, say, toast } from "./dom.js";
+import { Board } from "../../board.js";
+import { ask, button, copyText, dialog, el, say, toast } from "../../dom.js";
+import { checkSetup, drawSetup } from "../../protocol.js";
+import { keep, savedSetups } from "../../settings.js";
+import { columnOf, rowOf, square } from "../../squares.js";
+import { t } from "../../strings.js";
 import { army, lettersOf, named, readSetup, setupFaults, tidySetup, writeSetup } from "./pieces.js";
-import { checkSetup, drawSetup } from "./protocol.js";
-import { keep, savedSetups } from "./settings.js";
-import { columnOf, rowOf, square } from "./squares.js";
-import { t } from "./strings.js";
 
 export class SetupEditor {
   /** @param change(text) is called with every complete setup */

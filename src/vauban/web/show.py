@@ -1,0 +1,231 @@
+"""`Show`: what the page needs to know of a family of games.
+
+    show = show_of("barrage")             # that of Stratego
+    board = show.begin("barrage", "", (red, blue), seed=7)
+    show.position(board.view(0), 0)       # what red's page draws
+
+A family has its show in `vauban.web.<family>.show`, and a script that draws it in `page/js/games/<family>.js`; both are
+found by being there. A game whose family has none is shown plainly (`vauban.web.plain`). The rest of the page knows
+games by this interface alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vauban.errors import VaubanError
+from vauban.games import base
+
+Json = dict[str, Any]
+Setups = tuple[str | None, str | None]
+
+SIDES = ("red", "blue")
+"""What the page calls the players of any game, the first one first."""
+
+
+class TableError(VaubanError):
+    """Something that cannot be done at a table now.
+
+    `key` says which of the things with one code it is, and `data` what belongs to it: the page has its own words for
+    whatever an ordinary player may meet. `text` is for all others.
+    """
+
+    def __init__(self, code: str, text: str, key: str | None = None, **data: Any) -> None:
+        super().__init__(text)
+        self.code = code
+        self.key = key or code
+        self.data = data
+
+
+class Recorded(NamedTuple):
+    """A game that was kept as text."""
+
+    board: Any
+    """At its end."""
+    setups: Setups
+    winner: int | None
+    end: str
+
+
+class Imported(NamedTuple):
+    """A recorded game from elsewhere, to look back on."""
+
+    variant: str
+    record: str
+    """The game in our notation."""
+    names: tuple[str, str]
+    """Of the players."""
+    games: int
+    """How many there are in the text; this is the first."""
+
+
+class Show(ABC):
+    """A family of games on the page. A variant is the name of a game, a board whatever `begin` makes."""
+
+    family: str
+    """As its games have it; also the name of the script that draws them."""
+    offered: tuple[str, ...] = ()
+    """The games that can be chosen on the start screen, the usual one first."""
+    levels: Path | None = None
+    """The file that names its opponents; None: whoever plays at random."""
+    looks_back = False
+    """Whether a finished game can be looked back on, and be played on from."""
+
+    # ── A game ───────────────────────────────────────────────────────────────────────────────────
+
+    @abstractmethod
+    def has_setups(self, variant: str) -> bool:
+        """Whether the players set something up before the first move."""
+
+    @abstractmethod
+    def rules_text(self, variant: str, rules: str | None) -> str:
+        """The rules of a game as text, from which they can be made again; None stands for the usual ones."""
+
+    @abstractmethod
+    def begin(self, variant: str, rules: str, setups: Setups, seed: int | None) -> Any:
+        """Begin a game: a board, with `turn`, `history`, `outcome`, `push`, `pop`, `copy` and `view`."""
+
+    @abstractmethod
+    def read_setup(self, variant: str, text: Any) -> str:
+        """A setup as it should be written; refuses what is none."""
+
+    def check_first(self, variant: str, setup: str) -> None:
+        """Refuse a setup with which no game can begin."""
+
+    @abstractmethod
+    def read_move(self, board: Any, text: str) -> str:
+        """A legal move as it should be written; refuses what is none."""
+
+    @abstractmethod
+    def played_text(self, board: Any, played: Any) -> str:
+        """The text of a move that was made, as `read_move` reads it."""
+
+    def choose_move(self, agent: str, seed: int, view: Any) -> str | None:
+        """An agent's move as text; None: it resigns."""
+        from vauban.agents import make_agent
+        from vauban.agents.base import RESIGNS, choose_action, close
+
+        made = make_agent(agent, seed)
+        try:
+            action = choose_action(made, view)
+        finally:
+            close(made)
+        return None if action == RESIGNS else str(view.game.action_text(view.turn, action))
+
+    def rules_of(self, board: Any, rules: str) -> str:
+        """The rules that a board goes by, as text; `rules` are those of its table."""
+        return rules
+
+    # ── What is sent ─────────────────────────────────────────────────────────────────────────────
+
+    @abstractmethod
+    def offer(self, variant: str) -> Json:
+        """What the page draws a game's board and setups from."""
+
+    @abstractmethod
+    def position(self, look: Any, viewer: int | None) -> Json:
+        """Everything about a position, from what may be looked at and nothing else. `legal` are texts of moves."""
+
+    @abstractmethod
+    def before(self, variant: str, setup: str | None, viewer: int | None) -> Json:
+        """The same before the game begins: of one's own setup, if it has been given."""
+
+    @abstractmethod
+    def move(self, board: Any, played: Any, viewer: int | None) -> Json:
+        """A move that was made, as a seat may know it (None: all of it)."""
+
+    @abstractmethod
+    def explain(self, view: Any, text: str) -> Json:
+        """Why a move cannot be played, or that it can: a code, and what belongs to it."""
+
+    @abstractmethod
+    def picture(self, look: Any) -> str:
+        """A picture, as SVG."""
+
+    # ── Setups and agents ────────────────────────────────────────────────────────────────────────
+
+    @abstractmethod
+    def check_setup(self, variant: str, text: Any) -> Json:
+        """A setup as it should be written, and what may be odd about it."""
+
+    @abstractmethod
+    def draw_setup(self, variant: str, kind: str, seed: int) -> str:
+        """A setup that needs no agent: of the kind `random` or `human`. Takes no time to speak of."""
+
+    @abstractmethod
+    def choose_setup(self, agent: str, seed: int, variant: str, player: int) -> str:
+        """An agent's own setup; it may have to think."""
+
+    @abstractmethod
+    def weigh(self, view: Any) -> tuple[float, bool]:
+        """What a game looks worth to a player, −1 to 1, and whether nothing has happened in it for long."""
+
+    @abstractmethod
+    def warm_up(self, variant: str) -> Any:
+        """Have the rules compiled; returns a board to try an agent on."""
+
+    # ── Records, and what comes after a game ─────────────────────────────────────────────────────
+
+    @abstractmethod
+    def record(self, board: Any, headers: Mapping[str, str]) -> str:
+        """A whole game as text."""
+
+    @abstractmethod
+    def read_import(self, text: str, variants: Sequence[str]) -> Imported:
+        """The game of a text from elsewhere; of several, the first. Only these variants are taken."""
+
+    @abstractmethod
+    def read_record(self, record: str) -> Recorded:
+        """A game that was kept as text."""
+
+    @abstractmethod
+    def setups_at(self, board: Any, hidden: Mapping[int, int]) -> tuple[str, str]:
+        """The setups from which a game came to where it is, if what is hidden is so."""
+
+    @abstractmethod
+    def draw_hidden(self, view: Any, seed: int) -> dict[int, int]:
+        """One way the hidden things of a view may be."""
+
+    @abstractmethod
+    def review(self, record: str, agent: str | None, tell: Callable[[float], None]) -> Json:
+        """Everything there is to say about a finished game; `agent` is whose network looks back."""
+
+
+@cache
+def shows() -> tuple[Show, ...]:
+    """The shows of all families that have one."""
+    import vauban.web
+
+    found = [each.name for each in pkgutil.iter_modules(vauban.web.__path__) if each.ispkg]
+    return tuple(importlib.import_module(f"vauban.web.{name}.show").SHOW for name in sorted(found))
+
+
+@cache
+def show_of(variant: str) -> Show:
+    """The show of a game: that of its family, or the one that shows any game plainly."""
+    from vauban.web.plain import PLAIN
+
+    family = base.game(variant).family
+    return next((show for show in shows() if show.family == family), PLAIN)
+
+
+def offered() -> tuple[str, ...]:
+    """The games that can be chosen on the start screen, the usual one first."""
+    return tuple(name for show in shows() for name in show.offered)
+
+
+def imported(text: str, variants: Sequence[str]) -> Imported:
+    """The game of a text, by the first family that can read it. Only these variants are taken."""
+    refusal: VaubanError = TableError("import", "No game here can be opened from a text.")
+    for show in shows():
+        try:
+            return show.read_import(text, variants)
+        except VaubanError as error:
+            refusal = error
+    raise refusal

@@ -1,0 +1,201 @@
+"""`SHOW`: Stratego on the page."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from vauban.board.stratego import Board, Look, Played, View
+from vauban.board.stratego.words import oddities, plies_left
+from vauban.errors import VaubanError
+from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.pieces import FLAG, TYPES, WORTH
+from vauban.games.stratego.setups import Row, can_move_first, parse_setup, random_setup, setup_text
+from vauban.games.stratego.switches import default_rules, parse_rules
+from vauban.games.stratego.variants import find_variant
+from vauban.notation.records import read_games, write_game
+from vauban.notation.stratego.records import setups_of
+from vauban.web.show import Imported, Json, Recorded, Setups, Show, TableError
+from vauban.web.stratego import sight
+from vauban.web.stratego.imports import imported
+from vauban.web.stratego.playing_on import setups_with
+from vauban.words import sentence
+
+QUIET = 40
+"""After so many plies without a battle, nothing has happened for long."""
+TRIES = 50
+"""How often a setup is drawn, at most, until nothing about it is odd."""
+
+
+class StrategoShow(Show):
+    """Every variant of Stratego."""
+
+    family = "stratego"
+    offered = ("barrage", "classic", "duel", "octa-barrage", "medium", "fives")
+    levels = Path(__file__).with_name("levels.toml")
+    looks_back = True
+
+    # ── A game ───────────────────────────────────────────────────────────────────────────────────
+
+    def has_setups(self, variant: str) -> bool:
+        return True
+
+    def rules_text(self, variant: str, rules: str | None) -> str:
+        return parse_rules(rules, find_variant(variant)).text
+
+    def begin(self, variant: str, rules: str, setups: Setups, seed: int | None) -> Board:
+        red, blue = setups
+        assert red is not None and blue is not None
+        return Board.from_setups(red, blue, find_variant(variant), rules)
+
+    def read_setup(self, variant: str, text: Any) -> str:
+        return setup_text(_row(variant, text), find_variant(variant))
+
+    def check_first(self, variant: str, setup: str) -> None:
+        if not can_move_first(_row(variant, setup), find_variant(variant)):
+            text = "None of these pieces could make a first move: leave one a way out."
+            raise TableError("setup", text, "setup.stuck")
+
+    def read_move(self, board: Board, text: str) -> str:
+        try:
+            move = sight.squares_of(text, board.variant)
+        except VaubanError as error:
+            raise TableError("move", sentence(error)) from error
+        squares = sight.squares_text(move, board.variant)
+        if move not in board.legal_moves:
+            raise TableError("move", f"{squares} is not legal here.")
+        return squares
+
+    def played_text(self, board: Board, played: Played) -> str:
+        return sight.squares_text(played.move, board.variant)
+
+    def rules_of(self, board: Board, rules: str) -> str:
+        return board.rules.text
+
+    def offer(self, variant: str) -> Json:
+        v = find_variant(variant)
+        rules = default_rules(v)
+        return {
+            "columns": v.columns,
+            "rows": v.rows,
+            "setup_rows": v.setup_rows,
+            "lakes": [v.square_name(lake) for lake in v.lakes],
+            "army": {TYPES[kind].lower(): count for kind, count in enumerate(v.army) if count},
+            "battleless_limit": plies_left(0, rules.battleless_limit, rules),
+            "total_limit": plies_left(0, rules.total_limit, rules),
+        }
+
+    def position(self, look: Look, viewer: int | None) -> Json:
+        return sight.position(look, viewer)
+
+    def before(self, variant: str, setup: str | None, viewer: int | None) -> Json:
+        return sight.before(find_variant(variant), setup, viewer)
+
+    def move(self, board: Board, played: Played, viewer: int | None) -> Json:
+        return sight.move_made(played, board.variant)
+
+    def explain(self, view: View, text: str) -> Json:
+        return sight.explain(view, text)
+
+    def picture(self, look: Look) -> str:
+        return look.svg()
+
+    # ── Setups ───────────────────────────────────────────────────────────────────────────────────
+
+    def check_setup(self, variant: str, text: Any) -> Json:
+        v, row = find_variant(variant), _row(variant, text)
+        names = [None if code == 0 else TYPES[code - 1].lower() for code in row]
+        width = v.columns
+        return {
+            "setup": setup_text(row, v),
+            "rows": [names[start : start + width] for start in range(0, len(names), width)],
+            "warnings": oddities(row, v),
+        }
+
+    def draw_setup(self, variant: str, kind: str, seed: int) -> str:
+        from vauban.agents.stratego.setups import make_sampler
+
+        v, rng = find_variant(variant), random.Random(seed)
+        if kind == "random":
+            while True:
+                row = random_setup(v, rng)
+                if can_move_first(row, v):
+                    return setup_text(row, v)
+        sample = make_sampler(kind, v)
+        # People sometimes leave their Flag in the open. Whoever is shown a setup should not lose by it at once.
+        for _ in range(TRIES):
+            row = sample(rng)
+            if not oddities(row, v):
+                break
+        return setup_text(row, v)
+
+    def choose_setup(self, agent: str, seed: int, variant: str, player: int) -> str:
+        from vauban.agents import make_agent
+        from vauban.agents.base import set_up
+
+        game = Stratego(variant)
+        row = set_up(make_agent(agent, seed), game, player, random.Random(f"{seed} setup"))
+        return setup_text(row, game.variant)
+
+    # ── Agents ───────────────────────────────────────────────────────────────────────────────────
+
+    def weigh(self, view: View) -> tuple[float, bool]:
+        army = sum(WORTH[kind] * count for kind, count in enumerate(view.variant.army) if kind != FLAG)
+        left = [army - sum(WORTH[kind] for kind in view.captured(player)) for player in (view.player, 1 - view.player)]
+        return (left[0] - left[1]) / max(sum(left), 1e-9), view.battleless >= QUIET
+
+    def warm_up(self, variant: str) -> Board:
+        board = Board.random(variant, 0)
+        view = board.view(0)
+        sight.position(view, 0)
+        sight.explain(view, sight.squares_text(view.legal_moves[0], view.variant))
+        return board
+
+    # ── Records, and what comes after a game ─────────────────────────────────────────────────────
+
+    def record(self, board: Board, headers: Mapping[str, str]) -> str:
+        return write_game(board, headers)
+
+    def read_import(self, text: str, variants: Sequence[str]) -> Imported:
+        return imported(text, variants)
+
+    def read_record(self, record: str) -> Recorded:
+        [game] = read_games(record)
+        assert game.board is not None
+        setups = setups_of(game.board.start_position(), game.board.variant) or (None, None)
+        return Recorded(game.board, setups, {"1-0": 0, "0-1": 1}.get(game.result), game.end or "unfinished")
+
+    def setups_at(self, board: Board, hidden: Mapping[int, int]) -> tuple[str, str]:
+        return setups_with(board, hidden)
+
+    def draw_hidden(self, view: View, seed: int) -> dict[int, int]:
+        from vauban.agents.stratego.belief import PriorBelief
+
+        return PriorBelief(view.variant).sample(view, seed)
+
+    def review(self, record: str, agent: str | None, tell: Callable[[float], None]) -> Json:
+        from vauban.agents import make_agent
+        from vauban.agents.net import ModelAgent
+        from vauban.search.review import SEARCHED, review
+        from vauban.search.search import Search
+
+        [game] = read_games(record)
+        assert game.board is not None
+        found = None if agent is None else make_agent(agent)
+        model = found.model if isinstance(found, ModelAgent) else None
+        search = None if model is None else Search.of_model(model, SEARCHED)
+        return review(game.board, model, search=search, ended=game.outcome, progress=tell).to_json()
+
+
+def _row(variant: str, text: Any) -> Row:
+    if not isinstance(text, str):
+        raise TableError("setup", "A setup is missing.")
+    try:
+        return parse_setup(text, find_variant(variant))
+    except VaubanError as error:
+        raise TableError("setup", sentence(error)) from error
+
+
+SHOW = StrategoShow()
