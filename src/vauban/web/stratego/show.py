@@ -74,6 +74,8 @@ class StrategoShow(Show):
     def rules_of(self, board: Board, rules: str) -> str:
         return board.rules.text
 
+    # ── What is sent ─────────────────────────────────────────────────────────────────────────────
+
     def offer(self, variant: str) -> Json:
         v = find_variant(variant)
         rules = default_rules(v)
