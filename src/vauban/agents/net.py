@@ -68,7 +68,7 @@ class ModelAgent:
 
     def set_up(self, game: Game, player: int, rng: random.Random) -> Row:
         """By its list of setups or its setup network, where it has learned the same army; else as is usual."""
-        from vauban.nets.setup import SetupNetwork
+        from vauban.nets.stratego.setup import SetupNetwork
 
         if self.options.setups != "own":
             return make_sampler(self.options.setups, game)(rng)

@@ -26,16 +26,12 @@ from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from vauban.errors import VaubanError
+from vauban.families import family_parts
 from vauban.files import write_whole
-from vauban.games.base import Game, nearest
-from vauban.games.base import game as find_game
-from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.variants import VARIANTS, Variant, variant_from
-from vauban.nets.belief import BeliefNetwork, BeliefNetworkConfig
+from vauban.games.base import Game, from_spec, nearest
 from vauban.nets.move import MoveNetwork, MoveNetworkConfig
 from vauban.nets.plain import PlainNetwork, PlainNetworkConfig
 from vauban.nets.policy import PolicyNetwork
-from vauban.nets.setup import SetupNetwork, SetupNetworkConfig
 from vauban.nets.transformer import Size
 from vauban.observe import base as observations
 
@@ -52,10 +48,10 @@ PLAYS = "move"
 KINDS: dict[str, tuple[type[nn.Module], type[Any]]] = {
     "move": (MoveNetwork, MoveNetworkConfig),
     "plain": (PlainNetwork, PlainNetworkConfig),
-    "setup": (SetupNetwork, SetupNetworkConfig),
-    "belief": (BeliefNetwork, BeliefNetworkConfig),
 }
 """Kinds of networks: the class, and a dataclass of what it is built from, beside the game."""
+for _part in family_parts("nets"):
+    KINDS |= _part.KINDS
 COUNTED = ("parameters", "dtype", "observation_version")
 """What a card says of a network beside what it is built from."""
 PART = re.compile("[a-z][a-z0-9_]*")
@@ -96,7 +92,7 @@ class Model:
 
     def check_plays(self, game: Game) -> None:
         """Refuse a game for which the model is not meant; rules may differ from those of its training."""
-        if game.name not in self.card["variants"] or not _same_board(game, self.game):
+        if game.name not in self.card["variants"] or not game.same_board(self.game):
             raise ModelError(
                 f"the model {self.card['name']!r} plays {' and '.join(self.card['variants'])}, not {game.name!r}"
             )
@@ -161,8 +157,8 @@ def make_card(
         "format": FORMAT,
         "name": name,
         "about": about,
-        "variant": _variant_entry(game),
-        "rules": game.rules.text if isinstance(game, Stratego) else None,
+        "variant": game.definition(),
+        "rules": game.rules_text,
         "variants": list(variants) or [game.name],
         "plays": plays,
         "networks": {part: dict(each) for part, each in networks.items()},
@@ -294,40 +290,11 @@ def _named(kinds: tuple[type, ...]) -> str:
     return " or ".join(words[kind] for kind in kinds)
 
 
-def _variant_entry(game: Game) -> str | dict[str, Any]:
-    """A variant by name; one that is not ours as the table that a TOML file would have."""
-    if not isinstance(game, Stratego) or VARIANTS.get(game.name) == game.variant:
-        return game.name
-    variant = game.variant
-    return {
-        "name": variant.name,
-        "rows": variant.rows,
-        "columns": variant.columns,
-        "lakes": [variant.square_name(lake) for lake in variant.lakes],
-        "setup_rows": variant.setup_rows,
-        "army": variant.army_text,
-        "total_limit": variant.total_limit,
-        "battleless_limit": variant.battleless_limit,
-    }
-
-
 def _game_of(card: Card, where: str) -> Game:
     try:
-        if isinstance(card["variant"], dict):
-            return Stratego(variant_from(card["variant"]), card["rules"])
-        return find_game(card["variant"], card["rules"])
+        return from_spec({"game": card["variant"], "rules": card["rules"]})
     except VaubanError as error:
         raise ModelError(f"{where}: {error}") from error
-
-
-def _same_board(one: Game, other: Game) -> bool:
-    if not isinstance(one, Stratego) or not isinstance(other, Stratego):
-        return one.name == other.name
-
-    def board(variant: Variant) -> tuple[Any, ...]:
-        return variant.rows, variant.columns, variant.lakes, variant.setup_rows
-
-    return board(one.variant) == board(other.variant)
 
 
 # ── Where models are ─────────────────────────────────────────────────────────────────────────────
@@ -464,7 +431,7 @@ def _made(kind: Any, table: Mapping[str, Any]) -> Any:
 def _observation(network: nn.Module, game: Game) -> tuple[str, int] | None:
     """The name and the version of the observation that a network sees, if it sees one."""
     name = getattr(network, "observation", None)
-    return None if name is None else (name, getattr(observations.find(game, name), "version", 1))
+    return None if name is None else (name, observations.find(game, name).version)
 
 
 def _check_observation(network: nn.Module, description: Mapping[str, Any], game: Game, where: str) -> None:

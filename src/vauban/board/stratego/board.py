@@ -69,8 +69,7 @@ class View(Look, base.View):
 
     def hidden(self) -> list[int]:
         """The squares of the enemy's hidden pieces, in the player's own frame order (as `determinise` takes them)."""
-        squares = [square for square, piece in self.pieces(1 - self.player).items() if not piece.revealed]
-        return squares if self.player == 0 else squares[::-1]
+        return self.game.hidden_squares(self._record, self.player)
 
     def hidden_types(self) -> dict[int, int]:
         """How many hidden pieces of each type the enemy has."""
