@@ -11,6 +11,7 @@ from torch import Tensor
 
 from vauban.nets.actor import Actor
 from vauban.nets.policy import PolicyNetwork
+from vauban.nets.stratego.belief import PieceBelief
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot, Store
 
