@@ -123,8 +123,9 @@ def test_a_tournament_of_it_is_kept_and_goes_on(tmp_path: Path) -> None:
     first = f"py:{tmp_path}/first.py:First"
     cup = vauban("tournament", database, "random", first, "--game", AMBUSH, "--games", "6", "--workers", "1")
     again = vauban("tournament", database)
-    assert {row["agent"] for row in again["table"]} == {"random", first}
-    assert [row["points"] for row in again["table"]] == [row["points"] for row in cup["table"]]
+    assert again["played"] == 6 and set(again["agents"]) == {"random", first}
+    assert [each["ends"] for each in again["matches"]] == [each["ends"] for each in cup["matches"]]
+    assert again["standings"] == cup["standings"]
 
 
 def test_ataraxos_is_trained_on_it_and_the_model_plays_and_is_judged(tmp_path: Path) -> None:
