@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vauban.agents.search import SearchAgent
     from vauban.board.stratego import Board
     from vauban.notation.records import RecordedGame
-    from vauban.search.review import Review
+    from vauban.search.stratego.review import Review
 
 LIKELY = 4
 """Types of a hidden piece that are shown."""
@@ -125,7 +125,7 @@ def _looking_back(text: str | None, variant: str, seed: int) -> ModelAgent | Non
 def _of_fixed_size(text: str) -> str:
     """The text of an agent that, if it searches and no time is set, searches as the page does when it looks back."""
     from vauban.agents.options import split_text
-    from vauban.search.review import SEARCHED
+    from vauban.search.stratego.review import SEARCHED
 
     if not text.startswith("search:"):
         return text
@@ -222,7 +222,7 @@ def _print(told: dict[str, Any], top: int) -> None:
 def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path | None, as_json: bool) -> None:
     from vauban.agents.search import SearchAgent
     from vauban.cli.replay import Replay
-    from vauban.search.review import review
+    from vauban.search.stratego.review import review
 
     check_files(html=html)
     recorded = _recorded(file, number)
