@@ -1,6 +1,6 @@
 """What a search gains over the bare network, by its shape: a line of JSON for each.
 
-    vauban match net:barrage cadet --variant barrage --setups own --games 80 --seed 11 --save cadet.txt
+    vauban match net:barrage cadet --game barrage --setups own --games 80 --seed 11 --save cadet.txt
     python benchmarks/shapes.py barrage cadet.txt thermal.txt --device cuda
 
 From each recorded game a few positions are taken in which the network was on turn. What a move is worth there is

@@ -178,7 +178,7 @@ def _row(told: Any, run: Path, name: str, game: Game, variant: str, date: str) -
     row["command"] = shlex.join(
         [
             "vauban", "match", row["agent"], row["opponent"], "--games", str(row["games"]),
-            "--variant", variant, *([] if usual else ["--rules", row["rules"]]), "--setups", row["setups"],
+            "--game", variant, *([] if usual else ["--rules", row["rules"]]), "--setups", row["setups"],
             "--seed", str(row["seed"]),
         ]
     )  # fmt: skip

@@ -173,7 +173,7 @@ def make_card(
 
 
 STRENGTH = (
-    "variant", "rules", "setups", "seed", "games", "score", "score_low", "score_high", "elo", "elo_low", "elo_high",
+    "rules", "setups", "seed", "games", "score", "score_low", "score_high", "elo", "elo_low", "elo_high",
 )  # fmt: skip
 """Entries that a row of strength takes over from a match."""
 FAILED = "failed"
@@ -185,6 +185,7 @@ def strength_row(told: Mapping[str, Any], command: str, date: str) -> dict[str, 
 
     A match in which an agent broke down is refused: it says nothing about strength.
     """
+    told = {"game": told.get("variant"), **told}  # as it was called before
     missing = [key for key in ("agents", *STRENGTH) if key not in told]
     if missing:
         raise ModelError(f"a match without {', '.join(missing)}: give what `vauban match … --json` prints")
@@ -195,7 +196,7 @@ def strength_row(told: Mapping[str, Any], command: str, date: str) -> dict[str, 
                 "so say nothing about strength: play the match again with agents that can play it"
             )
     agent, opponent = told["agents"]
-    kept = {key: told[key] for key in STRENGTH}
+    kept = {"variant": told["game"], **{key: told[key] for key in STRENGTH}}
     return {"agent": agent, "opponent": opponent, **kept, "command": command, "date": date}
 
 
@@ -244,7 +245,7 @@ def check_card(card: Card, where: str) -> None:
     if not issubclass(KINDS[kind][0], PolicyNetwork):
         raise ModelError(f"{where}: the network {plays!r} is to play, and one of the kind {kind!r} cannot")
     for row in card["strength"]:
-        for key in ("agent", "opponent", *STRENGTH, "command", "date"):
+        for key in ("agent", "opponent", "variant", *STRENGTH, "command", "date"):
             if not isinstance(row, dict) or key not in row:
                 raise ModelError(f"{where}: a row of 'strength' without {key!r}: {row!r}")
 
