@@ -23,9 +23,7 @@ def play(
     ] = None,
     game: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A game to offer beside those of Stratego, e.g. kuhn, or py:FILE.py:NAME. May be repeated."
-        ),
+        typer.Option(help="A game to offer beside those of Stratego, e.g. kuhn, or py:FILE.py:NAME. May be repeated."),
     ] = None,
 ) -> None:
     """Play on a page: against the machine, against a friend, or watch two machines.
