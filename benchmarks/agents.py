@@ -1,7 +1,7 @@
 """How strong the agents are: the matches behind docs/benchmarks.md, a line of JSON each.
 
     python benchmarks/agents.py mcts --seconds 0.1 --workers 16
-    python benchmarks/agents.py net --variant classic
+    python benchmarks/agents.py net --game classic
     python benchmarks/agents.py search --device cuda
 
 Groups: scripted (every scripted bot against random), mcts (against the pool of the Louvain thesis and the scripted
@@ -37,7 +37,7 @@ SIMPLER = ("charger", "hunter", "hunter:finish=1", "thermal", "fox", "prober")
 
 def matches(group: str, asked: argparse.Namespace) -> list[Match]:
     """The matches of a group."""
-    seconds, variant = asked.seconds, asked.variant
+    seconds, variant = asked.seconds, asked.game
     model, device = asked.model or variant, f"device={asked.device}"
     mcts, alphabeta = f"mcts:time={seconds}", f"alphabeta:time={seconds}"
     table: dict[str, list[tuple[str, str, str, int]]] = {
@@ -77,7 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("group", nargs="+")
     parser.add_argument("--seconds", type=float, default=0.1, help="a move of the agent that is measured")
-    parser.add_argument("--variant", default="barrage", help="of the groups net, search and search-mcts")
+    parser.add_argument("--game", default="barrage", help="of the groups net, search and search-mcts")
     parser.add_argument("--model", help="theirs: a shipped model or a folder; the variant's own, if not given")
     parser.add_argument("--games", type=int, default=400, help="theirs, against each opponent")
     parser.add_argument("--device", default="cpu", help="cuda: networks answer for all games at once, on a GPU")
@@ -98,7 +98,7 @@ def main() -> None:
     for match, finished in zip(wanted, done, strict=True):
         if finished:
             results = sorted((game.result for game in finished), key=lambda result: result.number)
-            line = {"first": match.names[0], "second": match.names[1], "variant": match.game.variant.name}
+            line = {"first": match.names[0], "second": match.names[1], "game": match.game.name}
             print(json.dumps(line | summary(results)), flush=True)
     sys.exit(stopped)
 

@@ -1,6 +1,6 @@
 """How strong and how fast the scripted bots are: each against the random mover and against itself.
 
-    python benchmarks/bots.py [--games 200] [--variant classic] [--rules strategus]
+    python benchmarks/bots.py [--games 200] [--game classic] [--rules strategus]
 
 Half of the games are played as red, half as blue, on one core, without anything but the rules and
 the bots' own answers to concealed records. Prints a table of wins, draws and losses, plies a game,
@@ -17,7 +17,7 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from vauban.agents.base import RESIGNS
+from vauban.agents.base import RESIGNS, set_up
 from vauban.agents.options import make_options, split_text
 from vauban.agents.stratego.compiled import CompiledAgent
 from vauban.agents.stratego.scripted import BOTS
@@ -96,7 +96,7 @@ class Side:
         """Its setup for a game."""
         if self.agent is None:
             return make_sampler("uniform", game.variant)(rng)
-        return self.agent.choose_setup(game.variant, player, rng)
+        return set_up(self.agent, Stratego(game.variant), player, rng)
 
 
 def measure(game: Stratego, red: Side, blue: Side, games: int) -> tuple[npt.NDArray[np.int64], int, float]:
@@ -120,10 +120,10 @@ def measure(game: Stratego, red: Side, blue: Side, games: int) -> tuple[npt.NDAr
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=int, default=200)
-    parser.add_argument("--variant", default="classic")
+    parser.add_argument("--game", default="classic")
     parser.add_argument("--rules", default=None)
     arguments = parser.parse_args()
-    game = Stratego(arguments.variant, arguments.rules)
+    game = Stratego(arguments.game, arguments.rules)
     half = arguments.games // 2
     print("| bot | against | won | drawn | lost | plies | µs a ply | games/s |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")

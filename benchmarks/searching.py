@@ -19,8 +19,8 @@ import torch
 
 from vauban.games.base import game
 from vauban.games.stratego.game import Stratego
-from vauban.nets.belief import BeliefNetwork
 from vauban.nets.move import MoveNetwork
+from vauban.nets.stratego.belief import BeliefNetwork
 from vauban.nets.transformer import Size
 from vauban.search.search import Search, SearchConfig
 from vauban.sim.simulator import Simulator
@@ -33,7 +33,7 @@ WARM_UP = 2
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--variant", default="classic")
+    parser.add_argument("--game", default="classic")
     parser.add_argument("--depth", type=int, default=8)
     parser.add_argument("--width", type=int, default=384)
     parser.add_argument("--heads", type=int, default=8)
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--plies", type=int, default=40)
     parser.add_argument("--searches", type=int, default=10)
     asked = parser.parse_args()
-    played = game(asked.variant)
+    played = game(asked.game)
     assert isinstance(played, Stratego)
     torch.manual_seed(1)
     network = MoveNetwork(played, Size(asked.depth, asked.width, asked.heads))

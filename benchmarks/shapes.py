@@ -1,6 +1,6 @@
 """What a search gains over the bare network, by its shape: a line of JSON for each.
 
-    vauban match net:barrage cadet --variant barrage --setups own --games 80 --seed 11 --save cadet.txt
+    vauban match net:barrage cadet --game barrage --setups own --games 80 --seed 11 --save cadet.txt
     python benchmarks/shapes.py barrage cadet.txt thermal.txt --device cuda
 
 From each recorded game a few positions are taken in which the network was on turn. What a move is worth there is
@@ -21,8 +21,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from vauban.nets.belief import UniformBelief
 from vauban.nets.store import Model, load_model
+from vauban.nets.stratego.belief import UniformBelief
 from vauban.notation.records import read_games
 from vauban.search.analysis import Analysis
 from vauban.search.search import Search, SearchConfig

@@ -1,6 +1,6 @@
 """Finds puzzles in recorded games: src/vauban/web/page/puzzles.json.
 
-    vauban match prober cadet --variant barrage --setups own --games 300 --seed 1 --save games.txt
+    vauban match prober cadet --game barrage --setups own --games 300 --seed 1 --save games.txt
     python scripts/make_puzzles.py games.txt
 
 A puzzle is a position from which Red wins by force in two to four moves, with every rank known to both, and by one

@@ -1,7 +1,7 @@
-"""Writes how strong the page's opponents are, from tournaments of their agents: src/vauban/web/stratego/ratings.json.
+"""Writes how strong the page's opponents are, from tournaments of their agents: src/vauban/web/ratings.json.
 
     vauban tournament barrage.db random charger cadet prober fox hunter thermal alphabeta mcts:time=0.3 \\
-        net:barrage search:barrage,time=0.5 --variant barrage --setups own --games 10 --seed 1
+        net:barrage search:barrage,time=0.5 --game barrage --setups own --games 10 --seed 1
     python scripts/rate_levels.py barrage.db classic.db
 
 An agent that moves at random has 0. The variants of these tournaments are rated anew, others stay as they are; a level
@@ -17,21 +17,18 @@ from pathlib import Path
 
 from vauban.arena.report import report_json
 from vauban.arena.tournament import Tournament
-from vauban.games.stratego.variants import find_variant
 from vauban.web.levels import RATINGS, levels
-from vauban.web.stratego.show import SHOW
 
 ZERO = "random"
-FILE = SHOW.levels.with_name(RATINGS)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tournament", nargs="+", type=Path, help="a file of vauban tournament")
-    found = json.loads(FILE.read_text(encoding="utf-8"))
+    found = json.loads(RATINGS.read_text(encoding="utf-8"))
     for file in parser.parse_args().tournament:
         with Tournament.open(file) as tournament:
-            variant = find_variant(tournament.settings.variant).name
+            variant = tournament.settings.made.name
             rows = report_json(tournament.results(), anchor=(ZERO, 0.0))["ratings"][0]["agents"]
         print(f"\n| {variant} | rating | 95 % | games | score |\n| --- | --- | --- | --- | --- |")
         for row in rows:
@@ -43,7 +40,7 @@ def main() -> None:
         for level in playing:
             if level.key not in found[variant]:
                 print(f"not rated: {level.name}, whose agent {level.agent(variant)} took no part")
-    FILE.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    RATINGS.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

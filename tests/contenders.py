@@ -17,6 +17,7 @@ from vauban.arena.match import FinishedGame
 from vauban.arena.results import GameResult
 from vauban.board import View
 from vauban.games.base import PLIES
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import Row, random_setup
 from vauban.games.stratego.variants import Variant
 from vauban.notation.stratego.moves import Move
@@ -48,25 +49,21 @@ class Dice:
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
 
-    def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
-        return random_setup(variant, rng)
+    def set_up(self, game: Stratego, player: int, rng: random.Random) -> Row:
+        return random_setup(game.variant, rng)
 
-    def choose_move(self, view: View) -> Move | None:
-        action = int(self.choose_actions(view.snapshot(), np.array([self.seed], np.uint64))[0])
-        return None if action == RESIGNS else Move(*view.game.decode(view.turn, action))
-
-    def choose_actions(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        sim = Simulator(views.game, len(views), seed=0, format=views.format, threads=1)
+    def choose(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        sim = Simulator(views.game, len(views), seed=0, format=views.format, threads=1, arrays="numpy")
         sim.restore(views)
-        actions, counts = (each.numpy() for each in sim.legal_actions())
+        actions, counts = sim.legal_actions()
         plies = views.store.words[:, PLIES].tolist()
         chosen = [
-            self.choose(random.Random(f"{seed} {ply}"), row[:count], int(seed), ply)
+            self.pick(random.Random(f"{seed} {ply}"), row[:count], int(seed), ply)
             for seed, ply, row, count in zip(seeds, plies, actions, counts, strict=True)
         ]
         return np.array(chosen, np.int64)
 
-    def choose(self, rng: random.Random, legal: npt.NDArray[np.int16], seed: int, ply: int) -> int:
+    def pick(self, rng: random.Random, legal: npt.NDArray[np.int16], seed: int, ply: int) -> int:
         return int(rng.choice(legal))
 
 
@@ -75,7 +72,7 @@ class Rogue(Dice):
 
     name = "rogue"
 
-    def choose(self, rng: random.Random, legal: npt.NDArray[np.int16], seed: int, ply: int) -> int:
+    def pick(self, rng: random.Random, legal: npt.NDArray[np.int16], seed: int, ply: int) -> int:
         if ply // 2 == 2:
             if seed % 6 == 0:
                 return RESIGNS
@@ -85,7 +82,7 @@ class Rogue(Dice):
                 raise RuntimeError("out of wits")
             if seed % 6 == 3:
                 return 31_000
-        return super().choose(rng, legal, seed, ply)
+        return super().pick(rng, legal, seed, ply)
 
 
 class Untidy(Dice):
@@ -93,8 +90,8 @@ class Untidy(Dice):
 
     name = "untidy"
 
-    def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
-        setup = super().choose_setup(variant, player, rng)
+    def set_up(self, game: Stratego, player: int, rng: random.Random) -> Row:
+        setup = super().set_up(game, player, rng)
         if rng.random() < 0.5:
             setup[0] = setup[1] = 1
         return setup

@@ -10,7 +10,6 @@ it may import the files beside it. What is loaded is not checked here: whoever w
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import importlib.util
 import re
 import sys
@@ -19,9 +18,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vauban.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import importlib.metadata
 
 PREFIX = "py:"
 """Begins a text that names something in a file."""
@@ -87,6 +89,8 @@ def _complaint(error: Exception, path: Path) -> str:
 
 def entry_points(group: str) -> dict[str, Callable[[], Any]]:
     """By name, what loads each object that installed packages offer under a group, e.g. "vauban.agents"."""
+    import importlib.metadata
+
     return {each.name: partial(_load_entry_point, each) for each in importlib.metadata.entry_points(group=group)}
 
 

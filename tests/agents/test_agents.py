@@ -7,11 +7,12 @@ import random
 import pytest
 
 from vauban.agents import AGENTS, make_agent
-from vauban.agents.base import Agent, tell
+from vauban.agents.base import Agent, choose_move, set_up, tell
 from vauban.arena.match import FORFEIT, RESIGNED, Match
 from vauban.arena.play import play_games
 from vauban.board.stratego import Board, Played, View
 from vauban.errors import ConfigurationError, VaubanError
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import BOMB, FLAG
 from vauban.games.stratego.setups import can_move_first, check_army
 from vauban.games.stratego.variants import VARIANTS, Variant
@@ -20,10 +21,10 @@ from vauban.games.stratego.variants import VARIANTS, Variant
 def play_out(red: Agent, blue: Agent, variant: str, seed: int) -> Board:
     """A game between two agents, from their own setups."""
     rng = random.Random(seed)
-    setups = [agent.choose_setup(VARIANTS[variant], player, rng) for player, agent in enumerate((red, blue))]
+    setups = [set_up(agent, Stratego(VARIANTS[variant]), player, rng) for player, agent in enumerate((red, blue))]
     board = Board.from_setups(setups[0], setups[1], variant)
     while not board.is_over:
-        board.push((red, blue)[board.turn].choose_move(board.view(board.turn)))
+        board.push(choose_move((red, blue)[board.turn], board.view(board.turn)))
     return board
 
 
@@ -58,7 +59,7 @@ POOL = [f"{name}:{QUICK[name]}" if name in QUICK else name for name in AGENTS]
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=lambda variant: variant.name)
 def test_every_agent_sets_up_the_whole_army_of_every_variant(name: str, variant: Variant) -> None:
     for seed in range(5):
-        check_army(make_agent(name).choose_setup(variant, seed % 2, random.Random(seed)), variant)
+        check_army(set_up(make_agent(name), Stratego(variant), seed % 2, random.Random(seed)), variant)
 
 
 @pytest.mark.parametrize("name", POOL)
@@ -124,7 +125,7 @@ def test_only_an_agent_that_listens_is_told_of_moves() -> None:
 def test_the_cadet_hides_its_flag_in_the_back_row_behind_bombs_and_can_move(variant: str) -> None:
     v = VARIANTS[variant]
     for seed in range(20):
-        setup = make_agent("cadet").choose_setup(v, 0, random.Random(seed))
+        setup = set_up(make_agent("cadet"), Stratego(v), 0, random.Random(seed))
         [flag] = [square for square, code in enumerate(setup) if code == 1 + FLAG]
         sides = (
             [flag - 1] * (flag % v.columns > 0) + [flag + 1] * (flag % v.columns < v.columns - 1) + [flag + v.columns]
@@ -158,7 +159,7 @@ def test_the_cadet_plays_by_the_book(own: str, enemy: str, expected: str) -> Non
     rows = f"f9/o9/10/10/2~~2~~2/2~~{enemy}1~~2/4{own}5/10/10/F9"
     board = Board.from_position(f"{rows} r 20 0 -,- 0:-,0:-", "classic")
     for seed in range(5):
-        assert board.move_text(make_agent("cadet", seed).choose_move(board.view(0))) in expected.split()
+        assert board.move_text(choose_move(make_agent("cadet", seed), board.view(0))) in expected.split()
 
 
 def check_answers_alike(agent: Agent, variant: str, positions: int, rng: random.Random) -> None:
@@ -176,9 +177,9 @@ def check_answers_alike(agent: Agent, variant: str, positions: int, rng: random.
             except VaubanError:  # with these types the game would have been over earlier
                 break
             assert twin.text != board.text and twin.view(0).text == board.view(0).text
-            assert agent.choose_move(twin.view(0)) == agent.choose_move(board.view(0))
+            assert choose_move(agent, twin.view(0)) == choose_move(agent, board.view(0))
             compared += 1
-        board.push((agent, other)[board.turn].choose_move(board.view(board.turn)))
+        board.push(choose_move((agent, other)[board.turn], board.view(board.turn)))
     assert compared >= 5
 
 

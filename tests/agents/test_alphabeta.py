@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from vauban import Simulator
+from vauban.agents.base import choose_move
 from vauban.agents.stratego.alphabeta import BOT, Options, plans, suspects, values
 from vauban.agents.stratego.alphabeta import root as root_kernels
 from vauban.agents.stratego.alphabeta import search as search_kernels
@@ -39,7 +40,7 @@ def agent(nodes: int = 4000, seed: int = 0, **options: Any) -> CompiledAgent:
 def red_plays(north: str, south: str, nodes: int = 4000) -> tuple[str, Board]:
     """What it plays for red: the four ranks above the lakes, and the four below them."""
     board = Board.from_position(f"{north}/{LAKES}/{south} r 40 0 -,- 0:-,0:-")
-    move = agent(nodes).choose_move(board.view(0))
+    move = choose_move(agent(nodes), board.view(0))
     assert move is not None
     return "".join(board.variant.square_name(square) for square in move), board
 
@@ -105,7 +106,7 @@ def test_it_does_not_repeat_a_position_when_it_is_not_chased() -> None:
     board = Board.from_position(f"f9/b9/9t/10/{LAKES}/10/10/4C5/FB8 r 40 0 -,- 0:-,0:-")
     seen = set()
     for _ in range(40):
-        move = agent(500).choose_move(board.view(0))
+        move = choose_move(agent(500), board.view(0))
         assert move is not None
         board.push(move)
         if board.is_over:
@@ -537,7 +538,7 @@ def test_it_plays_legal_moves_in_every_variant_to_the_end(variant: str) -> None:
         actions = np.asarray(sim.sample().numpy(), np.int64)
         # Blue goes to and fro at random every other time, so that the repetition rules have something to bar.
         if player == 0 or plies % 4 == 1:
-            actions[going.numpy()] = one.choose_actions(sim.views(player)[going], seeds[going.numpy()])
+            actions[going.numpy()] = one.choose(sim.views(player)[going], seeds[going.numpy()])
         sim.step(actions)
         plies += 1
 
@@ -548,7 +549,7 @@ def test_it_plays_legal_moves_where_rules_bar_repetition() -> None:
         for _ in range(60):
             if board.is_over:
                 break
-            move = agent(80).choose_move(board.view(board.turn))
+            move = choose_move(agent(80), board.view(board.turn))
             assert move is not None and move in board.legal_moves
             board.push(move)
 
@@ -561,18 +562,18 @@ def test_the_same_view_and_seed_give_the_same_answer_alone_and_in_a_batch() -> N
     views = sim.views(0)
     one = agent(700, seed=5)
     seeds = np.full(6, 5, np.uint64)
-    together = one.choose_actions(views, seeds)
-    assert together.tolist() == one.choose_actions(views, seeds).tolist()
+    together = one.choose(views, seeds)
+    assert together.tolist() == one.choose(views, seeds).tolist()
     for row in range(6):
-        assert one.choose_actions(views[row], seeds[:1])[0] == together[row]
+        assert one.choose(views[row], seeds[:1])[0] == together[row]
 
 
 def test_it_thinks_no_longer_than_it_may() -> None:
     board = Board.random("classic", seed=1)
     clocked = CompiledAgent(BOT, Options(time=0.1))
-    clocked.choose_move(board.view(0))
+    choose_move(clocked, board.view(0))
     begun = time.perf_counter()
-    clocked.choose_move(board.view(0))
+    choose_move(clocked, board.view(0))
     assert time.perf_counter() - begun < 2.0
 
 
@@ -594,9 +595,9 @@ def test_what_is_hidden_changes_nothing() -> None:
                     twin.push(played.move)
             except VaubanError:  # with these types the game would have been over earlier
                 break
-            assert one.choose_move(twin.view(0)) == one.choose_move(board.view(0))
+            assert choose_move(one, twin.view(0)) == choose_move(one, board.view(0))
             compared += 1
-        board.push(one.choose_move(board.view(board.turn)) or Move(0, 0))
+        board.push(choose_move(one, board.view(board.turn)) or Move(0, 0))
     assert compared >= 5
 
 
@@ -610,7 +611,7 @@ def test_it_beats_a_random_mover() -> None:
         other = make_agent("random", seed)
         while not board.is_over:
             mine = board.turn == seed % 2
-            board.push((agent(2000) if mine else other).choose_move(board.view(board.turn)) or Move(0, 0))
+            board.push(choose_move((agent(2000) if mine else other), board.view(board.turn)) or Move(0, 0))
         outcome = board.outcome()
         wins += outcome is not None and outcome.winner == seed % 2
     assert wins >= 8

@@ -18,13 +18,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from vauban.agents.base import Closing, Listener, close, tell
+from vauban.agents.base import Closing, Listener, choose_move, close, set_up, tell
 from vauban.agents.external.agent import BotError, ExternalAgent, why_illegal
 from vauban.agents.external.check import Report, check
 from vauban.agents.random import RandomAgent
 from vauban.board import Board
 from vauban.cli.bots import bot_check
 from vauban.errors import ConfigurationError
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import Row
 from vauban.games.stratego.variants import VARIANTS
 from vauban.notation.stratego import ucc
@@ -48,10 +49,10 @@ def game(agents: list[object], plies: int = PLIES, seed: int = 1) -> Board:
     players: list[ExternalAgent] = agents  # type: ignore[assignment]
     try:
         rng = random.Random(seed)
-        setups = [player.choose_setup(CLASSIC, side, rng) for side, player in enumerate(players)]
+        setups = [set_up(player, Stratego(CLASSIC), side, rng) for side, player in enumerate(players)]
         board = Board.from_setups(setups[0], setups[1], "classic", f"{ucc.UCC_RULES} total_limit={plies}")
         while not board.is_over:
-            move = players[board.turn].choose_move(board.view(board.turn))
+            move = choose_move(players[board.turn], board.view(board.turn))
             if move is None:
                 break
             played = board.push(move)
@@ -163,11 +164,11 @@ def test_a_bot_can_be_stopped_while_the_other_thinks() -> None:
     agent = bot("good", pause=True)
     rng = random.Random(3)
     board = Board.from_setups(
-        agent.choose_setup(CLASSIC, 0, rng), RandomAgent().choose_setup(CLASSIC, 1, rng), "classic"
+        set_up(agent, Stratego(CLASSIC), 0, rng), set_up(RandomAgent(), Stratego(CLASSIC), 1, rng), "classic"
     )
     try:
         for _ in range(3):
-            agent.told(board.push(agent.choose_move(board.view(0)) or pytest.fail("it resigned")))
+            agent.told(board.push(choose_move(agent, board.view(0)) or pytest.fail("it resigned")))
             [program] = [pid for pid in descendants() if b"good.py" in _command(pid) and b"guard" not in _command(pid)]
             _until(lambda pid=program: _state(pid) == "T")  # type: ignore[misc]
             agent.told(board.push(board.legal_moves[0]))
@@ -178,14 +179,14 @@ def test_a_bot_can_be_stopped_while_the_other_thinks() -> None:
 
 def test_a_bot_that_reads_the_board_plays_barrage_with_a_setup_that_is_given() -> None:
     barrage = VARIANTS["barrage"]
-    agent = bot("good", setup_given=RandomAgent().choose_setup)
+    agent = bot("good", setup_given=RandomAgent().set_up)
     rng = random.Random(5)
     board = Board.from_setups(
-        agent.choose_setup(barrage, 0, rng), RandomAgent().choose_setup(barrage, 1, rng), "barrage"
+        set_up(agent, Stratego(barrage), 0, rng), set_up(RandomAgent(), Stratego(barrage), 1, rng), "barrage"
     )
     try:
         for _ in range(10):
-            move = agent.choose_move(board.view(0))
+            move = choose_move(agent, board.view(0))
             assert move is not None
             agent.told(board.push(move))
             agent.told(board.push(board.legal_moves[0]))
@@ -196,11 +197,11 @@ def test_a_bot_that_reads_the_board_plays_barrage_with_a_setup_that_is_given() -
 def test_moves_that_nobody_told_of_are_taken_from_the_view() -> None:
     told, untold = bot("good"), bot("good")
     rng = random.Random(1)
-    setups = [agent.choose_setup(CLASSIC, 1, rng) for agent in (told, untold)]
-    board = Board.from_setups(RandomAgent().choose_setup(CLASSIC, 0, rng), setups[0], "classic")
+    setups = [set_up(agent, Stratego(CLASSIC), 1, rng) for agent in (told, untold)]
+    board = Board.from_setups(set_up(RandomAgent(), Stratego(CLASSIC), 0, rng), setups[0], "classic")
     told.told(board.push(board.legal_moves[0]))
     try:
-        assert told.choose_move(board.view(1)) == untold.choose_move(board.view(1))
+        assert choose_move(told, board.view(1)) == choose_move(untold, board.view(1))
         assert told.transcript == untold.transcript
     finally:
         close(told)
@@ -245,15 +246,15 @@ def test_limits_that_are_none_are_refused(options: dict[str, float], words: str)
 def test_lines_that_end_with_a_carriage_return_are_taken_and_noticed() -> None:
     agent = bot("crlf", seconds=20.0)
     try:
-        board = Board.from_setups(agent.choose_setup(CLASSIC, 0, random.Random(1)), good_rows(), "classic")
-        assert agent.choose_move(board.view(0)) in board.legal_moves
+        board = Board.from_setups(set_up(agent, Stratego(CLASSIC), 0, random.Random(1)), good_rows(), "classic")
+        assert choose_move(agent, board.view(0)) in board.legal_moves
         assert agent.returns and "␍" not in "".join(agent.transcript)
     finally:
         agent.close()
 
 
 def good_rows() -> Row:
-    return RandomAgent().choose_setup(CLASSIC, 1, random.Random(1))
+    return set_up(RandomAgent(), Stratego(CLASSIC), 1, random.Random(1))
 
 
 # ── Bots that misbehave ──────────────────────────────────────────────────────────────────────────
@@ -297,7 +298,7 @@ def test_a_bot_that_misbehaves_loses_that_game_and_the_next_one_works(colour: in
 def test_a_bad_row_is_judged_before_the_others_come() -> None:
     agent = script("print('FB8sB', flush=True); input(); input()")
     with pytest.raises(BotError, match="y=0, 'FB8sB', has 5 characters") as caught:
-        agent.choose_setup(CLASSIC, 0, random.Random(1))
+        set_up(agent, Stratego(CLASSIC), 0, random.Random(1))
     assert caught.value.kind == "bad setup"
     agent.close()
 
@@ -307,7 +308,7 @@ def test_what_a_bot_says_does_nothing_to_a_terminal() -> None:
         "import sys; sys.stderr.write('\\x1b]0;hello\\x07\\n'); print('\\x1b[2J', flush=True); input(); input()"
     )
     with pytest.raises(BotError) as caught:
-        agent.choose_setup(CLASSIC, 0, random.Random(1))
+        set_up(agent, Stratego(CLASSIC), 0, random.Random(1))
     agent.close()
     said = str(caught.value) + agent.stderr + "".join(agent.transcript)
     assert "␛[2J" in said and "␛]0;hello␇" in agent.stderr
@@ -330,7 +331,7 @@ signal.pause()
 def test_a_bot_that_does_away_with_its_guard_does_not_stay_behind(which: str, tmp_path: Path) -> None:
     agent = script(KILLS_ITS_GUARD, str(tmp_path / "pids"), which, seconds=0.5)
     with pytest.raises(BotError) as caught:
-        agent.choose_setup(CLASSIC, 0, random.Random(1))
+        set_up(agent, Stratego(CLASSIC), 0, random.Random(1))
     assert which == "SIGSTOP" or "was killed by SIGKILL" in str(caught.value)
     pids = [int(word) for word in (tmp_path / "pids").read_text().split()]
     _until(lambda: not any(_alive(pid) for pid in pids))
@@ -348,9 +349,9 @@ def test_a_check_starts_its_bot_under_limits_always(tmp_path: Path) -> None:
 def test_after_its_fault_a_bot_is_not_asked_again() -> None:
     agent = bot("crashes_at_setup")
     with pytest.raises(BotError) as first:
-        agent.choose_setup(CLASSIC, 0, random.Random(1))
+        set_up(agent, Stratego(CLASSIC), 0, random.Random(1))
     with pytest.raises(BotError) as second:
-        agent.choose_move(Board.random(seed=1).view(0))
+        choose_move(agent, Board.random(seed=1).view(0))
     assert second.value is first.value
 
 
@@ -358,10 +359,10 @@ def test_a_flood_between_turns_costs_us_no_memory() -> None:
     agent = bot("floods")
     rng = random.Random(1)
     board = Board.from_setups(
-        agent.choose_setup(CLASSIC, 0, rng), RandomAgent().choose_setup(CLASSIC, 1, rng), "classic"
+        set_up(agent, Stratego(CLASSIC), 0, rng), set_up(RandomAgent(), Stratego(CLASSIC), 1, rng), "classic"
     )
     try:
-        move = agent.choose_move(board.view(0))
+        move = choose_move(agent, board.view(0))
         assert move == Move(30, 40)
         assert agent._process is not None and len(agent._process._incoming) <= 3 * 4096
         assert agent.spoke_unasked
@@ -374,7 +375,7 @@ def test_a_bot_that_does_not_listen_does_not_block_us() -> None:
         [sys.executable, "-c", "import time\nfor _ in range(4): print('x'*10, flush=True)\ntime.sleep(99)"]
     )
     with pytest.raises(BotError):
-        deaf.choose_setup(CLASSIC, 0, random.Random(1))
+        set_up(deaf, Stratego(CLASSIC), 0, random.Random(1))
     assert deaf._process is not None
     deaf._process.send(*["x" * 1000] * 1000)  # a megabyte into a pipe of 64 KB
     deaf.close()
@@ -392,9 +393,9 @@ def test_a_bot_does_not_outlive_us_even_if_we_are_killed(tmp_path: Path) -> None
     program = (
         "import random, sys, time\n"
         "from vauban.agents.external.agent import ExternalAgent\n"
-        "from vauban.games.stratego.variants import VARIANTS\n"
+        "from vauban.games.stratego.game import Stratego\n"
         "agent = ExternalAgent(sys.argv[1:], start_seconds=20.0)\n"
-        "agent.choose_setup(VARIANTS['classic'], 0, random.Random(1))\n"
+        "agent.set_up(Stratego('classic'), 0, random.Random(1))\n"
         "print('ready', flush=True)\n"
         "time.sleep(600)\n"
     )
@@ -409,7 +410,7 @@ def test_a_bot_does_not_outlive_us_even_if_we_are_killed(tmp_path: Path) -> None
 def test_an_agent_that_is_forgotten_takes_its_process_with_it() -> None:
     before = descendants()
     agent = bot("good")
-    agent.choose_setup(CLASSIC, 0, random.Random(1))
+    set_up(agent, Stratego(CLASSIC), 0, random.Random(1))
     assert descendants() - before
     del agent
     _until(lambda: not descendants() - before)
@@ -558,9 +559,9 @@ def test_a_bot_that_can_never_work_is_refused(options: dict[str, object], senten
 def test_other_variants_are_refused_with_a_reason() -> None:
     agent = bot("good")
     with pytest.raises(ConfigurationError, match="knows the classic board only"):
-        agent.choose_setup(VARIANTS["duel"], 0, random.Random(1))
+        set_up(agent, Stratego(VARIANTS["duel"]), 0, random.Random(1))
     with pytest.raises(ConfigurationError, match="setup_given"):
-        agent.choose_setup(VARIANTS["barrage"], 0, random.Random(1))
+        set_up(agent, Stratego(VARIANTS["barrage"]), 0, random.Random(1))
 
 
 def test_a_game_in_its_middle_is_refused() -> None:
@@ -570,7 +571,7 @@ def test_a_game_in_its_middle_is_refused() -> None:
         board.push(board.legal_moves[0])
     try:
         with pytest.raises(ConfigurationError, match="from its beginning"):
-            agent.choose_move(board.view(0))
+            choose_move(agent, board.view(0))
     finally:
         agent.close()
 
@@ -680,10 +681,10 @@ def test_the_recorded_game_is_played_again_byte_for_byte_with_us_as_its_manager(
         agents.append(bot("scripted", str(tmp_path / name), str(tmp_path / f"{name}.heard")))
     names = ("./redbot.py", "./bluebot.py")
     agents[0].opponent, agents[1].opponent = names[1], names[0]
-    setups = [agent.choose_setup(CLASSIC, side, random.Random(1)) for side, agent in enumerate(agents)]
+    setups = [set_up(agent, Stratego(CLASSIC), side, random.Random(1)) for side, agent in enumerate(agents)]
     board = Board.from_setups(setups[0], setups[1], "classic", ucc.UCC_RULES)
     while not board.is_over:
-        move = agents[board.turn].choose_move(board.view(board.turn))
+        move = choose_move(agents[board.turn], board.view(board.turn))
         assert move is not None
         played = board.push(move)
         for agent in agents:

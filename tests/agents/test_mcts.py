@@ -10,7 +10,7 @@ import pytest
 
 from vauban import Board
 from vauban.agents import make_agent
-from vauban.agents.base import BatchAgent
+from vauban.agents.base import choose_move
 from vauban.agents.stratego.belief import prior_table
 from vauban.agents.stratego.mcts import instinct, search
 from vauban.agents.stratego.mcts.evaluate import WEIGHTS, evaluate
@@ -197,7 +197,7 @@ def test_no_preset_breaks_the_two_square_rule(name):
     for _ in range(12):
         if board.is_over:
             break
-        move = agent.choose_move(board.view(board.turn))
+        move = choose_move(agent, board.view(board.turn))
         assert move in board.legal_moves
         board.push(move)
 
@@ -208,32 +208,31 @@ def test_no_preset_breaks_the_two_square_rule(name):
 @pytest.mark.parametrize("name", ["mcts-louvain", "mcts:sims=200,time=0", "mcts:sims=100,time=0,resample=0"])
 def test_it_takes_the_flag_when_it_can(name):
     board = place("a1F e9'P e10!f j1B a10b h9'c j10l")
-    assert board.move_text(make_agent(name, 5).choose_move(board.view(0))) == "e9xe10"
+    assert board.move_text(choose_move(make_agent(name, 5), board.view(0))) == "e9xe10"
 
 
 @pytest.mark.parametrize("name", ["mcts-louvain", "mcts:sims=200,time=0"])
 def test_it_takes_a_free_piece_and_leaves_a_stronger_one(name):
     board = place("a1F e5'!J f5'!p j10f j9l a10b")
-    assert board.move_text(make_agent(name, 5).choose_move(board.view(0))) == "e5xf5"
+    assert board.move_text(choose_move(make_agent(name, 5), board.view(0))) == "e5xf5"
     board = place("a1F e5'!J f5'!c b1L j10f j9l a10b")
-    assert board.move_text(make_agent(name, 5).choose_move(board.view(0))) != "e5xf5"
+    assert board.move_text(choose_move(make_agent(name, 5), board.view(0))) != "e5xf5"
 
 
 def test_the_same_seed_gives_the_same_move_and_another_may_not():
     board = Board.random("barrage", seed=8)
-    moves = {seed: make_agent("mcts:sims=30,time=0", seed).choose_move(board.view(0)) for seed in range(12)}
-    again = {seed: make_agent("mcts:sims=30,time=0", seed).choose_move(board.view(0)) for seed in range(12)}
+    moves = {seed: choose_move(make_agent("mcts:sims=30,time=0", seed), board.view(0)) for seed in range(12)}
+    again = {seed: choose_move(make_agent("mcts:sims=30,time=0", seed), board.view(0)) for seed in range(12)}
     assert moves == again
     assert len(set(moves.values())) > 1
 
 
 def test_it_answers_for_many_games_as_it_answers_for_each():
     agent = make_agent("mcts:sims=10,time=0", 3)
-    assert isinstance(agent, BatchAgent)
     board = Board.random("tiny", seed=8)
     seeds = np.arange(6, dtype=np.uint64)
-    together = agent.choose_actions(board.view(0).snapshot().repeat(6), seeds)
-    alone = [make_agent("mcts:sims=10,time=0", int(seed)).choose_move(board.view(0)) for seed in seeds]
+    together = agent.choose(board.view(0).snapshot().repeat(6), seeds)
+    alone = [choose_move(make_agent("mcts:sims=10,time=0", int(seed)), board.view(0)) for seed in seeds]
     assert [board.game.decode(0, int(action)) for action in together] == [tuple(move) for move in alone]
 
 

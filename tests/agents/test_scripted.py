@@ -12,7 +12,7 @@ import pytest
 import torch
 from oracle_bots import ORACLES
 
-from vauban.agents.base import RESIGNS
+from vauban.agents.base import RESIGNS, choose_move, set_up
 from vauban.agents.options import make_options, split_text
 from vauban.agents.stratego.compiled import Bot, CompiledAgent
 from vauban.agents.stratego.scripted import BOTS, charger, fox, hunter, prober, thermal
@@ -43,14 +43,14 @@ def begun(bot: Bot, seed: int = 1, variant: str = "classic") -> Board:
     """A game whose two setups are the bot's own."""
     rng = random.Random(seed)
     agent = CompiledAgent(bot, bot.options())
-    setups = [agent.choose_setup(VARIANTS[variant], player, rng) for player in (0, 1)]
+    setups = [set_up(agent, Stratego(VARIANTS[variant]), player, rng) for player in (0, 1)]
     return Board.from_setups(*setups, variant)
 
 
 def answer(text: str, position: str, seed: int = 0) -> str | None:
     """What a bot plays in a position; None if it resigns."""
     board = Board.from_position(position, rules="ucc")
-    move = make(text, seed).choose_move(board.view(board.turn))
+    move = choose_move(make(text, seed), board.view(board.turn))
     return None if move is None else "".join(map(board.variant.square_name, move))
 
 
@@ -112,15 +112,15 @@ def reflected(setup: str) -> str:
 def test_a_bot_keeps_to_the_same_columns_as_red_and_as_blue(bot: Bot, setup: str) -> None:
     agent = CompiledAgent(bot, bot.options())
     rng = random.Random(1)
-    assert setup_text(agent.choose_setup(CLASSIC, 0, rng), CLASSIC) == setup
-    assert setup_text(agent.choose_setup(CLASSIC, 1, rng), CLASSIC) == reflected(setup)
+    assert setup_text(set_up(agent, Stratego(CLASSIC), 0, rng), CLASSIC) == setup
+    assert setup_text(set_up(agent, Stratego(CLASSIC), 1, rng), CLASSIC) == reflected(setup)
 
 
 def test_prober_sets_up_in_one_of_two_mirror_images_as_often() -> None:
     agent = CompiledAgent(prober.BOT, prober.BOT.options())
     rng = random.Random(1)
     for player in (0, 1):
-        found = [setup_text(agent.choose_setup(CLASSIC, player, rng), CLASSIC) for _ in range(200)]
+        found = [setup_text(set_up(agent, Stratego(CLASSIC), player, rng), CLASSIC) for _ in range(200)]
         assert set(found) == {OPEN_FRONT, reflected(OPEN_FRONT)}
         assert 70 < found.count(OPEN_FRONT) < 130
 
@@ -130,7 +130,7 @@ def test_a_bot_sets_up_a_whole_army_on_every_board(bot: Bot) -> None:
     rng = random.Random(2)
     for variant in VARIANTS.values():
         for player in (0, 1):
-            check_army(CompiledAgent(bot, bot.options()).choose_setup(variant, player, rng), variant)
+            check_army(set_up(CompiledAgent(bot, bot.options()), Stratego(variant), player, rng), variant)
 
 
 # ── Drawn positions ──────────────────────────────────────────────────────────────────────────────
@@ -226,7 +226,7 @@ def test_prober_runs_from_sure_death_only_when_it_is_told_to() -> None:
 def test_prober_makes_no_position_twice_and_resigns_when_there_is_no_other() -> None:
     board = Board.from_position("f3l/5/5/~~~~~/5/5/F3C r 0 0 -,- 0:-,0:-", rules="ucc")
     agent, seen = make("prober"), []
-    while (move := agent.choose_move(board.view(0))) is not None:
+    while (move := choose_move(agent, board.view(0))) is not None:
         board.push(move)
         seen.append(frozenset((square, piece.kind) for square, piece in board.pieces().items()))
         board.push("e7d7" if board.piece_at("e7") else "d7e7")
@@ -246,7 +246,7 @@ def play(text: str, other: str | None, games: int, seed: int) -> tuple[Simulator
     for me in side:
         for player in (0, 1):
             agent = agents[player ^ me]
-            rows[player].append(agent.choose_setup(CLASSIC, player, rng) if agent else random_setup(CLASSIC, rng))
+            rows[player].append(set_up(agent, Stratego(CLASSIC), player, rng) if agent else random_setup(CLASSIC, rng))
     sim = Simulator("classic", games, seed=seed, restart=False, tracks=False, threads=1)
     sim.reset(setups=[torch.as_tensor(np.stack(each)) for each in rows])
     player = 0
@@ -255,7 +255,7 @@ def play(text: str, other: str | None, games: int, seed: int) -> tuple[Simulator
         for agent, turn in zip(agents, (side == player, side != player), strict=True):
             here = np.flatnonzero(turn & ~sim.over.numpy())
             if agent is not None and len(here):
-                chosen = agent.choose_actions(views[torch.as_tensor(here)], here.astype(np.uint64))
+                chosen = agent.choose(views[torch.as_tensor(here)], here.astype(np.uint64))
                 assert (chosen != RESIGNS).all(), f"{agent.name} resigned"
                 actions[here] = torch.as_tensor(chosen, dtype=actions.dtype)
         sim.step(actions)
@@ -280,8 +280,8 @@ def test_a_bot_without_chance_answers_the_same_whatever_its_seed(text: str) -> N
     sim = Simulator("classic", 100, seed=8, threads=1)
     sim.play_random(80)
     views, zeros = sim.views(0), np.zeros(100, np.uint64)
-    first = make(text).choose_actions(views, zeros)
-    assert (first == make(text).choose_actions(views, zeros + np.uint64(77))).all()
+    first = make(text).choose(views, zeros)
+    assert (first == make(text).choose(views, zeros + np.uint64(77))).all()
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -294,7 +294,7 @@ def test_a_bot_never_makes_an_illegal_move(text: str) -> None:
             legal = sim.legal_mask()
             for player in (0, 1):
                 turn = torch.nonzero(sim.players == player)[:, 0]
-                actions = agent.choose_actions(sim.views(player)[turn], np.arange(len(turn), dtype=np.uint64))
+                actions = agent.choose(sim.views(player)[turn], np.arange(len(turn), dtype=np.uint64))
                 for row, action in zip(turn.tolist(), actions.tolist(), strict=True):
                     assert action == RESIGNS or legal[row, action], f"{variant}, game {row}: action {action}"
 
@@ -319,7 +319,7 @@ def test_a_bot_answers_the_same_whatever_is_hidden_from_it(text: str) -> None:
             changed += int((others != truth).any(1).sum())
             twin.determinise(views, viewer, others)
             mine = (sim.players == viewer).numpy()
-            one, other = agent.choose_actions(views, seeds), agent.choose_actions(twin.views(viewer), seeds)
+            one, other = agent.choose(views, seeds), agent.choose(twin.views(viewer), seeds)
             assert (one == other)[mine].all()
         assert changed > 60
 
@@ -343,21 +343,21 @@ def agree(text: str, variant: str, moves: int) -> None:
         me, opponent = games % 2, (*OPPONENTS, text)[games % 5]
         other = None if opponent is None else make(opponent, seed=games)
         games += 1
-        setups = [bot.choose_setup(board_variant, 0, rng), make_sampler("human", board_variant)(rng)]
+        setups = [set_up(bot, Stratego(board_variant), 0, rng), make_sampler("human", board_variant)(rng)]
         if me == 1:
-            setups = [setups[1], bot.choose_setup(board_variant, 1, rng)]
+            setups = [setups[1], set_up(bot, Stratego(board_variant), 1, rng)]
         board = Board.from_setups(*setups, board_variant)
         while not board.is_over and compared < moves and board.plies < LONGEST:
             view = board.view(board.turn)
             if board.turn == me:
-                move = bot.choose_move(view)
+                move = choose_move(bot, view)
                 # Where chance decides among all that is not much worse, there is nothing to compare.
                 if not (bot.bot.name == "thermal" and board.plies >= 250 and (board.plies + 1) % 250 < 15):
                     compared += 1
                     allowed = twin.acceptable(view)
                     assert move in allowed, f"{text} plays {move}, its twin one of {allowed}: {view.text}"
             elif other is not None:
-                move = other.choose_move(view)
+                move = choose_move(other, view)
             else:
                 move = rng.choice(view.legal_moves)
             if move is None:

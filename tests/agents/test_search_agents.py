@@ -15,7 +15,7 @@ from test_agents import check_answers_alike, check_many_games, play_out
 from typer.testing import CliRunner
 
 from vauban.agents import LEARNED, make_agent
-from vauban.agents.base import BatchAgent
+from vauban.agents.base import GivesPolicy, Judge, choose_move, set_up
 from vauban.agents.net import NetAgent
 from vauban.agents.options import make_options, options_text, split_text
 from vauban.agents.search import SearchAgent, SearchOptions
@@ -26,17 +26,16 @@ from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import can_move_first, check_army, mirrored, parse_setup, setup_text
 from vauban.games.stratego.variants import VARIANTS
-from vauban.nets.belief import BeliefNetwork
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
-from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import ModelError, describe, make_card, save_model
+from vauban.nets.stratego.belief import BeliefNetwork
+from vauban.nets.stratego.setup import SetupNetwork
 from vauban.nets.transformer import Size
 from vauban.notation.records import write_game
 from vauban.search.search import SearchConfig
 from vauban.sim.simulator import Simulator
 from vauban.solve import build_tree, evaluate, tabulate
-from vauban.solve.policies import GivesProbabilities
 
 SIZE = Size(depth=1, width=16, heads=2)
 LITTLE = "rollouts=16,depth=2"
@@ -95,6 +94,18 @@ def test_the_search_has_the_numbers_of_table_26_unless_told_otherwise() -> None:
         assert (each.alpha, each.beta, each.rollouts, each.depth) == (0.002, 0.02, 1000, 40)
 
 
+def policy_of(agent: Any) -> Any:
+    """An agent's policy as the solver asks for it."""
+    return lambda views, actions: agent.policy(views)[:, : actions.shape[1]]
+
+
+def probabilities(text: str, view: Any) -> Any:
+    """What an agent says of a view's legal moves."""
+    agent: Any = make_agent(text)
+    [row] = agent.policy(view.snapshot())
+    return row[: len(view.legal_moves)]
+
+
 KINDS = (0, 1)
 """Places in `texts`."""
 
@@ -108,11 +119,11 @@ def test_it_sets_up_the_whole_army(models: dict[str, str], kind: int, variant: s
     agent = make_agent(texts(models[variant])[kind])
     found = set()
     for seed in range(8):
-        setup = agent.choose_setup(VARIANTS[variant], seed % 2, random.Random(seed))
+        setup = set_up(agent, Stratego(VARIANTS[variant]), seed % 2, random.Random(seed))
         check_army(setup, VARIANTS[variant])
         assert can_move_first(setup, VARIANTS[variant])
         found.add(setup_text(setup, VARIANTS[variant]))
-        assert np.array_equal(setup, agent.choose_setup(VARIANTS[variant], seed % 2, random.Random(seed)))
+        assert np.array_equal(setup, set_up(agent, Stratego(VARIANTS[variant]), seed % 2, random.Random(seed)))
     assert len(found) > 1
 
 
@@ -123,12 +134,12 @@ def test_its_own_setups_are_those_of_its_list_then_of_its_network_then_those_of_
     listed = save(tmp_path / "listed", "tiny")
     Path(listed, "setups.txt").write_text("FLPJ\n")
     agent = make_agent(f"net:{listed}")
-    found = {setup_text(agent.choose_setup(tiny, 0, random.Random(seed)), tiny) for seed in range(20)}
+    found = {setup_text(set_up(agent, Stratego(tiny), 0, random.Random(seed)), tiny) for seed in range(20)}
     assert found == {"FLPJ", setup_text(mirrored(parse_setup("FLPJ", tiny), tiny), tiny)}
     barrage = VARIANTS["barrage"]
-    people = make_agent("net:" + models["plain-barrage"]).choose_setup(barrage, 0, random.Random(4))
-    same = make_agent(f"net:{models['barrage']},setups=human").choose_setup(barrage, 0, random.Random(4))
-    own = make_agent(f"net:{models['barrage']}").choose_setup(barrage, 0, random.Random(4))
+    people = set_up(make_agent("net:" + models["plain-barrage"]), Stratego(barrage), 0, random.Random(4))
+    same = set_up(make_agent(f"net:{models['barrage']},setups=human"), Stratego(barrage), 0, random.Random(4))
+    own = set_up(make_agent(f"net:{models['barrage']}"), Stratego(barrage), 0, random.Random(4))
     assert np.array_equal(people, same) and not np.array_equal(people, own)
 
 
@@ -149,18 +160,18 @@ def test_it_plays_by_the_rules_to_the_end(models: dict[str, str], kind: int, var
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_games_at_once_are_answered_as_each_one_alone(models: dict[str, str], kind: int) -> None:
     agent: Any = make_agent(texts(models["barrage"])[kind])
-    assert isinstance(agent, BatchAgent) and isinstance(agent, GivesProbabilities)
+    assert isinstance(agent, GivesPolicy) and isinstance(agent, Judge)
     sim = Simulator("barrage", 12, seed=3, restart=False)
     for _ in range(10):
         sim.step(sim.sample())
     assert not sim.over.any()
     views = sim.views(0)
     seeds = np.arange(12, dtype=np.uint64) + np.uint64(2**63)
-    together = agent.choose_actions(views, seeds)
+    together = agent.choose(views, seeds)
     for row in range(12):
         alone = make_agent(texts(models["barrage"])[kind], int(seeds[row]))
         board = Board.from_snapshot(sim.snapshot(), row)
-        move = alone.choose_move(board.view(0))
+        move = choose_move(alone, board.view(0))
         assert move in board.legal_moves and board.game.encode(0, *move) == together[row]
 
 
@@ -174,9 +185,9 @@ def test_a_network_plays_by_rules_without_limits_too(models: dict[str, str]) -> 
     board = Board.from_position("3f/l3/3J/FP2 r 0 0 -,- 0:-,0:-", "tiny", "total_limit=none two_square=off chase=off")
     for _ in range(40):
         if not board.is_over:
-            board.push(agent.choose_move(board.view(board.turn)))
+            board.push(choose_move(agent, board.view(board.turn)))
     board = Board.random("tiny", 3, "total_limit=none")
-    assert agent.choose_move(board.view(0)) in board.legal_moves
+    assert choose_move(agent, board.view(0)) in board.legal_moves
 
 
 # ── Policies ─────────────────────────────────────────────────────────────────────────────────────
@@ -184,40 +195,41 @@ def test_a_network_plays_by_rules_without_limits_too(models: dict[str, str]) -> 
 
 def test_a_network_without_temperature_plays_the_likeliest_move_and_a_hot_one_any(models: dict[str, str]) -> None:
     view = Board.random("tiny", 3).view(0)
-    likely, cold, hot = (
-        make_agent(f"net:{models['tiny']},temperature={each}").probabilities(view.snapshot()) for each in (1, 0, 1000)
-    )
-    assert cold[likely.argmax()] == 1 and cold.sum() == 1
-    assert hot == pytest.approx(1 / len(hot), abs=0.01) and likely.max() > likely.min() + 0.01
-    cooler = make_agent(f"net:{models['tiny']},temperature=0.5").probabilities(view.snapshot())
-    assert cooler == pytest.approx(likely**2 / (likely**2).sum())
+    warm, cold, hot = (probabilities(f"net:{models['tiny']},temperature={each}", view) for each in (1, 0, 1000))
+    assert cold[warm.argmax()] == 1 and cold.sum() == 1
+    assert hot == pytest.approx(1 / len(hot), abs=0.01) and warm.max() > warm.min() + 0.01
+    cooler = probabilities(f"net:{models['tiny']},temperature=0.5", view)
+    assert cooler == pytest.approx(warm**2 / (warm**2).sum())
 
 
 def test_a_network_moves_as_often_as_it_says(models: dict[str, str]) -> None:
     agent: Any = make_agent(f"net:{models['tiny']}")
     view = Board.random("tiny", 3).view(0)
     views = view.snapshot().repeat(4000)
-    actions = agent.choose_actions(views, np.arange(4000, dtype=np.uint64))
+    actions = agent.choose(views, np.arange(4000, dtype=np.uint64))
     shares = np.unique(actions, return_counts=True)[1] / 4000
-    assert sorted(shares) == pytest.approx(sorted(agent.probabilities(view.snapshot())), abs=0.04)
+    assert sorted(shares) == pytest.approx(sorted(probabilities(agent.name, view)), abs=0.04)
 
 
 def test_the_solver_measures_a_network_view_by_view_or_many_at_once(models: dict[str, str]) -> None:
     agent: Any = make_agent(f"net:{models['kuhn']}")
     tree = build_tree("kuhn")
-    table = tabulate(tree, agent)
+    table = tabulate(tree, policy_of(agent))
     assert evaluate(tree, table).exploitability > 0
-    assert tabulate(tree, agent.policies) == pytest.approx(table, abs=1e-6)
+    one_by_one = tabulate(
+        tree, lambda views, _: np.concatenate([agent.policy(views[row]) for row in range(len(views))])
+    )
+    assert one_by_one == pytest.approx(table, abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_solver_measures_both_agents_on_a_board(models: dict[str, str], kind: int) -> None:
     agent: Any = make_agent((f"net:{models['micro']}", f"search:{models['micro']},rollouts=12,depth=2")[kind])
     tree = build_tree("micro", "total_limit=2")
-    table = tabulate(tree, agent.policies)
+    table = tabulate(tree, policy_of(agent))
     assert evaluate(tree, table).exploitability >= 0 and (table > 0).all()
     view = tree.views(np.array([0]))
-    assert agent.probabilities(view) == pytest.approx(table[tree.slots_of(0)], abs=1e-4)
+    assert agent.policy(view)[0, : len(table[tree.slots_of(0)])] == pytest.approx(table[tree.slots_of(0)], abs=1e-4)
 
 
 # ── Texts and complaints ─────────────────────────────────────────────────────────────────────────
@@ -272,9 +284,9 @@ def test_a_gpu_that_is_not_there_is_named(models: dict[str, str]) -> None:
 def test_a_variant_that_the_model_was_not_trained_for_is_refused(models: dict[str, str], kind: int) -> None:
     agent = make_agent(texts(models["tiny"])[kind])
     with pytest.raises(ModelError, match="plays tiny, not 'barrage'"):
-        agent.choose_move(Board.random("barrage", 1).view(0))
+        choose_move(agent, Board.random("barrage", 1).view(0))
     with pytest.raises(ModelError, match="plays tiny, not 'barrage'"):
-        agent.choose_setup(VARIANTS["barrage"], 0, random.Random(1))
+        set_up(agent, Stratego(VARIANTS["barrage"]), 0, random.Random(1))
 
 
 def test_both_agents_are_described_without_a_model() -> None:
@@ -361,6 +373,6 @@ def test_what_a_search_with_a_clock_prepares_serves_games_by_the_rules_of_the_va
     """A model is trained by rules with lower limits than people play by."""
     model = save(tmp_path / "hasty", "barrage", (), {"battleless_limit": 100, "total_limit": 2000})
     agent = make_agent(f"search:{model},rollouts=64,depth=4,time=0.5")
-    prepared = {key for key, _ in agent.search._batches}
-    agent.choose_move(Board.random("barrage", seed=2).view(0))
-    assert {key for key, _ in agent.search._batches} == prepared
+    prepared = {key[:2] for key in agent.search._batches}
+    choose_move(agent, Board.random("barrage", seed=2).view(0))
+    assert {key[:2] for key in agent.search._batches} == prepared

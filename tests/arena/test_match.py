@@ -286,7 +286,7 @@ def test_the_sequential_test_ends_a_match_and_counts_only_what_it_looked_at() ->
     [
         ({"games": 0}, "at least one game"),
         ({"a": "cadett"}, "did you mean 'cadet'"),
-        ({"variant": "clasic"}, "did you mean 'classic'"),
+        ({"game": "clasic"}, "did you mean 'classic'"),
         ({"setups": "humane"}, "human"),
         ({"time": 0.0}, "above 0"),
         ({"time": float("inf")}, "above 0, not inf"),

@@ -26,7 +26,7 @@ COLUMNS = "pairing, number, red, blue, winner, end, plies, note, red_setup, blue
 
 
 def small(**changes: Any) -> Settings:
-    return Settings(**({"agents": ("cadet", "random"), "games": 6, "variant": "tiny", "seed": 3} | changes))
+    return Settings(**({"agents": ("cadet", "random"), "games": 6, "game": "tiny", "seed": 3} | changes))
 
 
 def games_in(path: Path) -> list[tuple[Any, ...]]:
@@ -111,7 +111,7 @@ def test_it_goes_on_with_the_games_that_are_missing_whichever_they_are(tmp_path:
     [
         ({"games": 8}, "begun with games 6, and this asks for 8"),
         ({"seed": 4}, "begun with seed 3, and this asks for 4"),
-        ({"variant": "micro"}, "begun with variant tiny, and this asks for micro"),
+        ({"game": "micro"}, "begun with game tiny, and this asks for micro"),
         ({"agents": ("random", "cadet")}, "begun with agents cadet, random, and this asks for random, cadet"),
         ({"rules": "chase=off"}, "begun with rules"),
         ({"setups": "own"}, "begun with setups human"),
@@ -167,7 +167,7 @@ def test_it_goes_on_from_another_folder(tmp_path: Path, monkeypatch: pytest.Monk
     (home / "bot.py").write_text(RESIGNS_AT_ONCE)
     (home / "setups.txt").write_text("PONOBMONTC/BLBLJPNFLB/BTJLNNSTOO/PPCJGOTOBO\n")
     settings = small(
-        agents=("random", f"bot:{sys.executable} -u bot.py"), games=2, variant="classic", setups="list:setups.txt"
+        agents=("random", f"bot:{sys.executable} -u bot.py"), games=2, game="classic", setups="list:setups.txt"
     )
     monkeypatch.chdir(home)
     with Tournament.open("t.db", settings):
@@ -188,12 +188,12 @@ def test_it_goes_on_from_another_folder(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_variant_of_ones_own_is_kept_in_the_file(tmp_path: Path) -> None:
     toml = tmp_path / "strip.toml"
     toml.write_text('name = "strip"\nrows = 4\ncolumns = 4\nsetup_rows = 1\narmy = "F1 L1 P1 J1"\ntotal_limit = 60\n')
-    with Tournament.open(tmp_path / "t.db", small(variant=str(toml))) as tournament:
+    with Tournament.open(tmp_path / "t.db", small(game=str(toml))) as tournament:
         tournament.play()
         first = tournament.results()
     toml.unlink()
     with Tournament.open(tmp_path / "t.db") as tournament:
-        assert tournament.settings.table()["variant"]["Variant"] == "strip"
+        assert tournament.settings.made.name == "strip"
         assert tournament.results() == first
         assert tournament.matches[0].game.rules.total_limit == 60
 
@@ -209,7 +209,7 @@ def start(path: Path, *more: str) -> subprocess.Popen[str]:
 
 def test_a_tournament_that_is_killed_ends_with_the_same_table_as_one_that_is_not(tmp_path: Path) -> None:
     broken, whole = tmp_path / "broken.db", tmp_path / "whole.db"
-    options = ["cadet", "random", "--games", "40", "--variant", "octa-barrage", "--seed", "5", "--workers", "2"]
+    options = ["cadet", "random", "--games", "40", "--game", "octa-barrage", "--seed", "5", "--workers", "2"]
     with start(broken, *options) as process:
         wait_until(lambda: count(broken) > 0)
         os.kill(process.pid, signal.SIGKILL)
@@ -231,7 +231,7 @@ def test_a_tournament_that_is_killed_ends_with_the_same_table_as_one_that_is_not
 
 def test_an_interrupted_tournament_prints_the_command_that_continues_it(tmp_path: Path) -> None:
     path = tmp_path / "my ladder.db"
-    with start(path, "cadet", "random", "--games", "400", "--variant", "octa-barrage", "--workers", "2") as process:
+    with start(path, "cadet", "random", "--games", "400", "--game", "octa-barrage", "--workers", "2") as process:
         wait_until(lambda: count(path) > 0)
         os.kill(process.pid, signal.SIGINT)
         said, complaint = process.communicate(timeout=60)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,14 @@ from hypothesis import strategies as st
 
 from vauban import Board
 from vauban.board import View
-from vauban.errors import ConfigurationError, IllegalMoveError, InvalidMoveError, NotYourTurnError, RecordError
+from vauban.errors import (
+    ConfigurationError,
+    IllegalMoveError,
+    InvalidMoveError,
+    NotYourTurnError,
+    RecordError,
+    SetupError,
+)
 from vauban.games.base import game, names
 from vauban.sim.simulator import Simulator
 
@@ -154,3 +162,15 @@ def test_one_game_needs_no_torch(room: str) -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.split() == ["False"]
+
+
+def test_a_game_with_a_board_and_no_family_has_a_picture_with_a_legend() -> None:
+    ambush = f"py:{Path(__file__).parents[2] / 'examples' / 'ambush.py'}:Ambush"
+    board = Board(ambush, setups=("KG.", ".GK"))
+    south, north = str(board.view(0)), str(board.view(1))
+    assert str(board) == f"{south}\n{north}"
+    assert south.splitlines()[1:4] == [". c c", ". . .", "a b ."] or "own King" in south
+    assert "enemy hidden" in south and "enemy King" not in south
+    assert Board.from_setups("KG.", ".GK", ambush) == board
+    with pytest.raises(SetupError):
+        Board(ambush, setups=("KK.", ".GK"))

@@ -74,7 +74,7 @@ def test_observation_prints_its_channels() -> None:
 
 @pytest.mark.parametrize(("what", "unit"), [("sim", "plies"), ("mask", "states"), ("observe", "states")])
 def test_bench_measures(what: str, unit: str) -> None:
-    table = result("bench", what, "--variant", "tiny", "--games", "8", "--threads", "1", "--seconds", "0.2")
+    table = result("bench", what, "--game", "tiny", "--games", "8", "--threads", "1", "--seconds", "0.2")
     assert table[f"{unit}_per_second"] > 1000
     assert (table["games"], table["threads"], table["device"]) == (8, 1, "cpu")
     assert 0 < table["record_bytes"] <= 4096
@@ -90,7 +90,7 @@ def test_bench_measures(what: str, unit: str) -> None:
         (["rules", "README.md"], "README.md"),
         (["observation", "ataraxo"], "did you mean 'ataraxos'"),
         (["observation", "ataraxos", "--variant", "clasic"], "did you mean 'classic'"),
-        (["bench", "sim", "--variant", "clasic"], "did you mean 'classic'"),
+        (["bench", "sim", "--game", "clasic"], "did you mean 'classic'"),
         (["bench", "observe", "--dtype", "int8"], "bfloat16 or float32"),
         (["bench", "sim", "--device", "tpu"], "tpu"),
         (["perft", "tiny-1", "--depth", "0"], "depth"),

@@ -50,7 +50,7 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 # ── vauban match ─────────────────────────────────────────────────────────────────────────────────
 
-SMALL = ("match", "cadet", "random", "--variant", "tiny", "--games", "12", "--seed", "5")
+SMALL = ("match", "cadet", "random", "--game", "tiny", "--games", "12", "--seed", "5")
 
 
 def test_a_match_is_the_same_again_with_any_number_of_workers(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_match_is_reported_in_words_and_as_a_page(tmp_path: Path) -> None:
 
 
 def test_the_seed_that_was_drawn_is_told_and_makes_the_match_again() -> None:
-    options = ("match", "random", "random", "--variant", "tiny", "--games", "4", "--workers", "1")
+    options = ("match", "random", "random", "--game", "tiny", "--games", "4", "--workers", "1")
     table = told(*options)
     again = told(*options, "--seed", str(table["seed"]))
     assert [table[key] for key in ("wins", "mean_plies")] == [again[key] for key in ("wins", "mean_plies")]
@@ -91,7 +91,7 @@ def test_a_program_can_take_the_place_of_an_agent(tmp_path: Path) -> None:
 
 
 def test_the_exit_code_says_what_the_sequential_test_found() -> None:
-    options = ("--variant", "fives", "--games", "400", "--seed", "1", "--workers", "1", "--sprt", "0,60")
+    options = ("--game", "fives", "--games", "400", "--seed", "1", "--workers", "1", "--sprt", "0,60")
     better = told("match", "cadet", "random", *options)
     assert better["sprt"]["decision"] == "H1" and better["games"] < 400
     worse = told("match", "random", "cadet", *options, code=1)
@@ -104,21 +104,21 @@ def test_the_exit_code_says_what_the_sequential_test_found() -> None:
         (["match", "cadet"], "two agents"),
         (["match", "cadet", "random", "--bot", "true"], "these are 3"),
         (["match", "cadett", "random"], "did you mean 'cadet'"),
-        (["match", "cadet", "random", "--variant", "clasic"], "did you mean 'classic'"),
+        (["match", "cadet", "random", "--game", "clasic"], "did you mean 'classic'"),
         (["match", "cadet", "random", "--setups", "humn"], "did you mean 'human'"),
         (["match", "cadet", "random", "--sprt", "20"], "two Elo differences"),
         (["match", "cadet", "random", "--sprt", "20,0"], "elo0"),
         (["match", "cadet", "random", "--alpha", "0.1"], "--sprt"),
         (["match", "cadet", "random", "--save", "/nowhere/games.txt"], "/nowhere/games.txt cannot be written"),
         (["match", "cadet", "random", "--save", "same.txt", "--html", "./same.txt"], "is --save as well"),
-        (["match", "cadet", "random", "--variant", ""], "''"),
+        (["match", "cadet", "random", "--game", ""], "''"),
         (["match", "cadet", "random", "--setups", ""], "no sampler of setups ''"),
         (["match", "cadet", "random", "--sprt", "0,inf"], "not all are finite"),
         (["match", "cadet", "random", "--sprt", "0,20", "--alpha", "nan"], "not all are finite"),
         (["match", "cadet", "random", "--time", "inf"], "above 0, not inf"),
         (["match", "cadet", "bot:cat", "--memory", "99999999999999"], "memory is in MiB"),
         (["tournament", "nowhere.db", "cadet", "random", "--html", "nowhere.db"], "the tournament's own file"),
-        (["tournament", "nowhere.db", "cadet", "random", "--variant", ""], "''"),
+        (["tournament", "nowhere.db", "cadet", "random", "--game", ""], "''"),
         (["agents", "bot"], "bot:COMMAND is a program of your own"),
         (["bot", "bot:cat", "--time", "1"], "--time is for agents of ours"),
         (["bot-check", "cat", "--seconds", "inf"], "seconds must be above 0 and at most"),
@@ -156,7 +156,7 @@ def test_wrong_usage_has_exit_code_2() -> None:
 
 def test_a_tournament_is_played_reported_and_found_again(tmp_path: Path) -> None:
     file, saved, page = (str(tmp_path / name) for name in ("t.db", "games.txt", "t.html"))
-    begin = ("tournament", file, "cadet", "random", "--games", "4", "--variant", "tiny", "--seed", "1")
+    begin = ("tournament", file, "cadet", "random", "--games", "4", "--game", "tiny", "--seed", "1")
     table = told(*begin, "--workers", "1", "--save", saved, "--html", page)
     assert (table["played"], table["missing"], table["games"]) == (4, 0, 4)
     assert table["settings"]["seed"] == 1
@@ -180,7 +180,7 @@ def test_the_agent_of_a_gauntlet_need_not_be_named_twice(tmp_path: Path) -> None
         "random",
         "--games",
         "2",
-        "--variant",
+        "--game",
         "tiny",
         "--seed",
         "1",
@@ -214,7 +214,7 @@ def test_an_agent_is_described_with_its_options() -> None:
 
 
 def test_without_a_terminal_a_game_is_printed_move_by_move(games: Path) -> None:
-    text = here("replay", str(games), "--game", "2").stdout
+    text = here("replay", str(games), "--number", "2").stdout
     [_, game] = read_games(games.read_text())
     assert game.board is not None
     lines = text.splitlines()
@@ -240,7 +240,7 @@ def test_one_position_can_be_asked_for(games: Path) -> None:
 
 @pytest.mark.parametrize(
     ("more", "words"),
-    [(["--game", "3"], "has 2 games"), (["--ply", "4000"], "no ply 4000"), (["--view", "green"], "no view 'green'")],
+    [(["--number", "3"], "has 2 games"), (["--ply", "4000"], "no ply 4000"), (["--view", "green"], "no view 'green'")],
 )
 def test_what_is_not_in_the_file_is_refused(games: Path, more: list[str], words: str) -> None:
     assert words in str(here("replay", str(games), *more).exception)
@@ -254,7 +254,7 @@ def test_a_game_that_is_cut_off_does_not_keep_the_others_from_being_shown(games:
         done = here("replay", str(cut), "--json")
         table = json.loads(done.stdout.splitlines()[-1])
         assert (done.exit_code, table["game"]) == (0, 1) and "before it can be read" in done.stderr
-        assert "cut.txt: game" in str(here("replay", str(cut), "--game", "3").exception)
+        assert "cut.txt: game" in str(here("replay", str(cut), "--number", "3").exception)
 
 
 def replayed(games: Path, typed: str) -> tuple[Replay, str]:

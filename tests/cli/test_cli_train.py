@@ -108,7 +108,7 @@ def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.Capture
     assert last["score_low.random"] <= last["score.random"] <= last["score_high.random"]
 
     match = told(
-        "match", "net:runs/small", "random", "--games", "4", "--variant", "tiny", "--seed", "3", "--setups", "own",
+        "match", "net:runs/small", "random", "--games", "4", "--game", "tiny", "--seed", "3", "--setups", "own",
         "--workers", "1", "--json",
     )  # fmt: skip
     Path("strength.jsonl").write_text(match)
@@ -123,7 +123,7 @@ def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.Capture
     assert training["machine"] and training["commit"] and training["date"]
     assert training["curve"][-1]["score.random"] == round(last["score.random"], 5)
     [row] = card["strength"]
-    assert row["command"].startswith("vauban match net:recruit random --games 4 --variant tiny")
+    assert row["command"].startswith("vauban match net:recruit random --games 4 --game tiny")
     assert row["score"] == json.loads(match.splitlines()[-1])["score"]
     stored = load_model(Path("models/recruit"))
     trained = load_model(Path("runs/small"))
@@ -560,11 +560,11 @@ def test_a_variant_of_ones_own_is_trained_resumed_and_measured(config: Path, mon
     mine = 'name = "mine"\nrows = 4\ncolumns = 4\nsetup_rows = 1\narmy = "F1 S1 O1 N1"\ntotal_limit = 60\n'
     Path("mine.toml").write_text(mine)
     told("train", "small.toml", "--device", "cpu", "--set", "game=mine.toml", "--set", "iterations=1", "--out", "run")
-    match = ("match", "net:./run", "random", "--games", "2", "--variant", "mine.toml", "--workers", "1", "--json")
+    match = ("match", "net:./run", "random", "--games", "2", "--game", "mine.toml", "--workers", "1", "--json")
     Path("matches.jsonl").write_text(told(*match))
     told("models", "card", "run", "--name", "mine", "--matches", "matches.jsonl")
     command = read_card(Path("models/mine"))["strength"][0]["command"]
-    assert f"--variant {Path('mine.toml').absolute()}" in command
+    assert f"--game {Path('mine.toml').absolute()}" in command
     Path("elsewhere").mkdir()
     monkeypatch.chdir("elsewhere")
     assert Run.resume(Path("../run")).iteration == 1
@@ -573,7 +573,7 @@ def test_a_variant_of_ones_own_is_trained_resumed_and_measured(config: Path, mon
 def test_matches_in_which_an_agent_broke_down_are_refused(config: Path) -> None:
     run = Run.begin(parse_config(SMALL), Path("run"))
     run.save()
-    match = ("match", "net:./run", "net:medium", "--games", "2", "--variant", "tiny", "--workers", "1", "--json")
+    match = ("match", "net:./run", "net:medium", "--games", "2", "--game", "tiny", "--workers", "1", "--json")
     Path("matches.jsonl").write_text(told(*match))
     with pytest.raises(
         ModelError, match="'net:medium' broke down in 2 of the games .failed: ModelError.*play .* again"

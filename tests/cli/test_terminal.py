@@ -9,6 +9,7 @@ import re
 import string
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -17,7 +18,7 @@ from rich.style import Style
 from typer.testing import CliRunner
 
 from vauban.agents import make_agent
-from vauban.agents.base import Agent
+from vauban.agents.adapter import adapted
 from vauban.board.stratego import Board, Look, Played, View
 from vauban.cli import terminal_picture as picture
 from vauban.cli.terminal import resume, terminal
@@ -84,9 +85,11 @@ def at_random(seed: int, before: Iterable[str] = ("ready",)) -> Person:
     return Person(answer)
 
 
-def sit_down(person: Person, agent: Agent | None = None, side: int = 0, **settings: object) -> tuple[int, str]:
+def sit_down(person: Person, agent: Any = None, side: int = 0, **settings: object) -> tuple[int, str]:
     """Play a game: the exit code, and all that was printed."""
-    table = TerminalGame(agent or make_agent("cadet", 7), side, 7, source=person, target=person.screen, **settings)  # type: ignore[arg-type]
+    table = TerminalGame(
+        adapted(agent or make_agent("cadet", 7)), side, 7, source=person, target=person.screen, **settings
+    )  # type: ignore[arg-type]
     code = table.run()
     return code, person.screen.getvalue()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from vauban.board.stratego import Board
 from vauban.errors import ConfigurationError, InvalidMoveError
 from vauban.games import base
 from vauban.games.small import SmallGame
@@ -121,3 +122,22 @@ def test_observations_are_found_by_themselves_and_have_versions() -> None:
         found = observations.names(game)
         assert found, f"{name} has no observation"
         assert all(observations.find(game, each).version >= 1 for each in found)
+
+
+def test_squares_of_hidden_pieces_come_in_the_order_of_what_is_hidden_on_them() -> None:
+    sim = Simulator("tiny", 40, seed=5, arrays="numpy", threads=1)
+    sim.play_random(9)
+    game, snapshot = sim.game, sim.snapshot()
+    for viewer in (0, 1):
+        values = sim.hidden_values(viewer)
+        for row in range(sim.n):
+            board = Board.from_snapshot(snapshot, row)
+            squares = game.hidden_squares(snapshot.record(row), viewer)
+            assert squares == board.view(viewer).hidden()
+            assert [board.piece_at(square).kind for square in squares] == [kind for kind in values[row] if kind >= 0]
+
+
+@pytest.mark.parametrize("name", ["classic", "micro"])
+def test_squares_have_the_names_of_the_board(name: str) -> None:
+    game = Stratego(name)
+    assert all(game.square_name(square) == game.variant.square_name(square) for square in range(game.variant.squares))

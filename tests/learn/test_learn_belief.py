@@ -25,10 +25,10 @@ from vauban.learn.ataraxos.belief import (
 from vauban.learn.ataraxos.positions import PositionStream, observe_positions
 from vauban.learn.base import Place
 from vauban.learn.trainee import Trainee
-from vauban.nets.belief import Belief, MarginalBelief, UniformBelief, hidden_pieces
 from vauban.nets.move import MoveNetwork
 from vauban.nets.policy import PolicyNetwork
-from vauban.nets.setup import SetupNetwork
+from vauban.nets.stratego.belief import Belief, MarginalBelief, UniformBelief, hidden_pieces
+from vauban.nets.stratego.setup import SetupNetwork
 from vauban.nets.transformer import Size
 from vauban.observe.ataraxos import PLIES_SHARE
 from vauban.sim.simulator import Simulator

@@ -28,7 +28,7 @@ def test_laptop_tiny_beats_random_after_less_than_five_minutes(tmp_path: Path) -
     vauban("train", "laptop", "--out", str(run), "--device", "cpu")
     minutes = (time.perf_counter() - begun) / 60
     match = vauban(
-        "match", f"net:{run}", "random", "--variant", "medium", "--setups", "own", "--games", "400", "--seed", "1"
+        "match", f"net:{run}", "random", "--game", "medium", "--setups", "own", "--games", "400", "--seed", "1"
     )
     print(f"{match['score']:.1%} after {minutes:.1f} minutes")
     assert match["score"] >= 0.85

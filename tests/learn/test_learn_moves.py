@@ -10,7 +10,7 @@ from torch import nn
 
 from vauban.games.stratego.game import Stratego
 from vauban.learn.ataraxos.collect import Collector
-from vauban.learn.ataraxos.moves import METRICS, MoveConfig, MoveLearner
+from vauban.learn.ataraxos.moves import MEANS, MoveConfig, MoveLearner
 from vauban.learn.ataraxos.targets import lambda_returns
 from vauban.learn.schedules import PowerLaw
 from vauban.learn.trainee import Trainee
@@ -115,5 +115,5 @@ def test_the_clip_rate_is_the_share_of_moves_whose_ratio_is_beyond_the_clip() ->
         place = batch.legal[row].tolist().index(int(batch.actions[row]))
         ratio = float(policy[row, place]) / float(old[row, place])
         beyond.append(not 0.95 <= ratio <= 1.05)
-    assert float(sums[METRICS.index("clip_rate")]) == sum(beyond)
+    assert float(sums[MEANS.index("clip_rate")]) == sum(beyond)
     assert 0 < sum(beyond) < len(beyond), "some are, and some are not"

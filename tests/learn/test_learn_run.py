@@ -31,10 +31,10 @@ from vauban.learn.config import config_text, load_config, parse_config, presets
 from vauban.learn.journal import read_metrics
 from vauban.learn.metrics import find_metric
 from vauban.learn.run import Run
-from vauban.nets.belief import BeliefNetwork
 from vauban.nets.move import MoveNetwork
-from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import load_model
+from vauban.nets.stratego.belief import BeliefNetwork
+from vauban.nets.stratego.setup import SetupNetwork
 
 SMALL = """
 game = "tiny"
@@ -199,7 +199,7 @@ def test_a_belief_is_measured_on_games_that_it_does_not_learn_from(tmp_path: Pat
 
 def test_only_stratego_has_a_belief(tmp_path: Path) -> None:
     config = parse_config(SMALL, ["game=kuhn", "rules=", "ataraxos.setup_network=false", "belief.minutes=1"])
-    with pytest.raises(ConfigurationError, match="belief is trained for Stratego, not for 'kuhn'"):
+    with pytest.raises(ConfigurationError, match="there is no belief network for 'kuhn'"):
         Run.begin(config, tmp_path / "run")
 
 

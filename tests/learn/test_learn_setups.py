@@ -22,7 +22,7 @@ from vauban.learn.ataraxos.setups import SetupConfig, SetupLearner, SetupTable, 
 from vauban.learn.schedules import PowerLaw
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
-from vauban.nets.setup import Heads, SetupNetwork, pieces_of
+from vauban.nets.stratego.setup import Heads, SetupNetwork, pieces_of
 from vauban.nets.transformer import Size
 from vauban.sim.simulator import Simulator
 

@@ -18,7 +18,6 @@ from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.variants import Variant, parse_army
 from vauban.learn.readme import README, readme_text
 from vauban.nets import store
-from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import (
     Card,
     ModelError,
@@ -33,6 +32,7 @@ from vauban.nets.store import (
     strength_row,
     write_card,
 )
+from vauban.nets.stratego.setup import SetupNetwork
 from vauban.nets.transformer import Size
 
 SIZE = Size(depth=1, width=16, heads=2)

@@ -14,7 +14,8 @@ from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.layout import HIDDEN_COUNT
 from vauban.games.stratego.pieces import BOMB, FLAG, MINER, MOVABLE_TYPES, SCOUT
 from vauban.games.stratego.variants import VARIANTS
-from vauban.nets.belief import (
+from vauban.nets.policy import inverse_cdf
+from vauban.nets.stratego.belief import (
     KINDS,
     Belief,
     BeliefNetwork,
@@ -28,7 +29,6 @@ from vauban.nets.belief import (
     one_hot,
     uniform_chances,
 )
-from vauban.nets.policy import inverse_cdf
 from vauban.nets.transformer import Block, Size
 from vauban.sim.simulator import Simulator
 

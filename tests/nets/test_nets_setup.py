@@ -19,7 +19,7 @@ from vauban.games.stratego.pieces import FLAG, SPY
 from vauban.games.stratego.setups import can_move_first as plain_can_move_first
 from vauban.games.stratego.variants import VARIANTS, Variant, parse_army
 from vauban.nets.policy import inverse_cdf
-from vauban.nets.setup import (
+from vauban.nets.stratego.setup import (
     EMPTY,
     KINDS,
     REDRAWS,

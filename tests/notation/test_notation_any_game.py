@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import string
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +17,7 @@ from vauban.notation.formats import to_notation
 from vauban.notation.game import GameText, WrittenMove, game_text, parse_games
 from vauban.notation.records import read_games, write_game
 
+AMBUSH = f"py:{Path(__file__).parents[2] / 'examples' / 'ambush.py'}:Ambush"
 SMALL = [name for name in names() if game(name).family != "stratego"]
 
 KUHN = """\
@@ -87,7 +90,7 @@ def test_any_words_are_moves_and_come_back(moves: list[tuple[str, str | None]]) 
         (('"kuhn"', '"tiny"'), r'is written with the header \[Game "stratego"\]'),
         (('[Seed "1"]\n', ""), "the header Seed is missing"),
         (('[Seed "1"]', '[Seed "-1"]'), "the Seed '-1' is no whole number"),
-        (("2. pass", "2. fold"), "move 2. fold: 'fold' is no move: known are 'pass', 'bet'"),
+        (("2. pass", "2. fold"), "move 2. fold: 'kuhn' has no move 'fold': known are 'pass', 'bet'"),
         (("2. pass", "2. pass 3. pass"), "move 3. pass: pass cannot be played: the game is over"),
         ((" 2. pass", ""), "on the board the game is not over"),
         (('[Result "1-0"]\n', '[Result "0-1"]\n'), "the header Result is '0-1', and the moves end with '1-0'"),
@@ -109,3 +112,17 @@ def test_an_end_that_no_board_shows_is_believed() -> None:
     assert (read.outcome.winner, read.outcome.utility) == (0, 1.0)
     with pytest.raises(NotationError, match="comment after move 9"):
         write_game(read.board, {}, {9: "?"})
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10**6), data=st.data())
+def test_a_game_of_ones_own_is_written_with_its_setups_and_its_file(seed: int, data: st.DataObject) -> None:
+    board = Board(AMBUSH, seed=seed)
+    while not board.is_over:
+        board.push(data.draw(st.sampled_from(board.legal_moves)))
+    text = write_game(board)
+    assert f'[Game "{AMBUSH}"]' in text and "[SouthSetup " in text and "[Seed " not in text
+    [read] = read_games(text)
+    assert read.board == board and read.board.history == board.history
+    with pytest.raises(NotationError, match="the header SouthSetup and NorthSetup is missing"):
+        read_games(re.sub(r"\[NorthSetup.*\n", "", text))

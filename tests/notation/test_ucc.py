@@ -13,12 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vauban.agents.adapter import adapted
+from vauban.agents.base import choose_move, set_up
 from vauban.agents.external.agent import ExternalAgent
 from vauban.agents.external.seen import SEEN_RULES, SeenGame
 from vauban.agents.random import RandomAgent
 from vauban.board.stratego import Battle, Board, Played, View
 from vauban.cli.bots import Speaker
 from vauban.errors import ConfigurationError, InvalidMoveError, NotationError, SetupError
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, SCOUT, SPY, TYPES
 from vauban.games.stratego.setups import Row, random_setup
 from vauban.games.stratego.variants import VARIANTS, Variant
@@ -529,7 +532,7 @@ def test_the_recorded_game_is_played_again_by_an_agent_of_ours(player: int, caps
     own = ANSWERS[player::2]
     agent = Scripted(ucc.parse_setup_rows(rows, player), [move_of(text) for text in own])
     manager = Manager(manager_lines(player))
-    Speaker(agent, 1, manager, manager.answers).run()
+    Speaker(adapted(agent), 1, manager, manager.answers).run()
     assert manager.answers.getvalue().splitlines() == [*rows, *(text.removesuffix(" 1") for text in own)]
     assert agent.closed and not capsys.readouterr().err
     assert [view.plies for view in agent.views] == list(range(player, 10, 2))
@@ -553,7 +556,7 @@ def play_with(
         yield f"{ucc.COLOURS[player]} ./them 10 10\n"
         own = ucc.parse_setup_rows(manager.answers.getvalue().splitlines(), player)
         setups = [own, own]
-        setups[1 - player] = other.choose_setup(CLASSIC, 1 - player, random.Random(4))
+        setups[1 - player] = set_up(other, Stratego(CLASSIC), 1 - player, random.Random(4))
         board = Board.from_setups(setups[0], setups[1], rules=SEEN_RULES)
         boards.append(board)
         news = "START\n"
@@ -567,11 +570,11 @@ def play_with(
                     return
                 yield ucc.event_line(board.push(move_of(text)), text) + "\n"
             else:
-                news = ucc.event_line(board.push(other.choose_move(board.view(board.turn)))) + "\n"
+                news = ucc.event_line(board.push(choose_move(other, board.view(board.turn)))) + "\n"
 
     boards: list[Board] = []
     manager = Manager(lines())
-    Speaker(agent, 1, manager, manager.answers).run()
+    Speaker(adapted(agent), 1, manager, manager.answers).run()
     return boards[0], manager
 
 
@@ -603,7 +606,7 @@ def test_an_echo_of_another_move_does_not_stop_it(capsys: pytest.CaptureFixture[
     whole[echo] = "9 9 UP KILLS 1 2\n"
     agent = Scripted(ucc.parse_setup_rows(RED_ROWS, 0), [move_of(text) for text in ANSWERS[::2]])
     manager = Manager(iter(whole))
-    Speaker(agent, 1, manager, manager.answers).run()
+    Speaker(adapted(agent), 1, manager, manager.answers).run()
     assert len(agent.views) == 5
     said = capsys.readouterr().err
     assert "Waiting for the next board" in said and "Going on from the board that is shown" in said
@@ -628,7 +631,7 @@ def test_it_quits_at_every_moment() -> None:
     for length in range(len(whole)):
         agent = Scripted(ucc.parse_setup_rows(RED_ROWS, 0), [move_of(text) for text in ANSWERS[::2]])
         manager = Manager(iter([*whole[:length], *(["QUIT x RED DRAW 1 1 1\n"] if length % 2 else [])]))
-        Speaker(agent, 1, manager, manager.answers).run()
+        Speaker(adapted(agent), 1, manager, manager.answers).run()
         assert agent.closed
 
 
@@ -640,13 +643,13 @@ def test_our_agents_play_each_other_through_both_ends_of_the_protocol() -> None:
     command = [sys.executable, "-c", OURS, "random"]
     bots = [ExternalAgent(command, seed, seconds=60.0, start_seconds=60.0) for seed in (1, 2)]
     plain = [RandomAgent(1), RandomAgent(2)]
-    setups = [agent.choose_setup(CLASSIC, player, random.Random()) for player, agent in enumerate(bots)]
+    setups = [set_up(agent, Stratego(CLASSIC), player, random.Random()) for player, agent in enumerate(bots)]
     board = Board.from_setups(setups[0], setups[1], rules="ucc total_limit=300")
     try:
         while not board.is_over:
             view = board.view(board.turn)
-            move = bots[board.turn].choose_move(view)
-            assert move is not None and move == plain[board.turn].choose_move(view)
+            move = choose_move(bots[board.turn], view)
+            assert move is not None and move == choose_move(plain[board.turn], view)
             played = board.push(move)
             for agent in bots:
                 agent.told(played)

@@ -21,9 +21,9 @@ from vauban.board.stratego import picture
 from vauban.cli.analyse import analyse
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.pieces import BOMB, FLAG, PLAYERS, TYPES
-from vauban.nets.belief import BeliefNetwork, hidden_pieces, marginals
 from vauban.nets.move import MoveNetwork
 from vauban.nets.store import Model, describe, make_card, save_model
+from vauban.nets.stratego.belief import BeliefNetwork, hidden_pieces, marginals
 from vauban.nets.transformer import Size
 from vauban.notation.records import read_games, write_game
 from vauban.notation.stratego.moves import Move

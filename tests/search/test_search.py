@@ -22,10 +22,10 @@ from vauban.games.base import Game
 from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
 from vauban.learn.ataraxos.targets import action_sources, magnet_log_policy
-from vauban.nets.belief import Belief, BeliefNetwork, MarginalBelief, UniformBelief
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.store import load_model
+from vauban.nets.stratego.belief import Belief, BeliefNetwork, MarginalBelief, UniformBelief
 from vauban.nets.transformer import Size
 from vauban.search.allocation import BELIEF, CONFIGURATIONS, DEPTH, MOVES, Plan, make_plan, rollout_counts
 from vauban.search.draws import Draws

@@ -1,17 +1,16 @@
-"""What an agent is: whatever chooses a setup and moves, from views alone.
+"""What an agent is: whatever chooses, from views alone.
 
     class Mine:
         name = "mine"
 
-        def choose_setup(self, variant, player, rng):
-            return random_setup(variant, rng)
+        def choose(self, views, seeds):
+            ...  # an action for each view
 
-        def choose_move(self, view):
-            return view.legal_moves[0]
+An agent is handed views, never games: it cannot see what its player may not know. It is asked about many views at once,
+all of one player, who is on turn. One that can do more has more methods: `set_up` (`SetsUp`), `policy` (`GivesPolicy`),
+`judge` (`Judge`), `answer` (`AsksForOne`), `told` (`Listener`), `close` (`Closing`).
 
-An agent is handed a `View`, never the `Board`: it cannot see what its player may not know. One that
-wants more implements more: `told` (`Listener`), `choose_actions` (`BatchAgent`), `judge` (`Judge`),
-`probabilities`.
+A class with `choose_move(view)`, the form a person writes, is made an agent by `vauban.agents.adapter`.
 """
 
 from __future__ import annotations
@@ -23,16 +22,20 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from vauban.board.stratego import Played, View
-from vauban.games.stratego.setups import Row
-from vauban.games.stratego.variants import Variant
-from vauban.notation.stratego.moves import Move
-
 if TYPE_CHECKING:
+    from vauban.board import View
+    from vauban.board.stratego import Played
+    from vauban.games.base import Game
     from vauban.sim.store import Snapshot
 
 RESIGNS = -1
 """In place of an action: the agent gives the game up."""
+
+Seeds = npt.NDArray[np.uint64]
+Actions = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Row = npt.NDArray[np.int8]
+"""A setup: one player's, in its own frame."""
 
 
 class Agent(Protocol):
@@ -41,30 +44,43 @@ class Agent(Protocol):
     name: str
     """What it is called in the pool, in records and on screens: the text that makes it again."""
 
-    def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
-        """Its setup for a game, in its own view (`vauban.games.stratego.setups`); chance comes from `rng`."""
-
-    def choose_move(self, view: View) -> Move | None:
-        """One of `view.legal_moves`, or None to resign; asked only when its player is on turn."""
+    def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
+        """For each view a legal action, or `RESIGNS`. All chance in it comes from the view's seed."""
 
 
 @runtime_checkable
-class BatchAgent(Protocol):
-    """An agent that can also answer for many games at once."""
+class SetsUp(Protocol):
+    """An agent that also chooses its setups."""
 
-    def choose_actions(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        """For each view a legal action of its player, who is on turn, or `RESIGNS`.
+    def set_up(self, game: Game, player: int, rng: random.Random) -> Row:
+        """A setup of the game, in the player's own frame; chance comes from `rng`."""
 
-        A game's seed stands in for the agent's own: with it, `choose_move` gives the same answer.
+
+@runtime_checkable
+class GivesPolicy(Protocol):
+    """An agent that also says with what probabilities it plays."""
+
+    def policy(self, views: Snapshot) -> Floats:
+        """A row for each view: the probabilities of its legal actions, in the order of `Simulator.legal_actions`.
+
+        Rows are as long as the game has legal actions at most; 0 stands behind the last.
         """
 
 
 @runtime_checkable
 class Judge(Protocol):
-    """An agent that can also say how it thinks its game will end."""
+    """An agent that also says how it thinks its games will end."""
 
-    def judge(self, view: View) -> float:
-        """What the game is worth to its player, who is on turn: from −1, lost, to 1, won."""
+    def judge(self, views: Snapshot) -> Floats:
+        """What each game is worth to its player, who is on turn; in a game of wins and losses from −1 to 1."""
+
+
+@runtime_checkable
+class AsksForOne(Protocol):
+    """An agent that plays one game at a time, and wants to see all of it: the moves so far, too."""
+
+    def answer(self, view: View) -> int:
+        """A legal action, or `RESIGNS`."""
 
 
 @runtime_checkable
@@ -75,12 +91,6 @@ class Listener(Protocol):
         """A move was made."""
 
 
-def tell(agent: Agent, played: Played) -> None:
-    """Tell an agent of a move, if it listens."""
-    if isinstance(agent, Listener):
-        agent.told(played)
-
-
 @runtime_checkable
 class Closing(Protocol):
     """An agent that holds something, such as a process, to be let go when its game is over."""
@@ -89,13 +99,43 @@ class Closing(Protocol):
         """The game is over."""
 
 
+def choose_action(agent: Agent, view: View, seed: int | None = None) -> int:
+    """Ask an agent about one view: a legal action, or `RESIGNS`. Without a seed its own is taken."""
+    if isinstance(agent, AsksForOne):
+        return agent.answer(view)
+    chance = getattr(agent, "seed", 0) if seed is None else seed
+    return int(agent.choose(view.snapshot(), np.array([chance % 2**64], np.uint64))[0])
+
+
+def choose_move(agent: Agent, view: View, seed: int | None = None) -> tuple[int, int] | None:
+    """Ask an agent for its move on a board, as squares; None if it resigns."""
+    action = choose_action(agent, view, seed)
+    game: Any = view.game
+    return None if action == RESIGNS else game.decode(view.turn, action)
+
+
+def set_up(agent: Agent, game: Game, player: int, rng: random.Random) -> Row:
+    """Ask an agent for a setup. One that does not choose any is given one."""
+    if isinstance(agent, SetsUp):
+        return agent.set_up(game, player, rng)
+    from vauban.agents.setups import make_sampler, usual_setups
+
+    return make_sampler(usual_setups(game) or "uniform", game)(rng)
+
+
+def tell(agent: Any, played: Played) -> None:
+    """Tell an agent of a move, if it listens."""
+    if isinstance(agent, Listener):
+        agent.told(played)
+
+
 def close(agent: Any) -> None:
     """Let an agent go."""
     if isinstance(agent, Closing):
         agent.close()
 
 
-def describe(agent: Agent) -> str:
+def describe(agent: Any) -> str:
     """Who an agent is: one line, then in full. Where it has options, their documentation says it."""
     return cleandoc(type(getattr(agent, "options", agent)).__doc__ or "")
 

@@ -9,19 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from vauban.agents.base import Actions, Floats, Row, Seeds
 from vauban.agents.options import option, options_text
-from vauban.agents.stratego.setups import make_sampler
-from vauban.board.stratego import View
+from vauban.agents.setups import make_sampler, usual_setups
 from vauban.errors import ConfigurationError
 from vauban.games.randomness import MOVE
-from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.setups import Row
-from vauban.games.stratego.variants import Variant
-from vauban.notation.stratego.moves import Move
 
 if TYPE_CHECKING:
+    from vauban.games.base import Game
     from vauban.nets.store import Model
     from vauban.sim.store import Snapshot
 
@@ -70,44 +66,35 @@ class ModelAgent:
         self.seed = seed
         self.model = load(options.model, options.device)
 
-    def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
-        from vauban.nets.setup import SetupNetwork
+    def set_up(self, game: Game, player: int, rng: random.Random) -> Row:
+        """By its list of setups or its setup network, where it has learned the same army; else as is usual."""
+        from vauban.nets.stratego.setup import SetupNetwork
 
         if self.options.setups != "own":
-            return make_sampler(self.options.setups, variant)(rng)
-        self.model.check_plays(Stratego(variant))
-        trained = self.model.game
-        if isinstance(trained, Stratego) and trained.variant.army == variant.army:
+            return make_sampler(self.options.setups, game)(rng)
+        self.model.check_plays(game)
+        if _army(self.model.game) == _army(game):
             if self.model.setups is not None:
-                return make_sampler(f"mirrored:list:{self.model.setups}", variant)(rng)
+                return make_sampler(f"mirrored:list:{self.model.setups}", game)(rng)
             if (network := self.model.find(SetupNetwork)) is not None:
                 drawn = network.draw(1, np.random.default_rng(rng.getrandbits(64)))
                 return drawn.setups[0].cpu().numpy()
-        return make_sampler("human", variant)(rng)
+        return make_sampler(usual_setups(game) or "uniform", game)(rng)
 
-    def choose_move(self, view: View) -> Move | None:
-        action = int(self.choose_actions(view.snapshot(), np.array([self.seed % 2**64], np.uint64))[0])
-        return Move(*view.game.decode(view.turn, action))
-
-    def choose_actions(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        """One action for each view (`BatchAgent`)."""
+    def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
         raise NotImplementedError
 
-    def judge(self, view: View) -> float:
-        """What the network thinks the game is worth (`Judge`)."""
+    def policy(self, views: Snapshot) -> Floats:
+        raise NotImplementedError
+
+    def judge(self, views: Snapshot) -> Floats:
+        """What the network thinks the games are worth."""
         from vauban.search.opinion import ask
 
-        self.model.check_plays(view.game)
-        outcome = ask(self.model.player, view.snapshot()).outcome[0].tolist()
-        return float(sum(share * worth for share, worth in zip(outcome, view.game.utilities, strict=True)))
-
-    def policies(self, views: Snapshot, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """With what probabilities it plays these legal actions of many views (`vauban.solve.policies.Policy`)."""
-        raise NotImplementedError
-
-    def probabilities(self, view: Snapshot) -> npt.NDArray[np.float64]:
-        """With what probability it plays each legal action of one view (`vauban.solve.GivesProbabilities`)."""
-        raise NotImplementedError
+        self.model.check_plays(views.game)
+        outcomes = ask(self.model.player, views).outcome.double().cpu().numpy()
+        worth: Floats = outcomes @ np.array(views.game.utilities)
+        return worth
 
 
 class NetAgent(ModelAgent):
@@ -116,22 +103,18 @@ class NetAgent(ModelAgent):
     kind = "net"
     options_kind = NetOptions
 
-    def choose_actions(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
         from vauban.search.opinion import pick, uniforms
 
         legal, policies = self._policies(views)
         places = pick(policies, uniforms(views, seeds, MOVE))
         return legal[np.arange(len(legal)), places]
 
-    def policies(self, views: Snapshot, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        return self._policies(views)[1][:, : actions.shape[1]]
+    def policy(self, views: Snapshot) -> Floats:
+        legal, policies = self._policies(views)
+        return np.where(legal >= 0, policies, 0.0)
 
-    def probabilities(self, view: Snapshot) -> npt.NDArray[np.float64]:
-        legal, policies = self._policies(view)
-        chances: npt.NDArray[np.float64] = policies[0, legal[0] >= 0]
-        return chances
-
-    def _policies(self, views: Snapshot) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    def _policies(self, views: Snapshot) -> tuple[Actions, Floats]:
         """The legal actions of each view, −1 behind the last, and their probabilities."""
         from vauban.search.opinion import ask
 
@@ -164,3 +147,8 @@ def _read(folder: Path, device: str, written: int) -> Model:
     from vauban.nets.store import load_model
 
     return load_model(folder, device)
+
+
+def _army(game: Game) -> Any:
+    """What its players place."""
+    return getattr(getattr(game, "variant", None), "army", None)

@@ -48,18 +48,23 @@ def option(default: Any, help: str, *, leading: bool = False, least: float = -LA
 def split_text(text: str) -> tuple[str, dict[str, str]]:
     """The name and the settings of an agent's text."""
     name, colon, rest = text.partition(":")
+    return name.strip(), settings_of(rest, text, f"{name}:") if colon else {}
+
+
+def settings_of(rest: str, text: str, before: str) -> dict[str, str]:
+    """The settings in the rest of an agent's text, OPTION=VALUE,OPTION=VALUE; `before` is what they stand behind."""
     settings: dict[str, str] = {}
-    for number, part in enumerate(rest.split(",") if colon else ()):
+    for number, part in enumerate(rest.split(",")):
         key, equals, value = part.partition("=")
         if number == 0 and not equals and part.strip():
             settings[LEADING] = part.strip()
             continue
         if not equals or not key.strip():
-            raise ConfigurationError(f"{part!r} in {text!r} is no setting: write it as {name}:key=value,key=value")
+            raise ConfigurationError(f"{part!r} in {text!r} is no setting: write it as {before}key=value,key=value")
         if key.strip() in settings:
             raise ConfigurationError(f"{key.strip()!r} is set twice in {text!r}")
         settings[key.strip()] = value.strip()
-    return name.strip(), settings
+    return settings
 
 
 def make_options(kind: type[T], name: str, settings: dict[str, str]) -> T:

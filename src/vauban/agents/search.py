@@ -7,15 +7,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from vauban.agents.base import Actions, Floats, Seeds
 from vauban.agents.net import ModelAgent
 from vauban.agents.options import option
-from vauban.board.stratego import View
+from vauban.games.base import from_spec
 from vauban.games.randomness import SEARCHED_MOVE
-from vauban.games.stratego.game import Stratego
 
 if TYPE_CHECKING:
+    from vauban.board import View
     from vauban.nets.store import Model
     from vauban.search.analysis import Analysis
     from vauban.search.search import Search
@@ -56,28 +56,24 @@ class SearchAgent(ModelAgent):
         super().__init__(options, seed)
         self.search = _searching(options, self.model)
 
-    def choose_actions(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
         from vauban.search.opinion import pick, uniforms
 
-        self.model.check_plays(views.game)
         chances = uniforms(views, seeds, SEARCHED_MOVE)
-        found = self.search.analyse(views, seeds)
+        found = self._analyse(views, seeds)
         places = [int(pick(each.policy[None], chances[row : row + 1])[0]) for row, each in enumerate(found)]
         return np.array([each.actions[place] for each, place in zip(found, places, strict=True)], np.int64)
 
-    def judge(self, view: View) -> float:
-        """What the game is worth, if it plays by the policy of its search (`Judge`)."""
-        return self._analyse(view.snapshot()).value
+    def policy(self, views: Snapshot) -> Floats:
+        """The policies of its searches."""
+        rows = np.zeros((len(views), views.game.max_legal))
+        for row, each in zip(rows, self._analyse(views), strict=True):
+            row[: len(each.policy)] = each.policy
+        return rows
 
-    def policies(self, views: Snapshot, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        self.model.check_plays(views.game)
-        found = np.zeros(actions.shape)
-        for row, each in enumerate(self.search.analyse(views, [self.seed % 2**64] * len(views))):
-            found[row, : len(each.policy)] = each.policy
-        return found
-
-    def probabilities(self, view: Snapshot) -> npt.NDArray[np.float64]:
-        return self._analyse(view).policy
+    def judge(self, views: Snapshot) -> Floats:
+        """What the games are worth, if it plays by the policies of its searches."""
+        return np.array([each.value for each in self._analyse(views)])
 
     def analyse(self, view: View) -> Analysis:
         """What it finds out about a position before it moves.
@@ -85,16 +81,15 @@ class SearchAgent(ModelAgent):
         When time is short, rollouts begin in a few configurations only; so that the belief can be told all the same,
         more of them are drawn afterwards, in time of their own.
         """
-        found = self._analyse(view.snapshot())
+        [found] = self._analyse(view.snapshot())
         if len(found.configurations) < TOLD:
             drawn = self.search.draw_configurations(found.view, self.seed % 2**64, TOLD)
             found = replace(found, configurations=drawn)
         return found
 
-    def _analyse(self, view: Snapshot) -> Analysis:
-        self.model.check_plays(view.game)
-        [found] = self.search.analyse(view, [self.seed % 2**64])
-        return found
+    def _analyse(self, views: Snapshot, seeds: Seeds | None = None) -> list[Analysis]:
+        self.model.check_plays(views.game)
+        return self.search.analyse(views, [self.seed % 2**64] * len(views) if seeds is None else seeds)
 
 
 @lru_cache(4)
@@ -107,7 +102,6 @@ def _searching(options: SearchOptions, model: Model) -> Search:
     )
     search = Search.of_model(model, config, options.device)
     if options.time:
-        # Whatever rules it was trained by, it is usually asked to play by the variant's own.
-        game = Stratego(model.game.variant) if isinstance(model.game, Stratego) else model.game
-        search.warm_up(game)
+        # Whatever rules it was trained by, it is usually asked to play by the game's own.
+        search.warm_up(from_spec({"game": model.game.definition()}))
     return search

@@ -4,13 +4,13 @@
     games = play_match(match)                           # vauban.arena.schedule
     summary([game.result for game in games])
 
-The first agent plays red in the games with even numbers, blue in the others. Games 2k and 2k+1 are a
-pair: red's setup and blue's are the same in both, and the agents change sides. Where agents choose
-their setups themselves (`setups="own"`), each has one for both games of a pair. A program of its own
-(`ExternalAgent`) sets up by itself in any case, where its protocol lets it; its opponent then has one
-setup for both games.
+The first agent is the first player (red) in the games with even numbers, the second player (blue) in the others. Games
+2k and 2k+1 are a pair: the same setups for the first and the second player, the same deals where chance plays, and the
+agents change sides. Where agents choose their setups themselves (`setups="own"`), each has one for both games of a
+pair. A program of its own (`ExternalAgent`) sets up by itself in any case, where its protocol lets it; its opponent
+then has one setup for both games.
 
-Everything about game k follows from the match and k: the setups, and a seed for each agent. So it is the
+Everything about game k follows from the match and k: the setups, all chance, and a seed for each agent. So it is the
 same game whoever plays it, alone or with others, here or elsewhere, unless an agent goes by the clock.
 """
 
@@ -28,24 +28,25 @@ from typing import Any
 import numpy as np
 
 from vauban.agents import make_agent
-from vauban.agents.base import Agent, BatchAgent, Listener, close
+from vauban.agents.adapter import build
+from vauban.agents.base import Agent, AsksForOne, Listener, Row, SetsUp, close
 from vauban.agents.external.agent import PREFIX, ExternalAgent
-from vauban.agents.stratego.setups import make_sampler
+from vauban.agents.setups import make_sampler, usual_setups
 from vauban.arena.results import GameResult
-from vauban.board.stratego import Board
+from vauban.board import Board
 from vauban.errors import ConfigurationError, SetupError
-from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.setups import Row, check_army
-from vauban.games.stratego.switches import Rules
-from vauban.games.stratego.variants import Variant
+from vauban.games.base import Game
+from vauban.games.base import game as find_game
 from vauban.notation.records import write_game
-from vauban.notation.stratego import ucc
+from vauban.sim.simulator import Simulator
 
-Contender = str | Callable[[int], Agent]
-"""Who plays: an agent's text, or what makes an agent from a seed."""
+Contender = str | Callable[..., Any]
+"""Who plays: an agent's text, or what makes an agent, such as a class, perhaps from a seed."""
 
 OWN = "own"
 """In place of a sampler of setups: agents choose their own."""
+NONE = "none"
+"""The setups of a game in which players place nothing."""
 
 FORFEIT = "forfeit"
 """The end of a game that an agent lost other than on the board; the result's note begins with the reason:"""
@@ -64,9 +65,9 @@ class FinishedGame:
 
     result: GameResult
     setups: tuple[str, str]
-    """Red's and blue's; empty if an agent failed to make one."""
+    """The first player's and the second's; empty if the game has none, or an agent failed to make one."""
     moves: str
-    """The moves as squares, e.g. "a4a5 b7b6 a5a6"."""
+    """The actions as text, e.g. "a4a5 b7b6 a5a6"."""
 
 
 class Match:
@@ -77,20 +78,22 @@ class Match:
         a: Contender,
         b: Contender,
         games: int = 100,
-        variant: str | Variant = "classic",
-        rules: str | Mapping[str, Any] | Rules | None = None,
+        game: str | Game = "classic",
+        rules: str | Mapping[str, Any] | None = None,
         seed: int = 0,
         *,
-        setups: str = "human",
+        setups: str | None = None,
         time: float | None = None,
         memory: int = MEMORY,
         folder: str | Path | None = None,
     ) -> None:
         """
-        setups: a sampler for both sides (`vauban.agents.stratego.setups`), or "own": agents choose theirs.
+        game: a name, a file or a game that is made already; rules: its rules, if not the usual ones.
+        setups: a sampler for both sides (`vauban.agents.setups`), or "own": agents choose theirs; the game's own
+            default if not given.
         time: seconds allowed for a move; who needs more loses the game.
         memory: MiB for each process of a program (bot:COMMAND), 0 for no limit.
-        folder: where programs are started; the current one if not given.
+        folder: where programs are started, and files (py:FILE.py:NAME) are looked for; the current one if not given.
         """
         if type(games) is not int or games < 1:
             raise ConfigurationError(f"a match has at least one game, and a whole number of them, not {games!r}")
@@ -98,22 +101,23 @@ class Match:
             raise ConfigurationError(f"the time for a move is a number of seconds above 0, not {time!r}")
         self.contenders = (a, b)
         self.games = games
-        self.game = Stratego(variant, rules)
+        self.game = find_game(game, rules)
         self.seed = seed
-        self.setups = setups
+        self.setups = settled_setups(self.game, setups)
         self.time = time
         self.memory = memory
-        self.folder = folder
-        if setups != OWN:
-            _sampler(setups, self.variant)  # refuses what it cannot read, now and not in the first game
+        self.folder = Path(folder or ".").resolve()
+        self._check_setups(self.setups)  # refuses what it cannot read, now and not in the first game
         agents = [self._checked(contender) for contender in self.contenders]
         self.programs = (isinstance(agents[0], ExternalAgent), isinstance(agents[1], ExternalAgent))
         """Which of the two are programs of their own."""
-        if any(self.programs):
-            self._check_protocol()
+        for agent in agents:
+            if isinstance(agent, ExternalAgent):
+                agent.check_plays(self.game, sets_up=self.setups == OWN)
         self.names = (_name(a, agents[0]), _name(b, agents[1]))
         """What the two agents are called."""
-        self.in_batches = time is None and self.game.bounded and all(map(_plays_in_batches, agents))
+        alone = [isinstance(agent, AsksForOne | Listener) for agent in agents]
+        self.in_batches = time is None and self.game.bounded and not any(alone)
         """Whether many games can be played at once: both agents answer for many, and nobody has to be timed or told."""
         for agent in agents:
             close(agent)
@@ -121,33 +125,33 @@ class Match:
     def __repr__(self) -> str:
         return f"<Match {self.names[0]} – {self.names[1]}: {self.games} games of {self.game!r}, seed {self.seed}>"
 
-    @property
-    def variant(self) -> Variant:
-        return self.game.variant
-
     # ── What follows from a game's number ────────────────────────────────────────────────────────
 
     def role(self, number: int, player: int) -> int:
-        """Which of the two agents, the first (0) or the second (1), plays red (0) or blue (1) in a game."""
+        """Which of the two agents, the first (0) or the second (1), is the first (0) or the second (1) player."""
         return (number + player) % 2
 
     def names_in(self, number: int) -> tuple[str, str]:
-        """Who plays red and who plays blue in a game."""
+        """Who is the first player in a game, and who the second."""
         return self.names[self.role(number, 0)], self.names[self.role(number, 1)]
 
     def agent_seed(self, number: int, role: int) -> int:
         """The seed of an agent in a game."""
         return mixed(self.seed, "agent", number, role)
 
+    @property
+    def chance_seed(self) -> int:
+        """What chance in the games depends on, together with the number of the pair."""
+        return mixed(self.seed, "chance")
+
     def make(self, role: int, seed: int = 0) -> Agent:
         """The first (0) or the second (1) agent."""
         return self._make(self.contenders[role], seed)
 
     def drawn_setups(self, pair: int) -> tuple[Row, Row]:
-        """Red's and blue's setup in both games of a pair, where a sampler draws them."""
-        sampler = _sampler(self.setups, self.variant)
-        red, blue = (sampler(self._setup_chance(pair, player)) for player in (0, 1))
-        return red, blue
+        """The first player's and the second's setup in both games of a pair, where a sampler draws them."""
+        first, second = (self._draw_setup(pair, player) for player in (0, 1))
+        return first, second
 
     def own_setup(self, pair: int, role: int) -> Row:
         """The setup that an agent chooses for both games of a pair: it is asked as in the first of them.
@@ -161,47 +165,63 @@ class Match:
             close(agent)
 
     def ask_setup(self, agent: Agent, pair: int, role: int, player: int) -> Row:
-        """The setup that this agent chooses as red or blue, with the randomness of the pair."""
-        chosen = np.asarray(agent.choose_setup(self.variant, player, self._setup_chance(pair, role)))
+        """The setup that this agent chooses as the first or the second player, with the randomness of the pair.
+
+        One that does not choose any is given one.
+        """
+        if not isinstance(agent, SetsUp):
+            return self._draw_setup(pair, role)
+        assert self.game.setups is not None
+        chosen = np.asarray(agent.set_up(self.game, player, self._setup_chance(pair, role)))
         if chosen.shape != (self.game.setup_size,):
             raise SetupError(f"a setup is {self.game.setup_size} numbers, not {chosen.shape}")
-        check_army(chosen, self.variant)
+        self.game.setups.check(chosen[None])
         return chosen.astype(np.int8)
+
+    def simulator(self, games: int) -> Simulator:
+        """What plays so many games of the match at once."""
+        return Simulator(self.game, games, seed=self.chance_seed, restart=False, threads=1, arrays="numpy")
+
+    def _draw_setup(self, pair: int, which: int) -> Row:
+        text = (usual_setups(self.game) or "uniform") if self.setups == OWN else self.setups
+        return _sampler(text, self.game)(self._setup_chance(pair, which))
 
     def _setup_chance(self, pair: int, which: int) -> random.Random:
         return random.Random(f"{self.seed} setup {pair} {which}")
 
     def _make(self, contender: Contender, seed: int) -> Agent:
         if not isinstance(contender, str):
-            return contender(seed)
+            return build(contender, seed)
         if contender.startswith(PREFIX):
             return ExternalAgent(contender.removeprefix(PREFIX), seed, memory=self.memory, cwd=self.folder)
-        return make_agent(contender, seed)
+        return make_agent(contender, seed, self.folder)
 
-    def _check_protocol(self) -> None:
-        """Refuse a board or an army that programs cannot be told of."""
-        try:
-            ucc.check_variant(self.variant, any_army=self.setups != OWN)
-        except ConfigurationError as error:
-            if self.setups != OWN:
-                raise
-            raise ConfigurationError(
-                f"a program cannot choose a setup of {self.variant.name!r}: the line protocol knows the classic board "
-                "and army only. On the classic board it can play other armies with setups that are drawn, such as human"
-            ) from error
+    def _check_setups(self, setups: str) -> None:
+        if setups not in (OWN, NONE):
+            _sampler(setups, self.game)
 
     def _checked(self, contender: Contender) -> Agent:
         """An agent, to see that it can be made, and that it can set up as its options say."""
         try:
             agent = self._make(contender, 0)
-            setups = getattr(getattr(agent, "options", None), "setups", OWN)
-            if setups != OWN:
-                _sampler(setups, self.variant)
+            if self.game.setups is not None:
+                self._check_setups(getattr(getattr(agent, "options", None), "setups", OWN))
             return agent
         except ConfigurationError:
             raise
         except Exception as error:
             raise ConfigurationError(f"the agent {_name(contender)!r} cannot be made: {error}") from error
+
+
+def settled_setups(game: Game, setups: str | None) -> str:
+    """Where setups come from: as asked for, or as is usual in the game."""
+    if game.setups is not None:
+        return (usual_setups(game) or OWN) if setups is None else setups
+    if setups not in (None, NONE):
+        raise ConfigurationError(
+            f"players of {game.name!r} place nothing, so there are no setups: leave {setups!r} out"
+        )
+    return NONE
 
 
 def mixed(*parts: object) -> int:
@@ -219,29 +239,46 @@ def _name(contender: Contender, agent: Agent | None = None) -> str:
     return str(getattr(agent, "name", None) or getattr(contender, "__name__", contender))
 
 
-def _plays_in_batches(agent: Agent) -> bool:
-    return isinstance(agent, BatchAgent) and not isinstance(agent, Listener)
-
-
 # ── Records ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def replayed(match: Match, setups: tuple[str, str], moves: str) -> Board:
+def begin(match: Match, number: int, setups: tuple[Row, Row] | None) -> Any:
+    """The board of a game before its first move; no setups where players place nothing."""
+    if setups is not None and not match.game.has_chance:
+        return Board(match.game, setups=setups)
+    sim = match.simulator(1)
+    rows = None if setups is None else [np.asarray(setup)[None] for setup in setups]
+    sim.reset(setups=rows, first_number=number // 2)
+    return Board.from_snapshot(sim.snapshot(), seed=match.chance_seed)
+
+
+@lru_cache(4)
+def action_words(game: Game) -> tuple[list[str], list[str]]:
+    """By player and action: its text as one word."""
+    first, second = (
+        [game.action_text(player, action).replace(" ", "_") for action in range(game.action_count)] for player in (0, 1)
+    )
+    return first, second
+
+
+def replayed(match: Match, number: int, setups: tuple[str, str], moves: str) -> Any:
     """A board on which these moves have been made."""
-    board = Board.from_setups(*setups, match.variant, match.game.rules)
+    known = match.game.setups
+    board = begin(match, number, None if known is None else (known.parse(setups[0]), known.parse(setups[1])))
+    words = action_words(match.game)
     for move in moves.split():
-        board.push(move)
+        board.push(match.game.action_text(board.turn, words[board.turn].index(move)))
     return board
 
 
 def record_text(match: Match, game: FinishedGame) -> str | None:
     """The game as a record that `vauban replay` shows; None if it never began, since a setup was missing."""
-    if not all(game.setups):
+    if match.game.setups is not None and not all(game.setups):
         return None
     result = game.result
+    names = (player.title() for player in match.game.players)
     headers = {
-        "Red": result.agents[0],
-        "Blue": result.agents[1],
+        **dict(zip(names, result.agents, strict=True)),
         "Seed": str(match.seed),
         "Number": str(result.number),
         "Setups": match.setups,
@@ -251,7 +288,7 @@ def record_text(match: Match, game: FinishedGame) -> str | None:
     if result.end == FORFEIT:
         reason = result.note.partition(":")[0]
         headers |= {"Result": ("1-0", "0-1")[result.winner or 0], "End": RECORDED_ENDS[reason]}
-    return write_game(replayed(match, game.setups, game.moves), headers)
+    return write_game(replayed(match, result.number, game.setups, game.moves), headers)
 
 
 def records(match: Match, games: Iterable[FinishedGame]) -> Iterator[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby
 from time import perf_counter
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.agents.base import RESIGNS, Agent, close, tell
+from vauban.agents.base import RESIGNS, Agent, Row, Seeds, choose_action, close, tell
 from vauban.agents.external.agent import PREFIX, BotError, ExternalAgent
 from vauban.agents.external.process import last_words
 from vauban.arena.match import (
@@ -25,23 +24,19 @@ from vauban.arena.match import (
     FORFEIT,
     ILLEGAL,
     LATE,
+    NONE,
     OWN,
     RECORDED_ENDS,
     RESIGNED,
     FinishedGame,
     Match,
+    action_words,
+    begin,
     replayed,
 )
 from vauban.arena.results import GameResult
-from vauban.board.stratego import Board
-from vauban.errors import ConfigurationError
+from vauban.errors import ConfigurationError, IllegalMoveError, InvalidMoveError
 from vauban.games.base import Outcome
-from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.setups import Row, setup_text
-from vauban.games.stratego.variants import Variant
-from vauban.notation.stratego import ucc
-from vauban.notation.stratego.moves import Move
-from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 
 Ints = npt.NDArray[np.int64]
@@ -64,7 +59,7 @@ class Forfeit(Exception):  # noqa: N818 – a way for a game to end
         self.reason = reason
         self.note = f"{reason}: {text}" if text else reason
         self.mute = mute
-        """Whether he is a program that has not said a word."""
+        """Whether the player is a program that has not said a word."""
 
 
 MISCHIEF = {"silent": LATE, "late": LATE, "crashed": FAILED}
@@ -75,6 +70,8 @@ def _fault(player: int, error: Exception, where: str = "") -> Forfeit:
     """The game is lost by an agent's error. How far it had come is in its result."""
     if isinstance(error, BotError):
         return Forfeit(player, MISCHIEF.get(error.kind, ILLEGAL), str(error), mute=not error.spoke)
+    if isinstance(error, InvalidMoveError | IllegalMoveError):
+        return Forfeit(player, ILLEGAL, str(error))
     return Forfeit(player, FAILED, f"{type(error).__name__}{where}: {error}")
 
 
@@ -83,9 +80,14 @@ def _result(
 ) -> GameResult:
     names = match.names_in(number)
     if forfeit is not None:
-        return GameResult(number, names, 1 - forfeit.player, FORFEIT, plies, seconds, forfeit.note)
+        worst = match.game.utilities[0]
+        utility = None if match.game.drawn else worst if forfeit.player == 0 else -worst
+        return GameResult(number, names, 1 - forfeit.player, FORFEIT, plies, seconds, forfeit.note, utility)
     assert outcome is not None
-    return GameResult(number, names, outcome.winner, outcome.end, plies, seconds)
+    # Records hold 32 bits of it.
+    exact = min(match.game.utilities, key=lambda worth: abs(worth - outcome.utility))
+    utility = None if match.game.drawn else exact
+    return GameResult(number, names, outcome.winner, outcome.end, plies, seconds, utility=utility)
 
 
 # ── Setups ───────────────────────────────────────────────────────────────────────────────────────
@@ -96,11 +98,14 @@ class PairSetups:
     """The setups of a pair; an error in place of one that an agent did not manage to choose."""
 
     rows: tuple[Row | Exception | None, Row | Exception | None]
-    """Red's and blue's, or the first agent's and the second's where these keep theirs; None: ask it in every game."""
+    """The first player's and the second's, or the first agent's and the second's where these keep theirs; None: there
+    is none, or a program is asked for it in every game."""
     kept: bool
 
     @staticmethod
     def of(match: Match, pair: int) -> PairSetups:
+        if match.setups == NONE:
+            return PairSetups((None, None), False)
         if match.setups != OWN:
             return PairSetups(match.drawn_setups(pair), any(match.programs))
         found: list[Row | Exception | None] = []
@@ -112,7 +117,7 @@ class PairSetups:
         return PairSetups((found[0], found[1]), True)
 
     def row_of(self, match: Match, number: int, player: int) -> Row | None:
-        """A player's setup in a game of the pair; raises `Forfeit` where he has none."""
+        """A player's setup in a game of the pair; raises `Forfeit` where the player has made none."""
         row = self.rows[match.role(number, player) if self.kept else player]
         if isinstance(row, Exception):
             raise _fault(player, row, " at the setup")
@@ -149,18 +154,21 @@ def _check_programs(match: Match, forfeits: Sequence[Forfeit | None]) -> None:
 def _play_on_board(match: Match, number: int, setups: PairSetups) -> tuple[FinishedGame, Forfeit | None]:
     begun = perf_counter()
     agents: list[Agent] = []
-    board: Board | None = None
+    board: Any = None
     texts = ("", "")
     forfeit: Forfeit | None = None
     try:
         rows = [setups.row_of(match, number, player) for player in (0, 1)]
         for player in (0, 1):
             agents.append(_sit_down(match, number, player))
-        red, blue = (_set_up(match, number, player, agents[player], rows[player]) for player in (0, 1))
-        texts = setup_text(red, match.variant), setup_text(blue, match.variant)
-        board = Board.from_setups(red, blue, match.variant, match.game.rules)
+        if match.game.setups is not None:
+            first, second = (_set_up(match, number, player, agents[player], rows[player]) for player in (0, 1))
+            texts = match.game.setups.text(first), match.game.setups.text(second)
+            board = begin(match, number, (first, second))
+        else:
+            board = begin(match, number, None)
         while not board.is_over:
-            _play_move(board, agents, match.time)
+            _play_move(match, number, board, agents)
     except Forfeit as lost:
         forfeit = lost
     finally:
@@ -169,10 +177,10 @@ def _play_on_board(match: Match, number: int, setups: PairSetups) -> tuple[Finis
         _quote(forfeit, agents)
     outcome = None if board is None else board.outcome()
     plies = 0 if board is None else board.plies
-    name = match.variant.square_name
-    moves = [] if board is None else [name(p.move.source) + name(p.move.target) for p in board.history]
-    result = _result(match, number, outcome, forfeit, plies, perf_counter() - begun)
-    return FinishedGame(result, texts, " ".join(moves)), forfeit
+    words = action_words(match.game)
+    chosen = [] if board is None else zip(board.history, board.actions, strict=True)
+    moves = " ".join(words[played.player][action] for played, action in chosen)
+    return FinishedGame(_result(match, number, outcome, forfeit, plies, perf_counter() - begun), texts, moves), forfeit
 
 
 def _sit_down(match: Match, number: int, player: int) -> Agent:
@@ -193,29 +201,29 @@ def _set_up(match: Match, number: int, player: int, agent: Agent, row: Row | Non
     """The player's setup; a program is asked for it, or told it where its protocol has no words for the army."""
     if row is not None and not isinstance(agent, ExternalAgent):
         return row
-    if isinstance(agent, ExternalAgent) and row is not None and match.variant.army != ucc.CLASSIC.army:
-        agent.setup_given = lambda *_: row
+    if isinstance(agent, ExternalAgent) and row is not None:
+        agent.give_setup(match.game, row)
     try:
         return match.ask_setup(agent, number // 2, match.role(number, player), player)
     except Exception as error:
         raise _fault(player, error, " at the setup") from error
 
 
-def _play_move(board: Board, agents: Sequence[Agent], time: float | None) -> None:
-    player = board.turn
+def _play_move(match: Match, number: int, board: Any, agents: Sequence[Agent]) -> None:
+    player, time = board.turn, match.time
     view = board.view(player)
     begun = perf_counter()
     try:
-        move = agents[player].choose_move(view)
+        action = choose_action(agents[player], view, match.agent_seed(number, match.role(number, player)))
     except Exception as error:
         raise _fault(player, error) from error
     seconds = perf_counter() - begun
     # A program has a clock of its own, which knows when its answer came.
     if time is not None and seconds > time + GRACE and not isinstance(agents[player], ExternalAgent):
         raise Forfeit(player, LATE, f"more than {time:g} s for a move")
-    if move is None:
+    if action == RESIGNS:
         raise Forfeit(player, RESIGNED)
-    _push(board, player, move)
+    _push(board, player, action)
     for each, agent in enumerate(agents):
         try:
             tell(agent, board.history[-1])
@@ -224,15 +232,15 @@ def _play_move(board: Board, agents: Sequence[Agent], time: float | None) -> Non
                 raise _fault(each, error) from error
 
 
-def _push(board: Board, player: int, move: Any) -> None:
+def _push(board: Any, player: int, action: int) -> None:
     """Play what an agent has answered."""
     try:
-        board.push(Move(*move))
+        board.push(action)
     except Exception as error:  # it may have answered with anything
         raise Forfeit(player, ILLEGAL, str(error)) from error
 
 
-def _rise(agents: Sequence[Agent], board: Board | None, forfeit: Forfeit | None) -> None:
+def _rise(agents: Sequence[Agent], board: Any, forfeit: Forfeit | None) -> None:
     """Let the agents go when the game is over, or broken off."""
     outcome = None if board is None else board.outcome()
     for agent in agents:
@@ -256,11 +264,11 @@ def _quote(forfeit: Forfeit, agents: Sequence[Agent]) -> None:
 
 
 def play_in_batch(match: Match, numbers: Sequence[int]) -> list[FinishedGame]:
-    """Play games in step with each other: on every ply each agent answers for all games in which it is on turn."""
+    """Play games in step with each other: at every step each agent answers for all games in which it is on turn."""
     batch = _Batch(match, numbers)
     try:
         while len(batch.live):
-            batch.play_ply()
+            batch.play_step()
     finally:
         for agent in batch.agents:
             close(agent)
@@ -268,7 +276,7 @@ def play_in_batch(match: Match, numbers: Sequence[int]) -> list[FinishedGame]:
 
 
 class _Batch:
-    """Games that began together, so that the same side is on turn in all of them.
+    """Games that are played in step with each other.
 
     A game's place in `numbers` names it here; `games` says which game each row of the simulator plays.
     """
@@ -277,104 +285,125 @@ class _Batch:
         begun = perf_counter()
         self.match = match
         self.numbers = np.array(numbers, np.int64)
-        self.agents: Any = (match.make(0), match.make(1))
+        self.agents = (match.make(0), match.make(1))
         self.seeds = np.array([[match.agent_seed(n, role) for n in numbers] for role in (0, 1)], np.uint64)
         self.texts = [("", "")] * len(numbers)
         self.forfeits: dict[int, Forfeit] = {}
         self.illegal: dict[int, int] = {}
         """By game: the action that was none, on which it ended."""
         self.outcomes: dict[int, Outcome | None] = {}
-        self.log: list[tuple[Ints, Ints]] = []
-        """For each ply: the games in which it was played, and the actions."""
-        self.ply = 0
+        self.log: list[tuple[Ints, Ints, Ints]] = []
+        """For each step: the games in which it was played, by whom, and the actions."""
+        self.plies = np.zeros(len(numbers), np.int64)
+        """How many plies each game has."""
         self.games: Ints = np.zeros(0, np.int64)
         self.live: Ints = np.zeros(0, np.int64)
         """The rows whose games go on."""
         self._begin()
         self.seconds = np.full(len(numbers), (perf_counter() - begun) / len(numbers))
 
-    def play_ply(self) -> None:
-        """Play one ply in all games that go on."""
+    def play_step(self) -> None:
+        """Play one action in all games that go on."""
         begun = perf_counter()
         if 2 * len(self.live) <= self.sim.n:
             self._close_ranks()
         asked = self.live
-        player = self.ply % 2
         actions = np.full(self.sim.n, RESIGNS, np.int64)
-        self._ask(player, actions)
-        before = self.sim.plies.copy()
+        players = np.array(self.sim.players, np.int64)
+        for player in (0, 1):
+            self._ask(player, self.live[players[self.live] == player], actions)
+        given = actions[self.live]
+        known = (given >= 0) & (given < self.match.game.action_count)
+        legal = known & self.sim.legal_mask()[self.live, np.where(known, given, 0)]
+        for row in self.live[~legal]:
+            self.illegal[int(self.games[row])] = int(actions[row])
+        self.live = self.live[legal]
         # A row without a legal action stays as it is: resigned and failed games, and answers that are none.
         self.sim.step(actions, check=False)
-        stepped = self.sim.plies > before
-        for row in self.live[~stepped[self.live]]:
-            self.illegal[int(self.games[row])] = int(actions[row])
-        self.live = self.live[stepped[self.live]]
-        self.log.append((self.games[self.live], actions[self.live]))
+        self.plies[self.games[self.live]] = self.sim.plies[self.live]
+        self.log.append((self.games[self.live], players[self.live], actions[self.live]))
         self._note_ends()
-        self.ply += 1
         self.seconds[self.games[asked]] += (perf_counter() - begun) / len(asked)
 
     def finished(self) -> list[FinishedGame]:
         """All games, when none goes on."""
-        games = np.concatenate([np.zeros(0, np.int64), *(games for games, _ in self.log)])
-        actions = np.concatenate([np.zeros(0, np.int64), *(actions for _, actions in self.log)])
-        order = np.argsort(games, kind="stable")  # within a game, by ply
+        none = np.zeros((3, 0), np.int64)
+        games, players, actions = np.concatenate([none, *(np.stack(step) for step in self.log)], axis=1)
+        order = np.argsort(games, kind="stable")  # within a game, by step
         bounds = np.searchsorted(games[order], np.arange(len(self.numbers) + 1))
-        texts = _move_texts(self.match.variant)
+        words = action_words(self.match.game)
         found = []
         for game, number in enumerate(self.numbers.tolist()):
-            chosen = actions[order[bounds[game] : bounds[game + 1]]].tolist()
-            moves = " ".join(texts[ply % 2][action] for ply, action in enumerate(chosen))
+            own = order[bounds[game] : bounds[game + 1]]
+            steps = zip(players[own].tolist(), actions[own].tolist(), strict=True)
+            moves = " ".join(words[player][action] for player, action in steps)
             if game in self.illegal:
                 self.forfeits[game] = self._refusal(game, moves)
             result = _result(
-                self.match, number, self.outcomes.get(game), self.forfeits.get(game), len(chosen),
+                self.match, number, self.outcomes.get(game), self.forfeits.get(game), int(self.plies[game]),
                 float(self.seconds[game]),
             )  # fmt: skip
             found.append(FinishedGame(result, self.texts[game], moves))
         return found
 
     def _begin(self) -> None:
-        ready, rows = [], []
+        ready: list[int] = []
+        rows: list[Any] = []
         for pair, group in groupby(enumerate(self.numbers.tolist()), lambda item: item[1] // 2):
             setups = PairSetups.of(self.match, pair)
             for game, number in group:
                 try:
-                    red, blue = (setups.row_of(self.match, number, player) for player in (0, 1))
+                    pair_rows: list[Any] = [setups.row_of(self.match, number, player) for player in (0, 1)]
                 except Forfeit as lost:
                     self.forfeits[game] = lost
                     continue
-                assert red is not None and blue is not None  # programs do not play in batches
                 ready.append(game)
-                rows.append((red, blue))
-                self.texts[game] = setup_text(red, self.match.variant), setup_text(blue, self.match.variant)
-        if ready:
-            self.games = np.array(ready, np.int64)
-            self.live = np.arange(len(ready))
-            self.sim = self._simulator(len(ready))
-            self.sim.reset(setups=[np.stack([pair[player] for pair in rows]) for player in (0, 1)])
-            self._note_ends()
+                rows.append(pair_rows)
+                if self.match.game.setups is not None:
+                    text = self.match.game.setups.text
+                    self.texts[game] = text(pair_rows[0]), text(pair_rows[1])
+        if not ready:
+            return
+        self.games = np.array(ready, np.int64)
+        self.live = np.arange(len(ready))
+        self.sim = self.match.simulator(len(ready))
+        both = None
+        if self.match.game.setups is not None:
+            both = [np.stack(each) for each in zip(*rows, strict=True)]
+        if self.match.game.has_chance:
+            self._begin_pairs(both)
+        else:
+            self.sim.reset(setups=both)
+        self._note_ends()
 
-    def _simulator(self, rows: int) -> Simulator:
-        return Simulator(self.match.game, rows, seed=0, restart=False, threads=1, arrays="numpy")
+    def _begin_pairs(self, setups: list[npt.NDArray[np.int8]] | None) -> None:
+        """Begin every game with the number of its pair, on which its chance depends."""
+        one = self.match.simulator(1)
+        begun = []
+        for row, pair in enumerate((self.numbers[self.games] // 2).tolist()):
+            one.reset(None if setups is None else [each[row : row + 1] for each in setups], first_number=pair)
+            begun.append(one.snapshot())
+        self.sim.restore(Snapshot.join(begun))
 
     def _close_ranks(self) -> None:
         """Leave the rows of ended games behind."""
         records = self.sim.snapshot()[self.live]
-        self.sim = self._simulator(len(self.live))
+        self.sim = self.match.simulator(len(self.live))
         self.sim.restore(records)
         self.games = self.games[self.live]
         self.live = np.arange(len(self.live))
 
-    def _ask(self, player: int, actions: Ints) -> None:
-        """Let the agents choose for the rows that go on; games that one gives up, or fails in, are taken out."""
-        roles = (self.numbers[self.games[self.live]] + player) % 2
-        rows_of = [self.live[roles == role] for role in (0, 1)]
+    def _ask(self, player: int, rows: Ints, actions: Ints) -> None:
+        """Let the agents choose for rows in which a player is on turn; games that one gives up or fails in end."""
+        if len(rows) == 0:
+            return
         views = self.sim.views(player)
-        views_of = [views[rows] for rows in rows_of]
+        roles = (self.numbers[self.games[rows]] + player) % 2
         lost: list[int] = []
-        for agent, seeds, rows, seen in zip(self.agents, self.seeds, rows_of, views_of, strict=True):
-            for row, answer in zip(rows.tolist(), _answers(agent, seen, seeds[self.games[rows]]), strict=True):
+        for role in (0, 1):
+            own = rows[roles == role]
+            answers = _answers(self.agents[role], views[own], self.seeds[role][self.games[own]])
+            for row, answer in zip(own.tolist(), answers, strict=True):
                 if isinstance(answer, Exception):
                     self.forfeits[int(self.games[row])] = _fault(player, answer)
                 elif answer == RESIGNS:
@@ -393,33 +422,25 @@ class _Batch:
 
     def _refusal(self, game: int, moves: str) -> Forfeit:
         """Why the last action of a game is no legal move, as a board would say it."""
-        board = replayed(self.match, self.texts[game], moves)
+        board = replayed(self.match, int(self.numbers[game]), self.texts[game], moves)
         player = board.turn
         try:
-            _push(board, player, self.match.game.decode(player, self.illegal[game]))
+            _push(board, player, self.illegal[game])
         except Forfeit as lost:
             return lost
         raise AssertionError(f"{self.match!r}: board and simulator disagree about a move")
 
 
-def _answers(agent: Any, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> list[int | Exception]:
+def _answers(agent: Agent, views: Snapshot, seeds: Seeds) -> list[int | Exception]:
     """An agent's action for each view; where one makes it fail, each is asked alone, to find out which."""
     if len(views) == 0:
         return []
     try:
-        answers = np.asarray(agent.choose_actions(views, seeds))
+        answers = np.asarray(agent.choose(views, seeds))
         if answers.shape != (len(views),):
-            raise TypeError(f"choose_actions answered with {answers.shape}, and was asked for {(len(views),)}")
+            raise TypeError(f"choose answered with {answers.shape}, and was asked for {(len(views),)}")
         return list(answers.tolist())
     except Exception as error:
         if len(views) == 1:
             return [error]
     return [answer for row in range(len(views)) for answer in _answers(agent, views[row], seeds[row : row + 1])]
-
-
-@lru_cache(4)
-def _move_texts(variant: Variant) -> tuple[list[str], list[str]]:
-    """By player and action: the squares of the move, as text."""
-    game = Stratego(variant)
-    red, blue = ([game.action_text(player, action) for action in range(game.action_count)] for player in (0, 1))
-    return red, blue

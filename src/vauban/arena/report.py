@@ -23,7 +23,7 @@ from vauban.arena import betting
 from vauban.arena.ratings import Ratings, rate
 from vauban.arena.results import GameResult, ResultsError, Tally, in_order, match_agents, outcomes, tally
 from vauban.arena.sprt import Hypotheses, run_sprt
-from vauban.arena.statistics import is_balanced, los, los_exact, sign_test, summary
+from vauban.arena.statistics import is_balanced, los, los_exact, sign_test, summary, utility_summary
 
 Report = dict[str, Any]
 
@@ -45,10 +45,14 @@ def report_json(
     Each match is the results of its games; matches of the same two agents are taken together. An
     `anchor` (agent, rating) sets one rating; `hypotheses` adds the state of a sequential test to
     every match. An agent that played against itself appears a second time, as "NAME #2".
+
+    Where games are worth more than a win or a loss, as in poker, the report is of mean utilities (`stakes` is true).
     """
     played = _together(matches)
     if not played:
         raise ResultsError("there is no match to report on: at least one game has to be finished")
+    if any(result.utility is not None for results in played.values() for result in results):
+        return _stakes_json(played)
     names = list(dict.fromkeys(name for pair in played for name in pair))
     wins, draws = np.zeros((len(names), len(names)), int), np.zeros((len(names), len(names)), int)
     for (first, second), results in played.items():
@@ -66,6 +70,7 @@ def report_json(
     everything = [result for results in played.values() for result in results]
     red = Counter(result.winner for result in everything)
     return {
+        "stakes": False,
         "agents": agents,
         "games": len(everything),
         "seconds": sum(result.seconds for result in everything),
@@ -81,6 +86,40 @@ def report_json(
         "plies": _plies(everything),
         "notes": _notes(everything),
     }
+
+
+def _stakes_json(played: dict[tuple[str, str], list[GameResult]]) -> Report:
+    """The report of games that are worth more than a win or a loss: mean utilities in place of scores and ratings."""
+    rows = [_stakes_match(pair, results) for pair, results in played.items()]
+    worth: dict[str, list[float]] = {}
+    for pair, results in played.items():
+        for agent, name in enumerate(pair):
+            worth.setdefault(name, []).extend(result.worth(agent) for result in results)
+    means = {name: sum(values) / len(values) for name, values in worth.items()}
+    agents = sorted(means, key=lambda name: -means[name])
+    everything = [result for results in played.values() for result in results]
+    return {
+        "stakes": True,
+        "agents": agents,
+        "games": len(everything),
+        "seconds": sum(result.seconds for result in everything),
+        "first_utility": sum(result.utility or 0.0 for result in everything) / len(everything),
+        "matches": rows,
+        "standings": [{"agent": name, "games": len(worth[name]), "utility": means[name]} for name in agents],
+        "ends": _ends(everything),
+        "plies": _plies(everything),
+        "notes": _notes(everything),
+    }
+
+
+def _stakes_match(pair: tuple[str, str], results: list[GameResult]) -> Report:
+    row: Report = {"agents": list(pair), **utility_summary(results), "ends": _ends(results), "plies": _plies(results)}
+    low, high = row["utility_low"], row["utility_high"]
+    if low is None or low <= 0 <= high:
+        row["verdict"] = "not settled" + ("" if low is None else ": the 95 % interval contains 0")
+    else:
+        row["verdict"] = f"{pair[0 if low > 0 else 1]} wins more: the 95 % interval excludes 0"
+    return row
 
 
 def _together(matches: Iterable[Sequence[GameResult]]) -> dict[tuple[str, str], list[GameResult]]:
@@ -299,6 +338,8 @@ MATRIX_COLUMNS = 6
 def report_text(report: Report) -> Group:
     """The report as tables for the terminal, readable at 100 columns: give it to a rich console's `print`."""
     matches: list[Report] = report["matches"]
+    if report["stakes"]:
+        return Group(*_stakes(report), *_ending(report), *_lengths(report), *_noted(report))
     parts = [*_scores(matches), *_evidence(matches)]
     if any("sprt" in row for row in matches):
         parts += _sprt(matches)
@@ -309,11 +350,39 @@ def report_text(report: Report) -> Group:
     parts += _matrices(report)
     parts += [Text("Cycle: " + " beats ".join([*cycle, cycle[0]]) + ".\n") for cycle in report["cycles"]]
     parts += [*_ending(report), *_lengths(report)]
+    parts += _noted(report)
+    parts.append(Text(SCALES, style="dim"))
+    return Group(*parts)
+
+
+def _noted(report: Report) -> list[RenderableType]:
+    parts: list[RenderableType] = []
     for note in report["notes"]:
         loser = f" of {note['agent']}" if note["agent"] else ""
         parts.append(Text(f"{note['games']} × {note['end']}{loser}: {note['note']}"))
-    parts.append(Text(SCALES, style="dim"))
-    return Group(*parts)
+    return parts
+
+
+def utility_text(row: Report) -> tuple[str, str]:
+    """The mean utility of a match and its interval."""
+    low, high = row["utility_low"], row["utility_high"]
+    return f"{row['utility']:+.4f}", "no interval" if low is None else f"{low:+.4f} … {high:+.4f}"
+
+
+def _stakes(report: Report) -> list[RenderableType]:
+    table, parts = _titled("Matches: what a game is worth to the first", ["first", "second"], ["games", "mean", "95 %"])
+    said = []
+    for row in report["matches"]:
+        table.add_row(*_names(row), str(row["games"]), *utility_text(row))
+        who = f"{row['agents'][0]} – {row['agents'][1]}: " if len(report["matches"]) > 1 else ""
+        said += [Text(f"{who}{line}.") for line in (row["verdict"], row["note"]) if line]
+    parts += [*said, Text("")]
+    if len(report["agents"]) > 2:
+        standings, more = _titled("All games", ["agent"], ["games", "mean"])
+        for each in report["standings"]:
+            standings.add_row(Text(each["agent"], style="bold"), str(each["games"]), f"{each['utility']:+.4f}")
+        parts += more
+    return parts
 
 
 def _titled(title: str, names: Sequence[str], numbers: Sequence[str]) -> tuple[Table, list[RenderableType]]:

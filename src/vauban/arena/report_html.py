@@ -24,6 +24,7 @@ from vauban.arena.report import (
     scale_text,
     sprt_text,
     tally_text,
+    utility_text,
     wealth_text,
 )
 from vauban.charts import minus
@@ -104,10 +105,13 @@ def report_html(report: Report, title: str = "Arena report", conditions: Mapping
         """A drawing that scrolls where the page is narrow."""
         return f'<div class="scroll">{charts.svg(width, height, name, what, parts, str(next(numbers)))}</div>'
 
-    sections = [_ratings(report, draw)]
-    if several:
-        sections.append(_matrices(report, draw))
-    sections += [_matches(report), _evidence(report)]
+    if report["stakes"]:
+        sections = [_stakes(report)]
+    else:
+        sections = [_ratings(report, draw)]
+        if several:
+            sections.append(_matrices(report, draw))
+        sections += [_matches(report), _evidence(report)]
     if any("sprt" in row for row in report["matches"]):
         sections.append(_sprt(report))
     sections += [_ends(report, draw), _lengths(report, draw)]
@@ -118,7 +122,7 @@ def report_html(report: Report, title: str = "Arena report", conditions: Mapping
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
         f"<h1>{escape(title)}</h1>\n{_conditions(conditions or {})}{_overview(report)}\n" + "\n".join(sections) + "\n"
-        f"<footer>{escape(SCALES)}</footer>\n</main>\n</body>\n</html>\n"
+        f"<footer>{escape('' if report['stakes'] else SCALES)}</footer>\n</main>\n</body>\n</html>\n"
     )
 
 
@@ -139,8 +143,11 @@ def _overview(report: Report) -> str:
         "games": f"{report['games']:,}",
         "median plies": f"{report['plies']['median']:,.0f}",
         "playing time": _time(report["seconds"]),
-        "red scored": f"{report['red_score']:.1%}",
     }
+    if report["stakes"]:
+        facts["mean to the first player"] = minus(f"{report['first_utility']:+.4f}")
+    else:
+        facts["red scored"] = f"{report['red_score']:.1%}"
     return "<dl>" + "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items()) + "</dl>"
 
 
@@ -282,6 +289,24 @@ def _matches(report: Report) -> str:
         "setups and sides swapped.</p>",
         _html_table(["first", "second", "won–drawn–lost", "score", "Elo (score)", "95 %"], 2, rows),
         _list(said),
+    )
+
+
+def _stakes(report: Report) -> str:
+    """Mean utilities, in games that are worth more than a win or a loss."""
+    rows, said = [], []
+    for row in report["matches"]:
+        rows.append([*row["agents"], str(row["games"]), *map(minus, utility_text(row))])
+        pair = f"{row['agents'][0]} – {row['agents'][1]}"
+        said += [f"{pair}: {line}" for line in (row["verdict"], row["note"]) if line]
+    standings = [[each["agent"], str(each["games"]), minus(f"{each['utility']:+.4f}")] for each in report["standings"]]
+    return _section(
+        "What games were worth",
+        "<p>The mean utility of a game to the first agent. Its interval comes from pairs of games with the same deals "
+        "and sides swapped.</p>",
+        _html_table(["first", "second", "games", "mean", "95 %"], 2, rows),
+        _list(said),
+        _html_table(["agent", "games", "mean"], 1, standings) if len(standings) > 2 else "",
     )
 
 

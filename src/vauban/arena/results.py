@@ -1,8 +1,8 @@
 """What a match leaves behind: its games' results, counted from one agent's point of view.
 
-A match is played between a first and a second agent. The first plays red in the games with even
-numbers, blue in the others, so who is who follows from the number alone: an agent can play against
-itself. Games 2k and 2k+1 are a pair: the same two setups, sides swapped.
+A match is played between a first and a second agent. The first agent is the first player (red) in the games with even
+numbers, the second (blue) in the others, so who is who follows from the number alone: an agent can play against
+itself. Games 2k and 2k+1 are a pair: the same setups and deals, sides swapped.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class GameResult:
     number: int
     """The game's number within its match, from 0; its pair is `number // 2`."""
     agents: tuple[str, str]
-    """The texts of the agents: who played red, who played blue."""
+    """The texts of the agents: who was the first player (red), who the second (blue)."""
     winner: int | None
-    """0 red, 1 blue, None a draw."""
+    """0 the first player, 1 the second, None a draw."""
     end: str
     """How it ended, e.g. "flag", "no_moves", "total_limit", "forfeit"."""
     plies: int
@@ -36,6 +36,8 @@ class GameResult:
     """How long it took."""
     note: str = ""
     """What else there is to say, e.g. why a game was forfeited."""
+    utility: float | None = None
+    """What it was worth to the first player; None where games are won, drawn or lost, and worth nothing else."""
 
     @property
     def pair(self) -> int:
@@ -47,6 +49,12 @@ class GameResult:
         if self.winner is None:
             return 0
         return 1 if self.winner == (self.number + agent) % 2 else -1
+
+    def worth(self, agent: int = 0) -> float:
+        """What the game was worth to the first (0) or the second (1) agent of the match."""
+        if self.utility is None:
+            return float(self.outcome(agent))
+        return self.utility if (self.number + agent) % 2 == 0 else -self.utility
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vauban.arena.results import GameResult, PairCounts, ResultsError, Tally, pair_counts, tally
+from vauban.arena.results import GameResult, PairCounts, ResultsError, Tally, in_order, pair_counts, tally
 
 Z = 1.959963984540054
 """How many standard errors a two-sided interval of 95 % reaches to either side."""
@@ -249,6 +250,43 @@ def summary(results: Sequence[GameResult]) -> dict[str, Any]:
         "not_lost_high": not_lost[1],
         "mean_plies": sum(result.plies for result in results) / games.games,
         "seconds": sum(result.seconds for result in results),
+        "note": "; ".join(notes),
+    }
+
+
+# ── Games that are worth more than a win or a loss ───────────────────────────────────────────────────
+
+
+def utility_summary(results: Sequence[GameResult]) -> dict[str, Any]:
+    """A match in a game of stakes, such as poker, from its first agent's point of view, ready for JSON.
+
+    `utility` is the mean of all games. Its 95 % interval comes from the complete pairs, which share their deals, from
+    single games only if there is no pair; `None` where there are less than two of them, or all are alike.
+    """
+    if not results:
+        raise ResultsError("a match without a finished game has no summary: at least one has to be finished")
+    ordered = in_order(results)
+    pairs = [(one.worth() + twin.worth()) / 2 for one, twin in pairwise(ordered) if one.pair == twin.pair]
+    alone = len(ordered) - 2 * len(pairs)
+    notes = []
+    if alone and pairs:
+        notes.append(f"{alone} unpaired {'game' if alone == 1 else 'games'} left out of the interval")
+    if not pairs:
+        notes.append("no complete pair: the interval is of single games")
+    values = np.array(pairs or [result.worth() for result in ordered])
+    error = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+    if not error:
+        notes.append("no interval: too few games, or all alike")
+    center = float(values.mean())
+    return {
+        "games": len(ordered),
+        "pairs": len(pairs),
+        "utility": sum(result.worth() for result in ordered) / len(ordered),
+        "utility_error": error or None,
+        "utility_low": center - Z * error if error else None,
+        "utility_high": center + Z * error if error else None,
+        "mean_plies": sum(result.plies for result in ordered) / len(ordered),
+        "seconds": sum(result.seconds for result in ordered),
         "note": "; ".join(notes),
     }
 

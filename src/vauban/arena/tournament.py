@@ -1,6 +1,6 @@
 """A tournament in a file: every agent against every other, or one against all, to be continued at any time.
 
-    with Tournament.open("ladder.db", Settings(("cadet", "random", "fox"), games=100, variant="barrage")) as tournament:
+    with Tournament.open("ladder.db", Settings(("cadet", "random", "fox"), games=100, game="barrage")) as tournament:
         tournament.play(Processes())
         report_json(tournament.results())
 
@@ -17,25 +17,25 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from vauban import __version__
-from vauban.arena.match import MEMORY, FinishedGame, Match, mixed, record_text
+from vauban.arena.match import MEMORY, NONE, FinishedGame, Match, mixed, record_text, settled_setups
 from vauban.arena.results import GameResult
 from vauban.arena.schedule import Schedule
 from vauban.errors import ConfigurationError, VaubanError
-from vauban.games.base import nearest
-from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.variants import Variant
-from vauban.notation.stratego.headers import parse_variant_headers, variant_headers
+from vauban.games.base import Game, from_spec, nearest
+from vauban.games.base import game as find_game
 from vauban.work.base import Executor
 from vauban.work.executors import Here
 
 APPLICATION = 0x56415542  # "VAUB", by which the file is known for what it is
-FORMAT = 1
+FORMAT = 2
+"""Files of format 1 are brought up to date when they are opened: they hold Stratego, and no utilities."""
 
 SCHEMA = (
     """CREATE TABLE settings (
@@ -57,14 +57,15 @@ SCHEMA = (
         number INTEGER NOT NULL,    -- within the pairing, from 0; games 2k and 2k+1 are a pair
         red INTEGER NOT NULL REFERENCES agents,
         blue INTEGER NOT NULL REFERENCES agents,
-        winner INTEGER,             -- 0 red, 1 blue, NULL a draw
+        winner INTEGER,             -- 0 the first player (red), 1 the second (blue), NULL a draw
         end TEXT NOT NULL,          -- flag, no_moves, …, forfeit
         plies INTEGER NOT NULL,
         seconds REAL NOT NULL,
         note TEXT NOT NULL,         -- of a forfeit, the reason
-        red_setup TEXT NOT NULL,    -- as text, back row first, in its owner's view; empty if it was missing
+        red_setup TEXT NOT NULL,    -- as text, back row first, in its owner's view; empty if there was none
         blue_setup TEXT NOT NULL,
-        moves TEXT NOT NULL,        -- squares: a4a5 b7b6 …
+        moves TEXT NOT NULL,        -- actions as text: a4a5 b7b6 …
+        utility REAL,               -- what it was worth to the first player; NULL where winner says it all
         PRIMARY KEY (pairing, number)
     )""",
     """CREATE VIEW results AS
@@ -87,9 +88,11 @@ class Settings:
     agents: tuple[str, ...]
     games: int = 100
     """Between every two who meet."""
-    variant: str | Variant = "classic"
+    game: str | dict[str, Any] | Game = "classic"
+    """A name, a file, what makes a game again (`Game.definition`), or a game."""
     rules: str | None = None
-    setups: str = "human"
+    setups: str | None = None
+    """None: as is usual in the game."""
     seed: int = 0
     gauntlet: str | None = None
     """One of the agents, who plays all others while they do not play each other; None: everyone plays everyone."""
@@ -98,7 +101,8 @@ class Settings:
     memory: int = MEMORY
     """MiB for each process of a program (bot:COMMAND), 0 for no limit."""
     folder: str | None = None
-    """Where programs are started, from wherever the tournament goes on; None: where it was begun."""
+    """Where programs are started and files (py:FILE.py:NAME) are looked for, from wherever the tournament goes on;
+    None: where it was begun."""
 
     def __post_init__(self) -> None:
         if len(self.agents) < 2:
@@ -117,16 +121,21 @@ class Settings:
             return [(self.gauntlet, other) for other in self.agents if other != self.gauntlet]
         return list(combinations(self.agents, 2))
 
+    @cached_property
+    def made(self) -> Game:
+        """The game with its rules."""
+        if isinstance(self.game, dict):
+            return from_spec({"game": self.game, "rules": self.rules})
+        return find_game(self.game, self.rules)
+
     def table(self) -> dict[str, Any]:
         """All settings, settled: two of the same meaning are equal."""
-        game = Stratego(self.variant, self.rules)
         return {
             "agents": list(self.agents),
             "gauntlet": self.gauntlet,
             "games": self.games,
-            "variant": variant_headers(game.variant),
-            "rules": game.rules.text,
-            "setups": _settled(self.setups),
+            **self.made.spec(),
+            "setups": _settled(settled_setups(self.made, self.setups)),
             "seed": self.seed,
             "time": self.time,
             "memory": self.memory,
@@ -136,8 +145,8 @@ class Settings:
     def match(self, first: str, second: str, seed: int = 0) -> Match:
         """The match between two of the agents."""
         return Match(
-            first, second, self.games, self.variant, self.rules, seed, setups=self.setups, time=self.time,
-            memory=self.memory, folder=self.folder,
+            first, second, self.games, self.made, seed=seed, setups=self.setups, time=self.time, memory=self.memory,
+            folder=self.folder,
         )  # fmt: skip
 
 
@@ -147,9 +156,9 @@ class Tournament:
     def __init__(self, path: Path, database: sqlite3.Connection, table: dict[str, Any]) -> None:
         """Use `open`."""
         self.path = path
-        variant = parse_variant_headers(table["variant"])
+        setups = None if table["setups"] == NONE else table["setups"]
         self.settings = Settings(
-            tuple(table["agents"]), table["games"], variant, table["rules"], table["setups"], table["seed"],
+            tuple(table["agents"]), table["games"], table["game"], table["rules"], setups, table["seed"],
             table["gauntlet"], table["time"], table.get("memory", MEMORY), table.get("folder"),
         )  # fmt: skip
         self._database = database
@@ -242,12 +251,13 @@ class Tournament:
             (
                 pairing, game.result.number, *(self._ids[name] for name in game.result.agents), game.result.winner,
                 game.result.end, game.result.plies, game.result.seconds, game.result.note, *game.setups, game.moves,
+                game.result.utility,
             )
             for game in games
         ]  # fmt: skip
         self._database.execute("BEGIN IMMEDIATE")
-        # Somebody else may be playing the same tournament: his games are as good.
-        self._database.executemany("INSERT OR IGNORE INTO games VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", rows)
+        # Somebody else may be playing the same tournament: those games are as good.
+        self._database.executemany("INSERT OR IGNORE INTO games VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", rows)
         self._database.execute("COMMIT")
 
     # ── What has been played ─────────────────────────────────────────────────────────────────────
@@ -281,7 +291,8 @@ class Tournament:
     def _results(self, pairing: int) -> list[GameResult]:
         names = self.settings.agents
         rows = self._database.execute(
-            "SELECT number, red, blue, winner, end, plies, seconds, note FROM games WHERE pairing = ? ORDER BY number",
+            "SELECT number, red, blue, winner, end, plies, seconds, note, utility FROM games WHERE pairing = ? "
+            "ORDER BY number",
             (pairing,),
         )
         return [GameResult(number, (names[red], names[blue]), *rest) for number, red, blue, *rest in rows]
@@ -303,6 +314,9 @@ def _begin(path: Path, database: sqlite3.Connection, settings: Settings | None) 
             _write(database, settings)
         _check_ours(path, database)
         written = database.execute("PRAGMA user_version").fetchone()[0]
+        if written == 1:
+            _bring_up_to_date(database)
+            written = FORMAT
         if written != FORMAT:
             raise TournamentError(
                 f"{path} was written by another version of Vauban (format {written}, here it is {FORMAT})"
@@ -318,6 +332,19 @@ def _begin(path: Path, database: sqlite3.Connection, settings: Settings | None) 
         database.execute("ROLLBACK")
         raise
     return table
+
+
+def _bring_up_to_date(database: sqlite3.Connection) -> None:
+    """Make a file of format 1 one of ours."""
+    table = {name: json.loads(value) for name, value in database.execute("SELECT name, value FROM settings")}
+    from vauban.games.stratego.game import Stratego
+    from vauban.notation.stratego.headers import parse_variant_headers
+
+    game = Stratego(parse_variant_headers(table["variant"]), table["rules"])
+    database.execute("ALTER TABLE games ADD COLUMN utility REAL")
+    database.execute("DELETE FROM settings WHERE name IN ('variant', 'rules')")
+    database.executemany("INSERT INTO settings VALUES (?, ?)", [(k, json.dumps(v)) for k, v in game.spec().items()])
+    database.execute(f"PRAGMA user_version = {FORMAT}")
 
 
 def _check_ours(path: Path, database: sqlite3.Connection) -> None:

@@ -37,7 +37,7 @@ from vauban.errors import (
     SetupError,
 )
 from vauban.families import family_part, family_parts
-from vauban.games.base import END, PLAYER, PLIES, WINNER, Format, Game, Outcome, nearest
+from vauban.games.base import END, PLAYER, PLIES, WINNER, Format, Game, Outcome
 from vauban.games.base import game as find_game
 from vauban.games.kernel import Record
 from vauban.sim.bodies import ATTEMPTS, settle_chance
@@ -109,7 +109,7 @@ class Look:
     def action_of(self, move: Any) -> int:
         """The number of an action, from its text or from its number."""
         if isinstance(move, str):
-            return _parse_action(self.game, self.turn, move)
+            return self.game.parse_action(self.turn, move)
         try:
             action = index(move)
         except TypeError:
@@ -202,6 +202,10 @@ class Board(Look):
 
     views: ClassVar[type[Any]] = View
     """The class of its views."""
+    setups: tuple[Any, Any] | None
+    """The two players' setups as rows; None if the game has none, or they are not known."""
+    drawn: bool
+    """True if the seed alone tells how the game began."""
 
     def __new__(cls, game: str | Game = "classic", *arguments: Any, **options: Any) -> Any:
         """Make the board of the game's family."""
@@ -233,6 +237,9 @@ class Board(Look):
             call(found, found.kernels.begin, self._record, start)
         self._settle()
         self.drawn = setups is None
+        if found.setups is not None:
+            first, second = found.setups.of_starts(start[None])
+            self.setups = first[0], second[0]
 
     def _draw(self) -> npt.NDArray[np.int8]:
         """Begin from a start drawn by the seed, as the first game of a simulator does; return the start."""
@@ -258,15 +265,18 @@ class Board(Look):
             raise ConfigurationError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
         self.history = []
         self._records: list[Record] = []
-        self.setups: Any = None
-        """The two players' setups as rows; None if the game has none, or they are not known."""
+        self.setups = None
         self.drawn = False
-        """True if the seed alone tells how the game began."""
 
     @staticmethod
-    def _start(game: Any, first: Any, second: Any) -> npt.NDArray[np.int8]:
+    def _start(game: Game, first: Any, second: Any) -> npt.NDArray[np.int8]:
         """The start that two setups make."""
-        raise ConfigurationError(f"{game.name!r} has no setups: leave them out")
+        setups = game.setups
+        if setups is None:
+            raise ConfigurationError(f"{game.name!r} has no setups: leave them out")
+        rows = [setups.parse(each) if isinstance(each, str) else np.asarray(each) for each in (first, second)]
+        setups.check(np.stack(rows))
+        return np.asarray(setups.starts(rows[0][None], rows[1][None])[0])
 
     # ── Beginnings ───────────────────────────────────────────────────────────────────────────────
 
@@ -437,13 +447,6 @@ def _unpacked(text: str, game: Game) -> Snapshot:
             f"{text!r} is no position of {game.name!r}: it has other than hexadecimal digits"
         ) from error
     return Snapshot.unpack(game, packed[None], game.format(plies=0))
-
-
-def _parse_action(game: Game, player: int, text: str) -> int:
-    texts = [game.action_text(player, action) for action in range(game.action_count)]
-    if text not in texts:
-        raise InvalidMoveError(f"{text!r} is no move: {nearest(text, texts)}")
-    return texts.index(text)
 
 
 # ── Records of one game ──────────────────────────────────────────────────────────────────────────

@@ -20,7 +20,6 @@ from rich.text import Text
 from vauban import __version__
 from vauban.cli.output import Json, check_files, complaining, console, errors, print_json, progress_bar, started_as
 from vauban.errors import ConfigurationError
-from vauban.games.stratego.game import Stratego
 
 if TYPE_CHECKING:
     from vauban.arena.results import GameResult
@@ -39,11 +38,17 @@ Ray = Annotated[
         help="Play on a Ray cluster: its address, auto for the one of this machine, local for a new one here."
     ),
 ]
-Variant = Annotated[str | None, typer.Option(help="classic, barrage, duel, … or a .toml file (default: classic).")]
+Game = Annotated[
+    str | None,
+    typer.Option(help="classic, barrage, kuhn, …, a .toml file or py:FILE.py:CLASS (vauban games; default: classic)."),
+]
 Rules = Annotated[str | None, typer.Option(help='A preset, switches, or both: "isf", "two_square=5 chase=off".')]
 Setups = Annotated[
     str | None,
-    typer.Option(help="Where setups come from: human, uniform, list:FILE, … or own: agents choose (default: human)."),
+    typer.Option(
+        help="Where setups come from: human, uniform, list:FILE, … or own: agents choose (default: human where it is "
+        "known how people set up, otherwise own, or uniform)."
+    ),
 ]
 Seed = Annotated[
     int | None, typer.Option(help="Makes every game the same again (default: another every time, and printed).")
@@ -69,7 +74,7 @@ def match(
         typer.Option(help="The command of a program that plays in place of A or B (docs/external-bots.md)."),
     ] = None,
     games: Annotated[int, typer.Option(help="How many games; with --sprt, how many at most.", min=1)] = 100,
-    variant: Variant = None,
+    game: Game = None,
     rules: Rules = None,
     setups: Setups = None,
     seed: Seed = None,
@@ -89,20 +94,25 @@ def match(
 ) -> None:
     """Let two agents play a match, and say how much better one of them is.
 
-    Games are played in pairs: the same two setups, then the agents change sides. Score and Elo are
-    A's. Exit code 1 if --sprt accepts ELO0.
+    Games are played in pairs: the same two setups, or the same deals, then the agents change sides. Score and Elo are
+    A's; in games with stakes, such as poker, the mean of what A wins takes their place. Exit code 1 if --sprt accepts
+    ELO0.
 
-    Example: vauban match cadet random --games 200 --variant barrage --seed 7
+    Example: vauban match cadet random --games 200 --game barrage --seed 7
 
     Example: vauban match cadet --bot "python3 examples/ucc_bot.py" --rules ucc --save games.txt
 
     Example: vauban match fox charger --sprt 0,20 --games 10000 --json
+
+    Example: vauban match py:mine.py:Striker fox
+
+    Example: vauban match cfr+:iterations=1000 random --game kuhn
     """
     from vauban.arena.match import Match, records
     from vauban.arena.report import report_json, report_text
     from vauban.arena.schedule import play_match
     from vauban.arena.sprt import Sprt
-    from vauban.arena.statistics import summary
+    from vauban.arena.statistics import summary, utility_summary
 
     pair = [*(agents or []), *(f"bot:{command}" for command in bot or [])]
     if len(pair) != 2:
@@ -110,9 +120,14 @@ def match(
     hypotheses = _hypotheses(sprt, alpha, beta)
     seed = _fresh_seed() if seed is None else seed
     check_files(save=save, html=html)
-    given = {"variant": variant, "setups": setups, "memory": memory}
+    given = {"game": game, "setups": setups, "memory": memory}
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     played = Match(pair[0], pair[1], games, rules=rules, seed=seed, time=time, **chosen)
+    if hypotheses and not played.game.drawn:
+        raise ConfigurationError(
+            f"--sprt tests Elo differences, and games of {played.game.name!r} are worth more than a win or a loss: "
+            "leave it out"
+        )
     test = Sprt(hypotheses) if hypotheses else None
     done: list[Any] = []
     interrupted = False
@@ -121,7 +136,7 @@ def match(
 
         def watch(so_far: list[Any]) -> None:
             done[:] = so_far
-            move(len(done), _running_score(played.names, [game.result for game in done]))
+            move(len(done), _running_score(played.names, [each.result for each in done]))
 
         try:
             done = play_match(played, executor, test, watch)
@@ -131,14 +146,15 @@ def match(
     if not done:
         errors.print("interrupted before a game was done")
         raise typer.Exit(INTERRUPTED)
-    results = [game.result for game in done]
+    results = [each.result for each in done]
     report = report_json([results], hypotheses=hypotheses)
     conditions = _conditions(played.game, played.setups, seed, time)
     if json:
         told = {
-            "agents": list(played.names), "variant": played.variant.name, "rules": played.game.rules.text,
-            "setups": played.setups, "seed": seed, **summary(results), "ends": report["ends"],
-            "notes": report["notes"], "verdict": report["matches"][0]["verdict"], "wall_seconds": round(wall, 3),
+            "agents": list(played.names), "game": played.game.name, "rules": _rules_text(played.game),
+            "setups": played.setups, "seed": seed, **(summary if played.game.drawn else utility_summary)(results),
+            "ends": report["ends"], "notes": report["notes"], "verdict": report["matches"][0]["verdict"],
+            "wall_seconds": round(wall, 3),
             "workers": executor.workers, "interrupted": interrupted,
         }  # fmt: skip
         print_json(told | ({"sprt": test.state()} if test is not None else {}))
@@ -177,6 +193,8 @@ def _hypotheses(text: str | None, alpha: float | None, beta: float | None) -> Hy
 def _running_score(names: tuple[str, str], results: list[GameResult]) -> str:
     from vauban.arena.results import tally
 
+    if any(result.utility is not None for result in results):
+        return f"{names[0]} {sum(result.worth() for result in results) / len(results):+.3f} {names[1]}"
     return f"{names[0]} {tally(results)} {names[1]}"
 
 
@@ -192,7 +210,7 @@ def tournament(
         str | None, typer.Option(metavar="AGENT", help="Only this agent plays against each of the others.")
     ] = None,
     games: Annotated[int | None, typer.Option(help="Between every two who meet (default: 100).", min=1)] = None,
-    variant: Variant = None,
+    game: Game = None,
     rules: Rules = None,
     setups: Setups = None,
     seed: Seed = None,
@@ -209,7 +227,7 @@ def tournament(
     All games are kept in FILE.db. A tournament that was interrupted, or killed, goes on when the file
     is named again, with nothing else or with the same settings; it ends with the same table.
 
-    Example: vauban tournament ladder.db cadet random fox hunter --games 200 --variant barrage
+    Example: vauban tournament ladder.db cadet random fox hunter --games 200 --game barrage
 
     Example: vauban tournament ladder.db
 
@@ -222,7 +240,7 @@ def tournament(
     if gauntlet is not None and taking_part and gauntlet not in taking_part:
         taking_part = (gauntlet, *taking_part)
     options = {
-        "agents": taking_part or None, "gauntlet": gauntlet, "games": games, "variant": variant, "rules": rules,
+        "agents": taking_part or None, "gauntlet": gauntlet, "games": games, "game": game, "rules": rules,
         "setups": setups, "seed": seed, "time": time, "memory": memory,
     }  # fmt: skip
     given = {name: value for name, value in options.items() if value is not None}
@@ -240,8 +258,7 @@ def tournament(
             raise typer.Exit(INTERRUPTED)
         report = report_json(results)
         settings = played.settings
-        game = Stratego(settings.variant, settings.rules)
-        conditions = _conditions(game, settings.setups, settings.seed, settings.time)
+        conditions = _conditions(settings.made, played.matches[0].setups, settings.seed, settings.time)
         if json:
             table = settings.table()
             told = {"file": str(file), "played": played.played, "missing": played.games - played.played}
@@ -287,15 +304,17 @@ def agents(
 ) -> None:
     """List the agents, or describe one.
 
-    An agent with options is written NAME:OPTION=VALUE,OPTION=VALUE wherever an agent is asked for; a
-    program of your own is written bot:COMMAND.
+    An agent with options is written NAME:OPTION=VALUE,OPTION=VALUE wherever an agent is asked for; a class of your own
+    py:FILE.py:CLASS,OPTION=VALUE; a program of your own bot:COMMAND.
 
     Example: vauban agents fox
     """
-    from vauban.agents import AGENTS, LEARNED
+    from vauban.agents import AGENTS, GROUP, LEARNED
+    from vauban.agents.solved import OPTIONS as SOLVED
+    from vauban.door import PREFIX, entry_points
 
     if name is not None:
-        described = _description(name.partition(":")[0])
+        described = _description(name if name.startswith(PREFIX) else name.partition(":")[0])
         if json:
             print_json(described)
             return
@@ -308,13 +327,14 @@ def agents(
         if described["options"]:
             console.print(options)
         return
-    described_all = [_description(each) for each in (*AGENTS, *LEARNED)]
+    described_all = [_description(each) for each in (*AGENTS, *LEARNED, *SOLVED, *entry_points(GROUP))]
     if json:
         print_json({"agents": described_all})
         return
     table = Table.grid(padding=(0, 2))
     for each in described_all:
         table.add_row(Text(each["name"], "bold"), each["description"].partition("\n")[0])
+    table.add_row(Text("py:FILE.py:CLASS", "bold"), "A class of your own (docs/agents.md).")
     table.add_row(Text("bot:COMMAND", "bold"), "A program of your own, in any language (docs/external-bots.md).")
     console.print(table)
 
@@ -324,6 +344,7 @@ def _description(name: str) -> dict[str, Any]:
     from vauban.agents import LEARNED, make_agent
     from vauban.agents.base import close, describe
     from vauban.agents.external.agent import PREFIX
+    from vauban.agents.solved import MEANINGS, OPTIONS
 
     if f"{name}:" == PREFIX:
         raise ConfigurationError(
@@ -333,6 +354,8 @@ def _description(name: str) -> dict[str, Any]:
     if name in LEARNED:
         options = LEARNED[name].options_kind()
         text = cleandoc(type(options).__doc__ or "")
+    elif name in OPTIONS:
+        options, text = OPTIONS[name](), MEANINGS[name]
     else:
         agent = make_agent(name)
         options, text = getattr(agent, "options", None), describe(agent)
@@ -384,9 +407,21 @@ def _write_games(path: Path, texts: Iterable[str], count: int) -> None:
             move(number)
 
 
-def _conditions(game: Stratego, setups: str, seed: int, time: float | None) -> dict[str, str]:
+def _rules_text(game: Any) -> str | None:
+    """The rules of a game that has any to choose."""
+    rules = getattr(game, "rules", None)
+    return None if rules is None else rules.text
+
+
+def _conditions(game: Any, setups: str, seed: int, time: float | None) -> dict[str, str]:
     """How the games of a report were played, besides by whom; enough to play them again."""
-    found = {"variant": game.variant.name, "rules": game.rules.text, "setups": setups, "seed": str(seed)}
+    found = {"game": game.name}
+    rules = _rules_text(game)
+    if rules is not None:
+        found["rules"] = rules
+    if game.setup_size:
+        found["setups"] = setups
+    found["seed"] = str(seed)
     if time is not None:
         found["time"] = f"{time:g} s a move"
     return found | {"Vauban": __version__, "date": f"{date.today():%Y-%m-%d}"}
@@ -394,8 +429,8 @@ def _conditions(game: Stratego, setups: str, seed: int, time: float | None) -> d
 
 def _listed_conditions(conditions: dict[str, str]) -> str:
     """For a terminal, which knows what day it is."""
-    named = [f"{name} {value}" for name, value in conditions.items() if name not in ("variant", "seed", "date")]
-    return ", ".join([conditions["variant"], *named, f"seed {conditions['seed']}"])
+    named = [f"{name} {value}" for name, value in conditions.items() if name not in ("game", "seed", "date")]
+    return ", ".join([conditions["game"], *named, f"seed {conditions['seed']}"])
 
 
 def _write_page(path: Path | None, report: dict[str, Any], title: str, conditions: dict[str, str]) -> None:

@@ -23,7 +23,7 @@ class Device(StrEnum):
 
 
 DeviceOption = Annotated[Device, typer.Option(help="Where to run.")]
-VariantOption = Annotated[str, typer.Option(help="The game or variant.")]
+GameOption = Annotated[str, typer.Option("--game", help="The game.")]
 RulesOption = Annotated[str | None, typer.Option(help="The rules, if not the default ones.")]
 GamesOption = Annotated[int | None, typer.Option(help="How many games at once (cpu 4096, cuda 131072).", min=1)]
 ThreadsOption = Annotated[int | None, typer.Option(help="Threads on the CPU (all cores).", min=1)]
@@ -42,7 +42,7 @@ bench = typer.Typer(
 @bench.command(short_help="Measure random moves and steps.")
 def sim(
     device: DeviceOption = Device.cpu,
-    variant: VariantOption = "classic",
+    variant: GameOption = "classic",
     rules: RulesOption = None,
     games: GamesOption = None,
     threads: ThreadsOption = None,
@@ -52,7 +52,7 @@ def sim(
 ) -> None:
     """Measure random play: plies a second, each a legal move that is chosen and played.
 
-    Example: vauban bench sim --variant barrage --threads 1 --no-tracks
+    Example: vauban bench sim --game barrage --threads 1 --no-tracks
     """
     from vauban import bench as measure
 
@@ -65,7 +65,7 @@ def sim(
 @bench.command(short_help="Measure masks of legal actions.")
 def mask(
     device: DeviceOption = Device.cpu,
-    variant: VariantOption = "classic",
+    variant: GameOption = "classic",
     rules: RulesOption = None,
     games: GamesOption = None,
     threads: ThreadsOption = None,
@@ -88,7 +88,7 @@ def mask(
 @bench.command(short_help="Measure observations.")
 def observe(
     device: DeviceOption = Device.cpu,
-    variant: VariantOption = "classic",
+    variant: GameOption = "classic",
     rules: RulesOption = None,
     games: GamesOption = None,
     threads: ThreadsOption = None,

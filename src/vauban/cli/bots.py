@@ -9,12 +9,16 @@ from typing import Annotated, TextIO
 import typer
 
 from vauban.agents import make_agent
-from vauban.agents.base import Agent, close, tell
+from vauban.agents.base import Agent, choose_move, close, set_up, tell
 from vauban.agents.external.agent import PREFIX
 from vauban.agents.random import RandomAgent
 from vauban.cli.output import Json, console, print_json, progress_bar
 from vauban.errors import ConfigurationError, VaubanError
+from vauban.games.stratego.game import Stratego
 from vauban.notation.stratego import ucc
+from vauban.notation.stratego.moves import Move
+
+GAME = Stratego(ucc.CLASSIC)
 
 
 class _Quit(Exception):  # noqa: N818 – nothing went wrong
@@ -36,7 +40,7 @@ class Speaker:
 
         try:
             player, _ = ucc.parse_setup_line(self._read())
-            setup = self.agent.choose_setup(ucc.CLASSIC, player, random.Random(f"{self.seed} setup"))
+            setup = set_up(self.agent, GAME, player, random.Random(f"{self.seed} setup"))
             self._say(*ucc.setup_rows(setup, player))
             self._game = SeenGame(player, setup)
             while True:
@@ -67,12 +71,12 @@ class Speaker:
         for played in view.history[self._told :]:
             tell(self.agent, played)
         self._told = len(view.history)
-        move = self.agent.choose_move(view) if len(view.legal_moves) else None
+        move = choose_move(self.agent, view) if len(view.legal_moves) else None
         if move is None:
             self._say(ucc.SURRENDER)
             while True:  # who ends at once may be taken for one that crashed
                 self._read()
-        self._say(ucc.move_words(move))
+        self._say(ucc.move_words(Move(*move)))
         words = self._read()
         echo = ucc.parse_event(words)
         if echo.outcome in ("OK", *ucc.OUTCOMES.values()):
@@ -100,7 +104,7 @@ def _warm_up(agent: Agent) -> None:
 
     board = Board.random(ucc.CLASSIC, 0, SEEN_RULES)
     board.push(board.legal_moves[0])
-    agent.choose_move(SeenGame(0, agent.choose_setup(ucc.CLASSIC, 0, random.Random(0))).view())
+    choose_move(agent, SeenGame(0, set_up(agent, GAME, 0, random.Random(0))).view())
     close(agent)
 
 

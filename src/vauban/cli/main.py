@@ -6,60 +6,75 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
-from typing import Annotated
+from functools import cache
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
-from vauban.cli.analyse import analyse
-from vauban.cli.arena import agents, match, tournament
-from vauban.cli.bench import bench
-from vauban.cli.bots import bot, bot_check
-from vauban.cli.curves import curves
-from vauban.cli.games import observation, variants
-from vauban.cli.models import models
 from vauban.cli.output import complain
-from vauban.cli.play import play
-from vauban.cli.replay import replay
-from vauban.cli.rules import perft, rules
-from vauban.cli.solve import exploitability
-from vauban.cli.terminal import terminal
-from vauban.cli.train import train
 from vauban.errors import VaubanError
 
-app = typer.Typer(
-    name="vauban",
-    help="Board games of hidden information: Stratego in all its sizes, and small exact games.",
-    epilog="Start with: vauban play · vauban variants · vauban perft tiny-1 --depth 5",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    rich_markup_mode=None,
-)
-COMMANDS: dict[Callable[..., None], str] = {
-    play: "Play on a page, against the machine or a friend.",
-    terminal: "Play a game of Stratego in this terminal.",
-    replay: "Go through a recorded game, move by move.",
-    match: "Let two agents play, and say who is better.",
-    tournament: "Let many agents play each other, and rate them.",
-    agents: "List the agents, or describe one.",
-    bot: "Play one game in somebody else's manager.",
-    bot_check: "Check that a bot speaks the line protocol.",
-    train: "Train networks by self-play.",
-    curves: "Draw the learning curves of runs.",
-    analyse: "Search a position, or look back on a game.",
-    exploitability: "Say how much a perfect opponent gains.",
-    variants: "List the games and variants.",
-    observation: "Print every channel of an observation.",
-    rules: "Replay recorded games, and compare every ply.",
-    perft: "Count the sequences of legal moves.",
+COMMANDS: dict[str, tuple[str, str]] = {
+    "play": ("play", "Play on a page, against the machine or a friend."),
+    "terminal": ("terminal", "Play a game of Stratego in this terminal."),
+    "replay": ("replay", "Go through a recorded game, move by move."),
+    "match": ("arena", "Let two agents play, and say who is better."),
+    "tournament": ("arena", "Let many agents play each other, and rate them."),
+    "agents": ("arena", "List the agents, or describe one."),
+    "bot": ("bots", "Play one game in somebody else's manager."),
+    "bot-check": ("bots", "Check that a bot speaks the line protocol."),
+    "train": ("train", "Train networks by self-play."),
+    "curves": ("curves", "Draw the learning curves of runs."),
+    "analyse": ("analyse", "Search a position, or look back on a game."),
+    "exploitability": ("solve", "Say how much a perfect opponent gains."),
+    "variants": ("games", "List the games and variants."),
+    "observation": ("games", "Print every channel of an observation."),
+    "rules": ("rules", "Replay recorded games, and compare every ply."),
+    "perft": ("rules", "Count the sequences of legal moves."),
+    "bench": ("bench", "Measure speed, compare behaviour with what is stored."),
+    "models": ("models", "List the models, show a card, import weights."),
 }
-"""The commands, each in a line short enough for a list of them."""
+"""The commands: the module of `vauban.cli` that each is in, and a line short enough for a list of them."""
 
-for command, line in COMMANDS.items():
-    app.command(short_help=line)(command)
-app.add_typer(bench, name="bench", short_help="Measure speed, compare behaviour with what is stored.")
-app.add_typer(models, name="models", short_help="List the models, show a card, import weights.")
+
+def make_app(wanted: str | None = None) -> typer.Typer:
+    """Make the command line with one command, or with all: each needs imports of its own, which take time.
+
+    The others are listed, and cannot be run.
+    """
+    app = typer.Typer(
+        name="vauban",
+        help="Board games of hidden information: Stratego in all its sizes, and small exact games.",
+        epilog="Start with: vauban play · vauban variants · vauban perft tiny-1 --depth 5",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(main)
+    for name, (module, line) in COMMANDS.items():
+        found: Any = _listed
+        if wanted in (None, name):
+            found = getattr(import_module(f"vauban.cli.{module}"), name.replace("-", "_"))
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name, short_help=line)
+        else:
+            app.command(name, short_help=line)(found)
+    return app
+
+
+def _listed() -> None:
+    """Stand in a list for a command that is not loaded."""
+    raise AssertionError("a command that was not asked for is run")
+
+
+@cache
+def __getattr__(name: str) -> typer.Typer:
+    """`app`: the command line with all commands."""
+    if name != "app":
+        raise AttributeError(name)
+    return make_app()
 
 
 AGAIN_SECONDS = 0.05
@@ -74,7 +89,6 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def main(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
@@ -102,7 +116,8 @@ def run() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     sys.unraisablehook = _interrupt_again
     try:
-        app()
+        words = [word for word in sys.argv[1:] if not word.startswith("-")]
+        make_app(words[0] if words else "")()
     except VaubanError as error:
         complain(str(error))
         sys.exit(2)

@@ -120,8 +120,8 @@ def import_ataraxos(
 
     Example: vauban models import-ataraxos model42400.pthm ema_arrangements42400.pkl --out models/ataraxos
     """
-    from vauban.nets import ataraxos
     from vauban.nets.store import read_card
+    from vauban.nets.stratego import ataraxos
 
     folder = out or Path("models") / files[0].stem
     ataraxos.import_ataraxos(files, folder, date=time.strftime("%Y-%m-%d"), variant=variant, heads=heads)

@@ -18,21 +18,18 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from vauban.board.stratego import Board, Look, Played
+from vauban.board import Board, Look
 from vauban.cli.output import Json, errors, print_json
-from vauban.cli.terminal_picture import BRACKETS, QUIET, STYLES, draw, list_words, piece_words
+from vauban.cli.show import QUIET, show_of
 from vauban.errors import ConfigurationError, NotationError, VaubanError
-from vauban.games.base import nearest
-from vauban.games.stratego.pieces import FLAG, PLAYERS
-from vauban.games.stratego.variants import Variant
+from vauban.games.base import Outcome, nearest
 from vauban.notation import records
 from vauban.notation.formats import to_notation
 from vauban.notation.game import iterate_games
 from vauban.notation.records import RecordedGame
-from vauban.notation.stratego.moves import Move
 
-VIEWS = ("all", *PLAYERS)
-"""Whose knowledge is shown: both sides open, or what one player knew."""
+ALL = "all"
+"""The view of an onlooker who sees both sides."""
 
 KEYS = {
     "n": "next", " ": "next", "": "next", "\r": "next", "\n": "next", "\x1b[C": "next", "\x1b[B": "next",
@@ -43,20 +40,6 @@ KEYS = {
 }  # fmt: skip
 """What is typed, and what it does. A number goes to that ply."""
 HELP = "→ n next · ← b back · < first · > last · g go to a ply · f flip the board · v whose view · q quit"
-
-ENDS = {
-    "flag": "the Flag was taken",
-    "no_moves": "the other side could not move",
-    "both_immobile": "neither side could move",
-    "total_limit": "the game had reached its longest length",
-    "battleless_limit": "too many plies without a battle",
-    "resigned": "the other side resigned",
-    "agreed": "agreed",
-    "time": "time",
-    "illegal": "the other side gave no legal answer",
-    "unfinished": "the game was not finished",
-}
-"""How a game ended, in words."""
 
 
 class Replay:
@@ -69,9 +52,14 @@ class Replay:
             raise NotationError("some pieces of this game are not known (U), so it cannot be shown on a board")
         self.game = game
         self.board: Board = game.board.copy()
-        self._later: list[Move] = []
+        self._later: list[int] = []
+        self.show = show_of(game.game)
+        self.views = (ALL, *game.game.players)
+        """Whose knowledge can be shown: both sides open, or what one player knew."""
+        if view not in self.views:
+            raise ConfigurationError(f"there is no view {view!r}: {nearest(view, self.views)}")
         self.view = view
-        self.bottom = PLAYERS.index(view) if view in PLAYERS else 0
+        self.bottom = max(0, self.views.index(view) - 1)
         self.source = source or sys.stdin
         self.by_keys = self.source is sys.stdin and sys.stdin.isatty() and find_spec("termios") is not None
         """Whether single keys can be read; there is no such thing on Windows."""
@@ -90,7 +78,8 @@ class Replay:
     def go(self, ply: int) -> None:
         """Go to the position after so many moves of the record, as near as there is one."""
         while self.ply > max(ply, 0):
-            self._later.append(self.board.pop())
+            self._later.append(self.board.actions[-1])
+            self.board.pop()
         while self.ply < ply and self._later:
             self.board.push(self._later.pop())
 
@@ -101,27 +90,20 @@ class Replay:
 
     def introduce(self) -> None:
         """Who played what."""
-        headers = self.game.headers
         sides = [
-            Text.assemble((f"{left}{name}{right}", style), f" {headers.get(name.capitalize(), '?')}")
-            for name, (left, right), style in zip(PLAYERS, BRACKETS, STYLES, strict=True)
+            Text.assemble(self.show.player(player), f" {self.game.headers.get(name.title(), '?')}")
+            for player, name in enumerate(self.game.game.players)
         ]
-        self.say(Text.assemble(sides[0], "  –  ", sides[1], (f"   {self.board.variant.name}", QUIET)))
+        self.say(Text.assemble(sides[0], "  –  ", sides[1], (f"   {self.game.game.name}", QUIET)))
 
-    def show(self) -> None:
+    def draw(self) -> None:
         """The position as it stands."""
-        look: Look = self.board if self.view == "all" else self.board.view(PLAYERS.index(self.view))
-        history = self.board.history
-        last = history[-1] if history else None
-        for line in draw(look.variant, self.bottom, look.pieces(), last):
+        look: Look = self.board if self.view == ALL else self.board.view(self.views.index(self.view) - 1)
+        for line in self.show.picture(look, self.bottom, look.history):
             self.say(line)
-        for player, name in enumerate(PLAYERS):
-            lost = look.captured(player)
-            if lost:
-                self.say(f"{name} lost: {list_words(lost)}", QUIET)
-        shown = "" if self.view == "all" else f", as {self.view} knew it"
+        shown = "" if self.view == ALL else f", as {self.view} knew it"
         self.say(f"After ply {self.ply} of {self.plies}{shown}.", QUIET)
-        if last is not None:
+        if self.board.history:
             self.say(self._line(self.ply - 1), "bold")
         elif 0 in self.game.comments:
             self.say(f"{{{self.game.comments[0]}}}")
@@ -132,27 +114,28 @@ class Replay:
         """The whole game, move by move."""
         self.introduce()
         self.go(0)
-        self.show()
+        self.draw()
         self.say()
         while self.ply < self.plies:
             self.go(self.ply + 1)
             self.say(self._line(self.ply - 1))
         self.say()
-        self.show()
+        self.draw()
 
     def verdict(self) -> str:
         """How the game ended."""
-        who = {"1-0": "Red won", "0-1": "Blue won", "1/2-1/2": "A draw", "*": "No result"}[self.game.result]
-        why = ENDS.get(self.game.end or "", "")
+        said = self.show.ended(self.game.outcome or Outcome(None, "unfinished", 0.0))
         note = self.game.headers.get("Note")
-        return f"{who}{f': {why}' if why else ''}{f' ({note})' if note else ''}."
+        return f"{said.removesuffix('.')} ({note})." if note else said
 
     def _line(self, index: int) -> str:
         """A move in words, with its number and the comment after it."""
-        played = self.board.history[index]
         comment = self.game.comments.get(index + 1)
-        number = f"{index + 1:>4}. "
-        return number + move_words(played, self.board.variant) + (f"  {{{comment}}}" if comment else "")
+        return f"{index + 1:>4}. {self.told(index)}" + (f"  {{{comment}}}" if comment else "")
+
+    def told(self, index: int) -> str:
+        """A move in words, as the view's owner knows it."""
+        return self.show.told(self.board, self.board.history[index])
 
     # ── Stepping ─────────────────────────────────────────────────────────────────────────────────
 
@@ -165,7 +148,7 @@ class Replay:
                 if self.by_keys:
                     self.console.clear()
                 self.introduce()
-                self.show()
+                self.draw()
                 self.say(HELP, QUIET)
                 if not self._obey(next(typed, "q"), typed):
                     return
@@ -181,7 +164,7 @@ class Replay:
         elif command == "flip":
             self.bottom = 1 - self.bottom
         elif command == "view":
-            self.view = VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)]
+            self.view = self.views[(self.views.index(self.view) + 1) % len(self.views)]
         return True
 
     def _go_where(self, digits: str, typed: Iterator[str]) -> None:
@@ -197,21 +180,6 @@ class Replay:
             digits = next(typed, "")
         if digits.isdigit():
             self.go(int(digits[:9]))
-
-
-def move_words(played: Played, variant: Variant) -> str:
-    """A move as an onlooker would tell it."""
-    source, target = (variant.square_name(square) for square in played.move)
-    who, foe = PLAYERS[played.player], PLAYERS[1 - played.player]
-    battle = played.battle
-    if battle is None:
-        return f"{who} {source}–{target}"
-    article = "the" if battle.defender == FLAG else "a"
-    fate = {">": f"{who} won", "<": f"{foe} won", "=": "both fell"}[battle.result]
-    return (
-        f"{who} {source}x{target}: {piece_words(battle.attacker)} against {article} "
-        f"{piece_words(battle.defender)} of {foe}, {fate}"
-    )
 
 
 _KEY = re.compile(r"\x1b\[[0-9;]*[A-Za-z~]|\x1bO[A-Za-z]|.", re.DOTALL)
@@ -247,9 +215,9 @@ def replay(
             help="A file of recorded games, as play, match and tournament save them (also Strados, UCC, Gravon)."
         ),
     ],
-    game: Annotated[int, typer.Option(help="Which game of the file, from 1.", min=1)] = 1,
+    number: Annotated[int, typer.Option(help="Which game of the file, from 1.", min=1)] = 1,
     ply: Annotated[int | None, typer.Option(help="Print the position after so many plies, and end.", min=0)] = None,
-    view: Annotated[str, typer.Option(help="Whose knowledge: all, red or blue.")] = "all",
+    view: Annotated[str, typer.Option(help="Whose knowledge: all, or a player's, such as red.")] = ALL,
     json: Json = False,
 ) -> None:
     """Go through a recorded game: forwards, backwards, to any ply, from either side.
@@ -257,29 +225,27 @@ def replay(
     At a terminal: → or n next, ← or b back, < and > first and last, g go to a ply, f flip the board,
     v whose view, q quit. Elsewhere the game is printed move by move.
 
-    Example: vauban replay games.txt --game 3
+    Example: vauban replay games.txt --number 3
 
     Example: vauban replay games.txt --ply 120 --view blue
     """
-    if view not in VIEWS:
-        raise ConfigurationError(f"there is no view {view!r}: {nearest(view, VIEWS)}")
-    found, games = read_game(file, game)
+    found, games = read_game(file, number)
     table = Replay(found, view)
     if ply is not None and ply > table.plies:
-        raise ConfigurationError(f"game {game} of {file} has {table.plies} plies, and no ply {ply}")
+        raise ConfigurationError(f"game {number} of {file} has {table.plies} plies, and no ply {ply}")
     if json:
         table.go(table.plies if ply is None else ply)
         print_json(
             {
-                "game": game, "games": games, "headers": table.game.headers, "plies": table.plies,
+                "game": number, "games": games, "headers": table.game.headers, "plies": table.plies,
                 "ply": table.ply, "position": table.board.text, "result": table.game.result, "end": table.game.end,
-                "moves": [move_words(played, table.board.variant) for played in table.board.history],
+                "moves": [table.told(index) for index in range(table.ply)],
             }
         )  # fmt: skip
     elif ply is not None:
         table.introduce()
         table.go(ply)
-        table.show()
+        table.draw()
     elif sys.stdin.isatty() and sys.stdout.isatty():
         table.run()
     else:

@@ -4,56 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vauban.agents.external.agent import PREFIX
-from vauban.agents.options import make_options, option, split_text
 from vauban.cli.output import Json, console, print_json, progress_bar
 from vauban.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from vauban.solve import Solver, Table, Tree
-
-
-@dataclass(frozen=True)
-class NoOptions:
-    """Of a policy that leaves nothing to choose."""
-
-
-@dataclass(frozen=True)
-class Iterations:
-    """Of a solver that goes through the whole tree."""
-
-    iterations: int = option(1000, "how often it goes through the tree")
-
-
-@dataclass(frozen=True)
-class Samples:
-    """Of a solver that samples the tree."""
-
-    iterations: int = option(100_000, "how many samples for each player")
-
-
-@dataclass(frozen=True)
-class ExploringSamples(Samples):
-    """Of one that also explores."""
-
-    exploration: float = option(0.6, "share of own actions chosen uniformly")
-
-
-OPTIONS: dict[str, type[Any]] = {
-    "uniform": NoOptions,
-    "first": NoOptions,
-    "lp": NoOptions,
-    "cfr": Iterations,
-    "cfr+": Iterations,
-    "external": Samples,
-    "outcome": ExploringSamples,
-}
-"""The policies that are made here, and their options."""
+    from vauban.solve import Table, Tree
 
 
 def exploitability(
@@ -149,68 +108,46 @@ def _rounded(number: float) -> str:
 
 def _policy(text: str, seed: int) -> Callable[[Tree], Table]:
     """What makes the table of an agent's text, once there is a tree; mistakes in the text are found before."""
-    from vauban import solve
+    from vauban.agents.external.agent import PREFIX
+    from vauban.agents.solved import OPTIONS, policy
 
+    policies = ", ".join(OPTIONS)
     if text.startswith(PREFIX):
         raise ConfigurationError(
             f"{text!r} is a program, which chooses moves and does not say with what probabilities: no best response to "
-            f"it can be computed. Take one of {', '.join(OPTIONS)}, or an agent with a method `probabilities`"
+            f"it can be computed. Take one of {policies}, or an agent with a method `policy`"
         )
-    name, settings = split_text(text)
-    if name not in OPTIONS:
-        return _agent_policy(text, seed)
-    options = make_options(OPTIONS[name], name, settings)
-    if getattr(options, "iterations", 1) < 1:
-        raise ConfigurationError(f"iterations={options.iterations} of {name!r}: there must be at least one")
-    if name == "uniform":
-        return solve.uniform
-    if name == "first":
-        return solve.first
-    if name == "lp":
-        return lambda tree: solve.solve_tree(tree).policy
-    if name == "cfr":
-        return lambda tree: _run(solve.CFR(tree), options.iterations)
-    if name == "cfr+":
-        return lambda tree: _run(solve.CFRPlus(tree), options.iterations)
-    if name == "external":
-        return lambda tree: _run(solve.ExternalSampling(tree, seed), options.iterations)
-    return lambda tree: _run(solve.OutcomeSampling(tree, seed, options.exploration), options.iterations)
+    if text.partition(":")[0].strip() in OPTIONS:
+        policy(text, seed)  # refuses what it cannot read, before a tree is built
+        return lambda tree: _watched(text, seed, tree)
+    return _agent_policy(text, seed, policies)
 
 
-def _agent_policy(text: str, seed: int) -> Callable[[Tree], Table]:
+def _watched(text: str, seed: int, tree: Tree) -> Table:
+    """Make the table of a policy, and show progress."""
+    from vauban.agents.solved import policy
+
+    with progress_bar(text) as move:
+        return policy(text, seed, lambda name, done, total: move(done, name, total))(tree)
+
+
+def _agent_policy(text: str, seed: int, policies: str) -> Callable[[Tree], Table]:
     from vauban.agents import make_agent
-    from vauban.solve import GivesProbabilities, tabulate
+    from vauban.agents.base import GivesPolicy
+    from vauban.solve import tabulate
 
     try:
         agent = make_agent(text, seed)
     except ConfigurationError as error:
-        raise ConfigurationError(f"{error} (and the policies {', '.join(OPTIONS)})") from error
-    if not isinstance(agent, GivesProbabilities):
+        raise ConfigurationError(f"{error} (and the policies {policies})") from error
+    if not isinstance(agent, GivesPolicy):
         raise ConfigurationError(
             f"the agent {text!r} chooses moves and does not say with what probabilities, so no best response to it "
-            f"can be computed: take one with a method `probabilities`, or {', '.join(OPTIONS)}"
+            f"can be computed: take one with a method `policy`, or {policies}"
         )
 
     def ask(tree: Tree) -> Table:
         with progress_bar("information sets", sum(tree.information_sets)) as move:
-            # Networks answer for many views at once.
-            return tabulate(tree, getattr(agent, "policies", agent), lambda done: move(done))
+            return tabulate(tree, lambda views, actions: agent.policy(views)[:, : actions.shape[1]], move)
 
     return ask
-
-
-PATIENCE = 0.3
-"""Seconds between two moves of the progress bar."""
-
-
-def _run(solver: Solver, iterations: int) -> Table:
-    """Run a solver, in pieces short enough to show progress."""
-    with progress_bar(solver.name, iterations) as move:
-        piece = 1
-        while solver.iterations < iterations:
-            begun = time.perf_counter()
-            solver.run(min(piece, iterations - solver.iterations))
-            move(solver.iterations)
-            if time.perf_counter() - begun < PATIENCE:
-                piece *= 2
-    return solver.average()

@@ -23,7 +23,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from vauban.agents.base import Agent, Listener, describe, tell
+from vauban.agents.base import Agent, Listener, choose_move, describe, set_up, tell
 from vauban.agents.stratego.cadet import CadetAgent
 from vauban.board.stratego import Board, Look, Piece, Played
 from vauban.board.stratego.words import ODD, counter_words, end_words, limit_words, oddities, warnings
@@ -221,7 +221,7 @@ class TerminalGame:
 
     def _begin(self, own: Row) -> Board:
         foe = 1 - self.person
-        other = self.agent.choose_setup(self.game.variant, foe, random.Random(f"{self.seed} setup"))
+        other = set_up(self.agent, self.game, foe, random.Random(f"{self.seed} setup"))
         pair = (own, other) if self.person == 0 else (other, own)
         return Board.from_setups(*pair, self.game.variant, self.game.rules)
 
@@ -231,7 +231,7 @@ class TerminalGame:
         rng = random.Random(f"{self.seed} suggestions")
         changes: dict[str, Callable[[Row], Row]] = {
             "mirror": lambda setup: mirrored(setup, v),
-            "suggest": lambda _: CadetAgent().choose_setup(v, self.person, rng),
+            "suggest": lambda _: CadetAgent().set_up(self.game, self.person, rng),
             "random": lambda _: random_setup(v, rng),
         }
         setup = changes["suggest"](np.zeros(0, np.int8))
@@ -316,7 +316,7 @@ class TerminalGame:
             self._show(board)
         while not board.is_over and self.resigner is None:
             if board.turn != self.person:
-                move = self.agent.choose_move(board.view(board.turn))
+                move = choose_move(self.agent, board.view(board.turn))
                 if move is None:
                     self.resigner = board.turn
                     continue

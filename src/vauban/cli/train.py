@@ -62,7 +62,7 @@ def train(
     given minutes, a network that names hidden pieces. It first measures a few batches and says how long it will take
     and what that costs. The run lives in a folder: its configuration, its metrics (metrics.jsonl, TensorBoard;
     docs/metrics.md explains every one), its checkpoint, and the model, which plays: vauban match net:runs/laptop random
-    --variant medium.
+    --game medium.
 
     Ctrl-C ends it after the iteration that is under way; it can be killed at any moment. --resume goes on, to the same
     numbers, and takes changes of the configuration too. --from begins with networks that are trained already, and
@@ -173,7 +173,7 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
     for opponent in config.evaluation.ladder:
         # Refuses what it cannot read or what cannot play here, now and not in an hour.
         try:
-            agent = Match(opponent, opponent, 1, played.variant, played.rules, setups=OWN).make(0)
+            agent = Match(opponent, opponent, 1, played, setups=OWN).make(0)
             if isinstance(agent, ModelAgent):
                 agent.model.check_plays(played)
         except VaubanError as error:
@@ -186,8 +186,8 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
         for opponent in config.evaluation.ladder:
             # The same setups and seeds every time: what differs between two evaluations is the model.
             match = Match(
-                lambda seed: NetAgent(options, seed), opponent, config.evaluation.games, played.variant, played.rules,
-                config.seed, setups=OWN,
+                lambda seed: NetAgent(options, seed), opponent, config.evaluation.games, played, None, config.seed,
+                setups=OWN,
             )  # fmt: skip
             # In this process and all at once: on a GPU the network answers for all games in one go.
             results = [game.result for game in play_games(match, range(match.games))]
@@ -228,7 +228,7 @@ def _next_step(run: Run) -> str:
     agent, config = f"net:{run.folder / 'model'}", run.config
     rules = ["--rules", config.rules] if config.rules else []
     if isinstance(run.game, Stratego):
-        command = ["vauban", "match", agent, "random", "--variant", config.game, *rules, "--setups", "own"]
+        command = ["vauban", "match", agent, "random", "--game", config.game, *rules, "--setups", "own"]
         return f"To see it play: {shlex.join(command)}"
     return f"To see how good it is: {shlex.join(['vauban', 'exploitability', config.game, agent, *rules])}"
 

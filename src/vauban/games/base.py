@@ -28,6 +28,7 @@ import numpy.typing as npt
 
 from vauban import door
 from vauban.errors import ConfigurationError, InvalidMoveError
+from vauban.games.kernel import Record
 
 NUMBER, PLIES = 0, 1
 """Words that every record begins with."""
@@ -259,6 +260,15 @@ class Game(ABC):
             for player in (0, 1)
         )
         return first, second
+
+    def square_name(self, square: int) -> str:
+        """A square's name, e.g. "a1"."""
+        row, column = divmod(square, self.board[1])
+        return f"{chr(ord('a') + column)}{row + 1}"
+
+    def hidden_squares(self, record: Record, viewer: int) -> list[int] | None:
+        """Where the things lie that are hidden from the viewer, in the order of `hidden_values`; None if nowhere."""
+        return None
 
     def spec(self) -> dict[str, Any]:
         """What makes this game again, as plain data: `registry.from_spec` reads it."""

@@ -13,8 +13,7 @@ from typing import Any
 import torch
 
 from vauban.files import write_whole
-from vauban.games.base import Game
-from vauban.games.stratego.game import Stratego
+from vauban.games.base import Game, from_spec
 from vauban.learn.ancestry import moving_minutes
 from vauban.learn.base import learners
 from vauban.learn.checkpoint import PROGRESS, read_progress
@@ -172,14 +171,14 @@ def _row(told: Any, run: Path, name: str, game: Game, variant: str, date: str) -
     if played != name and Path(played).resolve() not in (run.resolve(), (run / MODEL).resolve()):
         raise ModelError(f"a match of the model {played!r}, and this one is {name!r}, of the run {str(run)!r}")
     found = strength_row(told, "", date)
-    if not isinstance(game, Stratego) or found["variant"] != game.name:
+    if found["variant"] != game.name:
         raise ModelError(f"a match of {found['variant']!r}, and the model plays {game.name}")
     row = found | {"agent": f"{kind}:{name}{comma}{rest}"}
-    usual = row["rules"] == Stratego(game.variant).rules.text
+    usual = row["rules"] == from_spec({"game": game.definition()}).rules_text
     row["command"] = shlex.join(
         [
             "vauban", "match", row["agent"], row["opponent"], "--games", str(row["games"]),
-            "--variant", variant, *([] if usual else ["--rules", row["rules"]]), "--setups", row["setups"],
+            "--game", variant, *([] if usual else ["--rules", row["rules"]]), "--setups", row["setups"],
             "--seed", str(row["seed"]),
         ]
     )  # fmt: skip

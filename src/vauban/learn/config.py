@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from vauban import door
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
 from vauban.learn.base import StageConfig, find_learner, learners
@@ -43,7 +44,7 @@ class RunConfig:
     about: str = ""
     """A line on what this run is for."""
     game: str = "classic"
-    """What is played: a variant or the .toml file of one, or a small game."""
+    """What is played: the name of a game, the .toml file of a variant, or `py:FILE.py:NAME`, a game of one's own."""
     rules: str = ""
     """Its rules, if not the default ones."""
     seed: int = 1
@@ -118,7 +119,7 @@ def presets() -> dict[str, str]:
 
 
 def parse_config(text: str, changes: Sequence[str] = (), where: str = "the configuration") -> RunConfig:
-    """A configuration from TOML and changes to it; the file of a variant is named so that any folder finds it."""
+    """A configuration from TOML and changes to it; the file of a game is named so that any folder finds it."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -138,7 +139,15 @@ def parse_config(text: str, changes: Sequence[str] = (), where: str = "the confi
     for name, each in tables.items():
         table.setdefault("stages", {})[name] = _build(known[name].config, each, f"{where}.{name}")
     built: RunConfig = _build(RunConfig, table, where)
-    return replace(built, game=str(Path(built.game).absolute())) if built.game.endswith(".toml") else built
+    return replace(built, game=_from_anywhere(built.game))
+
+
+def _from_anywhere(game: str) -> str:
+    """The name of a game as any folder finds it."""
+    if game.startswith(door.PREFIX):
+        path, name, _ = door.split(game, "a game")
+        return f"{door.PREFIX}{path.expanduser().absolute()}:{name}"
+    return str(Path(game).absolute()) if game.endswith(".toml") else game
 
 
 def _change(table: dict[str, Any], change: str) -> None:

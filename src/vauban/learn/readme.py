@@ -48,7 +48,7 @@ def _use(card: Card) -> str:
     commands = [f"vauban exploitability {variant} net:{name}"]
     if card["rules"] is not None:
         commands = [
-            f"vauban match net:{name} random --variant {variant} --setups own --games 100",
+            f"vauban match net:{name} random --game {variant} --setups own --games 100",
             f"vauban terminal --opponent net:{name} --variant {variant}",
         ]
     shown = "\n".join(f"$ {command}" for command in commands)

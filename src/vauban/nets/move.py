@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
 from vauban.errors import ConfigurationError
-from vauban.games.stratego.game import Stratego
+from vauban.families import family_part
+from vauban.games.base import Game
 from vauban.nets.policy import PolicyNetwork
 from vauban.nets.transformer import Block, Size, learned_positions
 from vauban.observe import base as observations
@@ -30,13 +33,14 @@ class MoveNetworkConfig:
 class MoveNetwork(PolicyNetwork):
     """Chooses moves and foresees the outcome, from the observation of the player on turn."""
 
-    def __init__(self, game: Stratego, size: Size, observation: str = "ataraxos") -> None:
+    def __init__(self, game: Game, size: Size, observation: str = "ataraxos") -> None:
         super().__init__()
-        if game.board == (1, 1):
+        if game.moves is None:
             raise ConfigurationError(f"a move network needs a board, and {game.name!r} has none")
-        variant = game.variant
         self.observation = observation
-        occupiable = [square for square in range(variant.squares) if square not in variant.lakes]
+        special = family_part("nets", game.family, "squares")
+        barred = special.barred(game) if special else ()
+        occupiable = [square for square in range(game.board[0] * game.board[1]) if square not in barred]
         self.embed = nn.Linear(observations.find(game, observation).channels(game), size.width)
         self.positions = learned_positions(1 + len(occupiable), size.width)
         self.blocks = nn.ModuleList(Block(size) for _ in range(size.depth))
@@ -45,7 +49,9 @@ class MoveNetwork(PolicyNetwork):
         self.outcome = nn.Linear(size.width, len(game.utilities))
         self.occupiable: Tensor
         self.register_buffer("occupiable", torch.tensor(occupiable), persistent=False)
-        self.register_buffer("choice_of_action", _choices(game, occupiable), persistent=False)
+        self.register_buffer(
+            "choice_of_action", _choices(game.moves, game.board[0] * game.board[1], occupiable), persistent=False
+        )
 
     def forward(self, seen: Tensor) -> tuple[Tensor, Tensor]:
         """Logits of moving from each occupiable square to each, and of the outcome."""
@@ -60,12 +66,9 @@ class MoveNetwork(PolicyNetwork):
         return choices.flatten(1), self.outcome(x[:, 0])
 
 
-def _choices(game: Stratego, occupiable: list[int]) -> Tensor:
-    """Which pair of occupiable squares each action is; 0 for those into a lake, which are never legal."""
-    place = {square: index for index, square in enumerate(occupiable)}
-    choices = torch.zeros(game.action_count, dtype=torch.int64)
-    for action in range(game.action_count):
-        source, target = game.decode(0, action)
-        if source in place and target in place:
-            choices[action] = place[source] * len(occupiable) + place[target]
-    return choices
+def _choices(moves: npt.NDArray[np.int64], squares: int, occupiable: list[int]) -> Tensor:
+    """Which pair of occupiable squares each action is; 0 for those that leave them, which are never legal."""
+    place = np.full(squares, -1)
+    place[occupiable] = np.arange(len(occupiable))
+    source, target = place[moves.T]
+    return torch.from_numpy(np.where((source < 0) | (target < 0), 0, source * len(occupiable) + target))

@@ -26,16 +26,12 @@ from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from vauban.errors import VaubanError
+from vauban.families import family_parts
 from vauban.files import write_whole
-from vauban.games.base import Game, nearest
-from vauban.games.base import game as find_game
-from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.variants import VARIANTS, Variant, variant_from
-from vauban.nets.belief import BeliefNetwork, BeliefNetworkConfig
+from vauban.games.base import Game, from_spec, nearest
 from vauban.nets.move import MoveNetwork, MoveNetworkConfig
 from vauban.nets.plain import PlainNetwork, PlainNetworkConfig
 from vauban.nets.policy import PolicyNetwork
-from vauban.nets.setup import SetupNetwork, SetupNetworkConfig
 from vauban.nets.transformer import Size
 from vauban.observe import base as observations
 
@@ -52,10 +48,10 @@ PLAYS = "move"
 KINDS: dict[str, tuple[type[nn.Module], type[Any]]] = {
     "move": (MoveNetwork, MoveNetworkConfig),
     "plain": (PlainNetwork, PlainNetworkConfig),
-    "setup": (SetupNetwork, SetupNetworkConfig),
-    "belief": (BeliefNetwork, BeliefNetworkConfig),
 }
 """Kinds of networks: the class, and a dataclass of what it is built from, beside the game."""
+for _part in family_parts("nets"):
+    KINDS |= _part.KINDS
 COUNTED = ("parameters", "dtype", "observation_version")
 """What a card says of a network beside what it is built from."""
 PART = re.compile("[a-z][a-z0-9_]*")
@@ -96,7 +92,7 @@ class Model:
 
     def check_plays(self, game: Game) -> None:
         """Refuse a game for which the model is not meant; rules may differ from those of its training."""
-        if game.name not in self.card["variants"] or not _same_board(game, self.game):
+        if game.name not in self.card["variants"] or not game.same_board(self.game):
             raise ModelError(
                 f"the model {self.card['name']!r} plays {' and '.join(self.card['variants'])}, not {game.name!r}"
             )
@@ -161,8 +157,8 @@ def make_card(
         "format": FORMAT,
         "name": name,
         "about": about,
-        "variant": _variant_entry(game),
-        "rules": game.rules.text if isinstance(game, Stratego) else None,
+        "variant": game.definition(),
+        "rules": game.rules_text,
         "variants": list(variants) or [game.name],
         "plays": plays,
         "networks": {part: dict(each) for part, each in networks.items()},
@@ -177,7 +173,7 @@ def make_card(
 
 
 STRENGTH = (
-    "variant", "rules", "setups", "seed", "games", "score", "score_low", "score_high", "elo", "elo_low", "elo_high",
+    "rules", "setups", "seed", "games", "score", "score_low", "score_high", "elo", "elo_low", "elo_high",
 )  # fmt: skip
 """What a row of strength takes over from a match."""
 FAILED = "failed"
@@ -189,6 +185,7 @@ def strength_row(told: Mapping[str, Any], command: str, date: str) -> dict[str, 
 
     A match in which an agent broke down is refused: it says nothing about strength.
     """
+    told = {"game": told.get("variant"), **told}  # as it was called before
     missing = [key for key in ("agents", *STRENGTH) if key not in told]
     if missing:
         raise ModelError(f"a match without {', '.join(missing)}: give what `vauban match … --json` prints")
@@ -199,7 +196,7 @@ def strength_row(told: Mapping[str, Any], command: str, date: str) -> dict[str, 
                 "so say nothing about strength: play the match again with agents that can play it"
             )
     agent, opponent = told["agents"]
-    kept = {key: told[key] for key in STRENGTH}
+    kept = {"variant": told["game"], **{key: told[key] for key in STRENGTH}}
     return {"agent": agent, "opponent": opponent, **kept, "command": command, "date": date}
 
 
@@ -248,7 +245,7 @@ def check_card(card: Card, where: str) -> None:
     if not issubclass(KINDS[kind][0], PolicyNetwork):
         raise ModelError(f"{where}: the network {plays!r} is to play, and one of the kind {kind!r} cannot")
     for row in card["strength"]:
-        for key in ("agent", "opponent", *STRENGTH, "command", "date"):
+        for key in ("agent", "opponent", "variant", *STRENGTH, "command", "date"):
             if not isinstance(row, dict) or key not in row:
                 raise ModelError(f"{where}: a row of 'strength' without {key!r}: {row!r}")
 
@@ -293,40 +290,11 @@ def _named(kinds: tuple[type, ...]) -> str:
     return " or ".join(words[kind] for kind in kinds)
 
 
-def _variant_entry(game: Game) -> str | dict[str, Any]:
-    """A variant by name; one that is not ours as the table that a TOML file would have."""
-    if not isinstance(game, Stratego) or VARIANTS.get(game.name) == game.variant:
-        return game.name
-    variant = game.variant
-    return {
-        "name": variant.name,
-        "rows": variant.rows,
-        "columns": variant.columns,
-        "lakes": [variant.square_name(lake) for lake in variant.lakes],
-        "setup_rows": variant.setup_rows,
-        "army": variant.army_text,
-        "total_limit": variant.total_limit,
-        "battleless_limit": variant.battleless_limit,
-    }
-
-
 def _game_of(card: Card, where: str) -> Game:
     try:
-        if isinstance(card["variant"], dict):
-            return Stratego(variant_from(card["variant"]), card["rules"])
-        return find_game(card["variant"], card["rules"])
+        return from_spec({"game": card["variant"], "rules": card["rules"]})
     except VaubanError as error:
         raise ModelError(f"{where}: {error}") from error
-
-
-def _same_board(one: Game, other: Game) -> bool:
-    if not isinstance(one, Stratego) or not isinstance(other, Stratego):
-        return one.name == other.name
-
-    def board(variant: Variant) -> tuple[Any, ...]:
-        return variant.rows, variant.columns, variant.lakes, variant.setup_rows
-
-    return board(one.variant) == board(other.variant)
 
 
 # ── Where models are ─────────────────────────────────────────────────────────────────────────────
@@ -463,7 +431,7 @@ def _made(kind: Any, table: Mapping[str, Any]) -> Any:
 def _observation(network: nn.Module, game: Game) -> tuple[str, int] | None:
     """The name and the version of the observation that a network sees, if it sees one."""
     name = getattr(network, "observation", None)
-    return None if name is None else (name, getattr(observations.find(game, name), "version", 1))
+    return None if name is None else (name, observations.find(game, name).version)
 
 
 def _check_observation(network: nn.Module, description: Mapping[str, Any], game: Game, where: str) -> None:

@@ -11,6 +11,7 @@ refused where it contradicts the board, a result that the moves do not lead to f
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -103,14 +104,27 @@ def replay(game: GameText) -> RecordedGame:
 
 def _begin(name: str, headers: Mapping[str, str]) -> Any:
     """The board of a record before its first move."""
-    game = base.game(name)
+    try:
+        spec = json.loads(name) if name.startswith("{") else name
+    except ValueError as error:
+        raise NotationError(f"the header Game begins like JSON, and is none: {error}") from error
+    game = base.from_spec(spec)
     if family_part("notation", game.family, "records") is not None:
         raise NotationError(f'a game of {game.name!r} is written with the header [Game "{game.family}"]')
     if "Position" in headers:
         return Board.from_position(headers["Position"], game, seed=_parse_seed(headers))
+    texts = [headers[header] for header in _setup_headers(game) if header in headers]
+    if len(texts) == 2:
+        return Board.from_setups(texts[0], texts[1], game, seed=_parse_seed(headers))
     if "Seed" not in headers:
-        raise NotationError("the header Seed is missing: how the game began is not known without it")
+        wanted = " and ".join(_setup_headers(game)) or "Seed"
+        raise NotationError(f"the header {wanted} is missing: how the game began is not known without it")
     return Board(game, seed=_parse_seed(headers))
+
+
+def _setup_headers(game: Game) -> list[str]:
+    """The names of the headers with the two setups; none for a game without setups."""
+    return [] if game.setups is None else [f"{player.title()}Setup" for player in game.players]
 
 
 def _parse_seed(headers: Mapping[str, str]) -> int | None:
@@ -194,7 +208,7 @@ def write_game(
     result, end = settle(given.get("Result"), given.get("End"), board.outcome(), _results_of_end(board.game))
     beginning = _beginning(board)
     filled = {"Game": beginning.pop("Game")}
-    taken = {"Result", "End", "Seed", "Position", *filled}
+    taken = {"Result", "End", "Seed", "Position", *_setup_headers(board.game), *filled}
     filled |= {name: value for name, value in given.items() if name not in taken}
     filled |= beginning | {"Result": result, "End": end or "unfinished"}
     moves = [WrittenMove(played.text, remarks.get(number)) for number, played in enumerate(board.history, 1)]
@@ -203,10 +217,14 @@ def write_game(
 
 def _beginning(board: Board) -> dict[str, str]:
     """The headers that make a board's game begin again."""
-    headers = {"Game": board.game.name}
-    if not board.drawn:
+    game, spec = board.game, board.game.spec()
+    plain = spec["rules"] is None and isinstance(spec["game"], str)
+    headers = {"Game": spec["game"] if plain else json.dumps(spec, ensure_ascii=False)}
+    if board.setups is not None and game.setups is not None:
+        headers |= zip(_setup_headers(game), map(game.setups.text, board.setups), strict=True)
+    elif not board.drawn:
         headers["Position"] = board.start_text
-    if board.game.has_chance or board.drawn:
+    if game.has_chance or (board.drawn and board.setups is None):
         headers["Seed"] = str(board.seed)
     return headers
 

@@ -1,4 +1,4 @@
-"""Observations of the small games: `information_state` and `observation`, laid out as in OpenSpiel (GAMES.md §3, §4).
+"""Observations of the small games: `information_state` and `observation`, laid out as in OpenSpiel.
 
 One square, a channel for each number. An information state tells a player's information sets apart;
 an observation forgets how the chips came to lie there.

@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.board.stratego import View
 from vauban.games.base import PLIES
-from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.pieces import TYPES
 from vauban.search.allocation import Plan
 from vauban.sim.store import Snapshot
 
@@ -56,23 +53,23 @@ class Analysis:
 
     @property
     def value(self) -> float:
-        """What the position is worth to the player, if he plays by the policy of the search."""
+        """What the position is worth to the player, played by the policy of the search."""
         return float(self.policy @ self.values)
 
     @property
     def forecast(self) -> Floats:
-        """The probabilities of the outcomes, if he plays by the policy of the search."""
+        """The probabilities of the outcomes, played by the policy of the search."""
         forecast: Floats = self.policy @ self.outcomes
         return forecast
 
     def belief(self) -> dict[int, dict[int, float]]:
-        """For the square of each hidden piece, how often it was of which type in the configurations."""
-        if not isinstance(self.view.game, Stratego):
-            return {}
+        """For the square of each hidden thing, how often it was of which kind in the configurations."""
+        game = self.view.game
         found = {}
-        for place, square in enumerate(View.from_snapshot(self.view).hidden()):
-            counts = np.bincount(self.configurations[:, place], minlength=len(TYPES)) / len(self.configurations)
-            found[square] = {int(kind): float(counts[kind]) for kind in np.flatnonzero(counts)}
+        for place, square in enumerate(game.hidden_squares(self.view.record(), self.player) or ()):
+            counts = np.bincount(self.configurations[:, place], minlength=len(game.hidden_kinds))
+            shares = counts / len(self.configurations)
+            found[square] = {int(kind): float(shares[kind]) for kind in np.flatnonzero(shares)}
         return found
 
     def to_json(self) -> dict[str, Any]:
@@ -100,11 +97,9 @@ class Analysis:
                 for place in order
             ],
             "belief": {
-                game.variant.square_name(square): {TYPES[kind]: share for kind, share in kinds.items()}
+                game.square_name(square): {game.hidden_kinds[kind]: share for kind, share in kinds.items()}
                 for square, kinds in self.belief().items()
-            }
-            if isinstance(game, Stratego)
-            else {},
+            },
             "rollouts": self.plan.rollouts,
             "depth": self.plan.depth,
             "configurations": self.plan.configurations,

@@ -25,9 +25,9 @@ from vauban.games.base import Outcome
 from vauban.games.randomness import REVIEWED_BELIEF
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import PLAYERS, TYPES
-from vauban.nets.belief import BeliefNetwork, Left, marginals, uniform_chances
 from vauban.nets.dtypes import working_copy
 from vauban.nets.store import Model
+from vauban.nets.stratego.belief import BeliefNetwork, Left, marginals, uniform_chances
 from vauban.notation.stratego.moves import Move, MoveText, move_text
 from vauban.notation.stratego.position import position_text
 from vauban.notation.stratego.records import setups_of

@@ -30,10 +30,10 @@ from vauban.games.base import PLIES, Format, Game
 from vauban.games.randomness import CONFIGURATION, ROLLOUT
 from vauban.games.stratego.game import Stratego
 from vauban.learn.ataraxos.targets import action_sources, magnet_log_policy
-from vauban.nets.belief import Belief, BeliefNetwork, UniformBelief
 from vauban.nets.dtypes import working_copy
 from vauban.nets.policy import Forward, PolicyNetwork
 from vauban.nets.store import Model
+from vauban.nets.stratego.belief import Belief, BeliefNetwork, UniformBelief
 from vauban.search.allocation import BELIEF, Plan, make_plan, rollout_counts
 from vauban.search.analysis import Analysis, Floats, Ints
 from vauban.search.draws import Draws

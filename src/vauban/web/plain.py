@@ -60,15 +60,6 @@ class PlainShow(Show):
     def played_text(self, board: Any, played: Any) -> str:
         return str(played.text)
 
-    def choose_move(self, agent: str, seed: int, view: Any) -> str | None:
-        if agent != "random":
-            return super().choose_move(agent, seed, view)
-        moves: list[str] = view.legal_moves
-        return random.Random(f"{seed} {view.player} {view.plies}").choice(moves)
-
-    def move_text(self, view: Any, move: Any) -> str:
-        return move if isinstance(move, str) else str(view.game.action_text(view.player, int(move)))
-
     # ── What is sent ─────────────────────────────────────────────────────────────────────────────
 
     def offer(self, variant: str) -> Json:

@@ -109,18 +109,14 @@ class Show(ABC):
     def choose_move(self, agent: str, seed: int, view: Any) -> str | None:
         """An agent's move as text; None: it resigns."""
         from vauban.agents import make_agent
-        from vauban.agents.base import close
+        from vauban.agents.base import RESIGNS, choose_action, close
 
         made = make_agent(agent, seed)
         try:
-            move = made.choose_move(view)
+            action = choose_action(made, view)
         finally:
             close(made)
-        return None if move is None else self.move_text(view, move)
-
-    @abstractmethod
-    def move_text(self, view: Any, move: Any) -> str:
-        """The text of a move that an agent has chosen, as `read_move` reads it."""
+        return None if action == RESIGNS else str(view.game.action_text(view.turn, action))
 
     def rules_of(self, board: Any, rules: str) -> str:
         """The rules that a board goes by, as text; `rules` are those of its table."""

@@ -87,9 +87,10 @@ class WeighDraw:
 
         value, quiet = show_of(self.variant).weigh(self.view)
         agent = make_agent(self.agent, self.seed)
-        own = isinstance(agent, Judge) and self.view.turn == self.view.player
-        if own:
-            value = agent.judge(self.view)  # type: ignore[attr-defined]
+        own = False
+        if isinstance(agent, Judge) and self.view.turn == self.view.player:
+            own = True
+            value = float(agent.judge(self.view.snapshot())[0])
         worse, even, better, play_left = REASONS["own" if own else "counted"]
         if value < WORSE:
             return True, worse

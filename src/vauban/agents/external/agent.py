@@ -1,7 +1,7 @@
 """`ExternalAgent`: somebody else's program, in any language, through the UCC line protocol (docs/external-bots.md).
 
     bot = ExternalAgent("python3 examples/ucc_bot.py", seconds=2.0)
-    setup = bot.choose_setup(VARIANTS["classic"], 0, random.Random(1))    # starts the program
+    setup = bot.set_up(game("classic"), 0, random.Random(1))    # starts the program
     move = bot.choose_move(board.view(0))
     bot.told(board.push(move))
     bot.ended("flag")
@@ -21,16 +21,22 @@ import shlex
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
+import numpy as np
+
+from vauban.agents.base import RESIGNS, Actions, Seeds
 from vauban.agents.external.process import KINDS, BotError, BotProcess
 from vauban.board.stratego import Played, View
 from vauban.errors import ConfigurationError, InvalidMoveError, SetupError
+from vauban.games.base import Game
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES, SCOUT, TYPES
 from vauban.games.stratego.setups import Row
 from vauban.games.stratego.variants import Variant
 from vauban.notation.stratego import ucc
 from vauban.notation.stratego.moves import Move, squares_between
+from vauban.sim.store import Snapshot
 from vauban.words import shortened
 
 __all__ = ["KINDS", "PREFIX", "BotError", "ExternalAgent", "why_illegal"]
@@ -38,8 +44,8 @@ __all__ = ["KINDS", "PREFIX", "BotError", "ExternalAgent", "why_illegal"]
 PREFIX = "bot:"
 """An agent's text that begins so names a program: bot:COMMAND."""
 
-SetupGiver = Callable[[Variant, int, random.Random], Row]
-"""What can choose a setup in a bot's place, such as another agent's `choose_setup`."""
+SetupGiver = Callable[[Stratego, int, random.Random], Row]
+"""What can choose a setup in a bot's place, such as another agent's `set_up`."""
 
 LONGEST_GAME = 5000
 """Turns: with the time for one of them, what a bot may use of the processor."""
@@ -147,13 +153,42 @@ class ExternalAgent:
 
     # ── An agent ─────────────────────────────────────────────────────────────────────────────────
 
-    def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
-        """Start the program for a new game and ask for its setup."""
-        rows = self._begin(variant, player, judged=self.setup_given is None)
-        if self.setup_given is not None:
-            return self.setup_given(variant, player, rng)
+    def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
+        return np.array([self.answer(View.from_snapshot(views, row)) for row in range(len(views))], np.int64)
+
+    def answer(self, view: View) -> int:
+        move = self.choose_move(view)
+        return RESIGNS if move is None else view.game.encode(view.player, *move)
+
+    @staticmethod
+    def check_plays(game: Game, *, sets_up: bool) -> None:
+        """Refuse a game that a program cannot be told of; `sets_up`: it is to choose its setup itself."""
+        if not isinstance(game, Stratego):
+            raise ConfigurationError(
+                f"a program plays Stratego, not {game.name!r}: its line protocol knows no other game"
+            )
         try:
-            return ucc.parse_setup_rows(rows, player, variant)
+            ucc.check_variant(game.variant, any_army=not sets_up)
+        except ConfigurationError as error:
+            if not sets_up:
+                raise
+            raise ConfigurationError(
+                f"a program cannot choose a setup of {game.name!r}: the line protocol knows the classic board "
+                "and army only. On the classic board it can play other armies with setups that are drawn, such as human"
+            ) from error
+
+    def give_setup(self, game: Any, row: Row) -> None:
+        """Give it a setup in place of its own, where its protocol has no words for the army."""
+        if game.variant.army != ucc.CLASSIC.army:
+            self.setup_given = lambda *_: row
+
+    def set_up(self, game: Stratego, player: int, rng: random.Random) -> Row:
+        """Start the program for a new game and ask for its setup."""
+        rows = self._begin(game.variant, player, judged=self.setup_given is None)
+        if self.setup_given is not None:
+            return self.setup_given(game, player, rng)
+        try:
+            return ucc.parse_setup_rows(rows, player, game.variant)
         except SetupError as error:
             self._goodbye = f"{ucc.QUIT} {self._own_name} {ucc.COLOURS[player]} BAD_SETUP 0 0 0"
             return self._fail("bad setup", str(error))

@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vauban.agents.base import Agent
+from vauban.agents.adapter import build
+from vauban.agents.base import Agent, choose_move, set_up
 from vauban.agents.external.agent import BotError, ExternalAgent
 from vauban.agents.random import RandomAgent
 from vauban.board.stratego import Board, View
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import SCOUT
-from vauban.games.stratego.setups import Row
+from vauban.games.stratego.setups import Row, random_setup
 from vauban.games.stratego.variants import Variant
 from vauban.notation.stratego import ucc
 from vauban.notation.stratego.moves import Move, squares_between
@@ -114,17 +116,24 @@ class _Runner:
         return self._rng.choice(far or strikes or list(view.legal_moves))
 
 
-class _Shuttler(RandomAgent):
+class _Shuttler:
     """Moves one piece to and fro for ever, as rules without repetition rules allow."""
 
     name = "shuttler"
+
+    def __init__(self, seed: int) -> None:
+        self._anybody = RandomAgent(seed)
+
+    def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
+        return random_setup(variant, rng)
 
     def choose_move(self, view: View) -> Move | None:
         own = [played.move for played in view.history if played.player == view.player]
         back = Move(own[-1].target, own[-1].source) if own else None
         if back is not None and back in view.legal_moves:
             return back
-        return super().choose_move(view)
+        move = choose_move(self._anybody, view)
+        return None if move is None else Move(*move)
 
 
 # ── The check ────────────────────────────────────────────────────────────────────────────────────
@@ -186,8 +195,8 @@ def _situations(games: int, plies: int, seed: int) -> Iterator[tuple[str, int, A
     for number in range(games):
         yield "against a random mover", number % 2, RandomAgent(seed + number), plies
     for colour in (0, 1):
-        yield "against long Scout moves and early battles", colour, _Runner(seed), SHORT_GAME
-        yield TO_AND_FRO, colour, _Shuttler(seed), SHORT_GAME
+        yield "against long Scout moves and early battles", colour, build(_Runner, seed), SHORT_GAME
+        yield TO_AND_FRO, colour, build(_Shuttler, seed), SHORT_GAME
 
 
 def _start(report: Report, agent: ExternalAgent, seconds: float) -> None:
@@ -232,7 +241,8 @@ def _try(report: Report, agent: ExternalAgent, situation: str, colour: int, oppo
     earlier: View | None = None
     try:
         begun = time.monotonic()
-        own = agent.choose_setup(ucc.CLASSIC, colour, rng)
+        game = Stratego(ucc.CLASSIC)
+        own = agent.set_up(game, colour, rng)
         took = time.monotonic() - begun
         report.start_seconds = max(took, report.start_seconds or 0.0)
         if agent.returns:
@@ -240,7 +250,7 @@ def _try(report: Report, agent: ExternalAgent, situation: str, colour: int, oppo
                 WARNING, where, "it ends its lines with a carriage return and a line feed (CR LF): we take that for a "
                 "line feed, and other managers may not", agent,
             )  # fmt: skip
-        other = opponent.choose_setup(ucc.CLASSIC, 1 - colour, rng)
+        other = set_up(opponent, game, 1 - colour, rng)
         pair = (own, other) if colour == 0 else (other, own)
         board = Board.from_setups(*pair, ucc.CLASSIC, f"{ucc.UCC_RULES} total_limit={plies}")
         while not board.is_over:
@@ -250,7 +260,7 @@ def _try(report: Report, agent: ExternalAgent, situation: str, colour: int, oppo
                         WARNING, where, "it sent more than one line as its answer: the second is taken as the answer "
                         "to its next turn", agent,
                     )  # fmt: skip
-                move = opponent.choose_move(board.view(board.turn))
+                move = choose_move(opponent, board.view(board.turn))
                 assert move is not None
             else:
                 view = board.view(colour)

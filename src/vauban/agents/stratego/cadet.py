@@ -20,13 +20,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from vauban.agents.base import chance
+from vauban.agents.base import Actions, Seeds, chance
 from vauban.board.stratego import Piece, View
+from vauban.errors import ConfigurationError
 from vauban.games.stratego import rules
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, MOVABLE_TYPES, SCOUT, SPY, TYPES, WORTH
 from vauban.games.stratego.setups import Row, can_move_first
 from vauban.games.stratego.variants import Variant
 from vauban.notation.stratego.moves import Move
+from vauban.sim.store import Snapshot
 
 CURIOSITY = 1.0
 """What it is worth to learn what a piece is."""
@@ -58,16 +61,21 @@ class CadetAgent:
 
     # ── Setup ────────────────────────────────────────────────────────────────────────────────────
 
-    def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
+    def set_up(self, game: Stratego, player: int, rng: random.Random) -> Row:
         """The Flag somewhere in the back row with Bombs around it, Scouts ahead, Miners behind."""
         while True:
-            setup = _draw_setup(variant, rng)
-            if can_move_first(setup, variant) or rng.random() < 0.01:  # some armies cannot do better
+            setup = _draw_setup(game.variant, rng)
+            if can_move_first(setup, game.variant) or rng.random() < 0.01:  # some armies cannot do better
                 return setup
 
     # ── Moves ────────────────────────────────────────────────────────────────────────────────────
 
-    def choose_move(self, view: View) -> Move:
+    def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
+        if views.game.family != "stratego":
+            raise ConfigurationError(f"agent {self.name!r} plays Stratego, not {views.game.name!r}")
+        return np.array([self._choose(View.from_snapshot(views, row), seed) for row, seed in enumerate(seeds.tolist())])
+
+    def _choose(self, view: View, seed: int) -> int:
         own, enemies = view.pieces(view.player), view.pieces(1 - view.player)
         chances = _chances(view, enemies)
         curiosity = CURIOSITY * (1 + view.battleless / PATIENCE)
@@ -81,7 +89,7 @@ class CadetAgent:
         taken = own.keys() | enemies.keys()
         ways = {square: _distances(square, view.variant, taken) for square in enemies}
         near = _neighbours(view.variant)
-        rng = chance(self.seed, view)
+        rng = chance(seed, view)
 
         def pull(wish: Mapping[int, float], square: int) -> float:
             """How much a piece likes to stand on a square, for what it can reach from there."""
@@ -109,7 +117,8 @@ class CadetAgent:
             shown = 0.3 if kind == SCOUT and not piece.revealed and target not in near[source] else 0.0
             return pull(wish, target) - pull(wish, source) + flight - danger(kind, target) - shown
 
-        return max(view.legal_moves, key=lambda move: weight(move) + 0.1 * rng.random())
+        move = max(view.legal_moves, key=lambda move: weight(move) + 0.1 * rng.random())
+        return view.game.encode(view.player, *move)
 
 
 def _chances(view: View, enemies: Mapping[int, Piece]) -> dict[int, Chances]:

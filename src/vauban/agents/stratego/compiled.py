@@ -19,25 +19,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.agents.base import RESIGNS
+from vauban.agents.base import Actions, Floats, Row, Seeds
 from vauban.agents.options import options_text
 from vauban.agents.stratego.belief import prior_table
 from vauban.agents.stratego.setups import make_sampler
-from vauban.board.stratego import View
 from vauban.errors import ConfigurationError
 from vauban.games.kernel import Record, hook, kernel
-from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.setups import Row
 from vauban.games.stratego.variants import Variant
-from vauban.notation.stratego.moves import Move
 from vauban.sim.compile import CPU, compiled, progress
 
 if TYPE_CHECKING:
+    from vauban.games.stratego.game import Stratego as Game
     from vauban.sim.store import Snapshot
 
 OwnSetup = Callable[[Variant, int, random.Random], Row]
-Answers = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
-"""By view: the action, and what the game is worth; not a number, if the bot does not judge."""
 
 
 @dataclass(frozen=True)
@@ -68,28 +63,19 @@ class CompiledAgent:
             [float(getattr(options, each.name)) for each in fields(options) if each.name != "setups"]
         )
 
-    def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
-        if self.options.setups != "own":
-            return make_sampler(self.options.setups, variant)(rng)
-        if self.bot.setup is not None:
-            return self.bot.setup(variant, player, rng)
-        return make_sampler("human", variant)(rng)
+    def set_up(self, game: Game, player: int, rng: random.Random) -> Row:
+        _check_plays(self.name, game)
+        if self.options.setups == "own" and self.bot.setup is not None:
+            return self.bot.setup(game.variant, player, rng)
+        return make_sampler("human" if self.options.setups == "own" else self.options.setups, game.variant)(rng)
 
-    def choose_move(self, view: View) -> Move | None:
-        actions, _ = self._answer_one(view)
-        return None if actions[0] == RESIGNS else Move(*view.game.decode(view.turn, int(actions[0])))
-
-    def choose_actions(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        """One action for each view (`BatchAgent`)."""
+    def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
         return self._answer(views, seeds)[0]
 
-    def _answer_one(self, view: View) -> Answers:
-        return self._answer(view.snapshot(), np.array([self.seed % 2**64], np.uint64))
-
-    def _answer(self, views: Snapshot, seeds: npt.NDArray[np.uint64]) -> Answers:
-        game = views.game
-        if not isinstance(game, Stratego):
-            raise ConfigurationError(f"agent {self.name!r} plays Stratego, not {game.name!r}")
+    def _answer(self, views: Snapshot, seeds: Seeds) -> tuple[Actions, Floats]:
+        """By view: the action, and what the game is worth; not a number, if the bot does not judge."""
+        game: Any = views.game
+        _check_plays(self.name, game)
         words, halves, bytes_ = views.numpy().store
         answers = np.empty(len(views), np.int64), np.full(len(views), np.nan)
         every = judge_all if self.bot.judges else choose_all
@@ -98,7 +84,7 @@ class CompiledAgent:
         with progress(function, self.bot.name):
             function(
                 words.view(np.uint64), halves.view(np.uint16), bytes_, rules,
-                seeds, self._numbers, _prior(game.variant), *answers,
+                np.asarray(seeds, np.uint64), self._numbers, _prior(game.variant), *answers,
             )  # fmt: skip
         return answers
 
@@ -106,9 +92,13 @@ class CompiledAgent:
 class JudgingAgent(CompiledAgent):
     """A bot that knows what it thinks of its game."""
 
-    def judge(self, view: View) -> float:
-        _, values = self._answer_one(view)
-        return float(values[0])
+    def judge(self, views: Snapshot) -> Floats:
+        return self._answer(views, np.full(len(views), self.seed % 2**64, np.uint64))[1]
+
+
+def _check_plays(name: str, game: Any) -> None:
+    if game.family != "stratego":
+        raise ConfigurationError(f"agent {name!r} plays Stratego, not {game.name!r}")
 
 
 @cache

@@ -23,11 +23,14 @@ from vauban.errors import ConfigurationError, NotationError, SetupError
 from vauban.games.base import nearest
 from vauban.games.kernel import kernel
 from vauban.games.randomness import HALF, LOW, philox
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import BOMB, FLAG
 from vauban.games.stratego.setups import Row, can_move_first, mirrored, parse_setup, random_setup
 from vauban.games.stratego.variants import Variant
 from vauban.sim.compile import CPU, compiled, progress
 
+USUAL = "human"
+"""The sampler that is taken where none is named."""
 STEPS = 6_000
 """Metropolis steps for one human-like setup: the statistics no longer change with more (docs/setups.md)."""
 
@@ -56,6 +59,11 @@ def make_sampler(text: str, variant: Variant) -> Sampler:
         wanted = {"list": "a file", "fixed": "a setup", "mirrored": "another sampler"}[name]
         raise ConfigurationError(f"the sampler {name!r} needs {wanted} after a colon")
     return known[name](rest, variant)
+
+
+def make_sampler_for(text: str, game: Stratego) -> Sampler:
+    """The sampler that a text names (`vauban.agents.setups`)."""
+    return make_sampler(text, game.variant)
 
 
 def _uniform(_: str, variant: Variant) -> Sampler:

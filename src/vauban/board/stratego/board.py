@@ -19,7 +19,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
 import numpy.typing as npt
 
 from vauban.board import base
@@ -39,7 +38,7 @@ from vauban.games.stratego import layout
 from vauban.games.stratego import rules as kernels
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import PLAYERS, TYPES
-from vauban.games.stratego.setups import parse_setup, random_setup, start_from_setups
+from vauban.games.stratego.setups import random_setup
 from vauban.games.stratego.switches import Rules
 from vauban.games.stratego.variants import Variant
 from vauban.notation.stratego.moves import Move, MoveText, move_text, parse_move_text
@@ -69,8 +68,7 @@ class View(Look, base.View):
 
     def hidden(self) -> list[int]:
         """The squares of the enemy's hidden pieces, in the player's own frame order (as `determinise` takes them)."""
-        squares = [square for square, piece in self.pieces(1 - self.player).items() if not piece.revealed]
-        return squares if self.player == 0 else squares[::-1]
+        return self.game.hidden_squares(self._record, self.player)
 
     def hidden_types(self) -> dict[int, int]:
         """How many hidden pieces of each type the enemy has."""
@@ -102,14 +100,6 @@ class Board(Look, base.Board):
     ) -> Board:
         """A game that begins from two setups, texts or rows, each in its owner's own view."""
         return cls(_game(variant, rules), seed=seed, setups=(red, blue))
-
-    @staticmethod
-    def _start(game: Any, first: Any, second: Any) -> npt.NDArray[np.int8]:
-        rows = [
-            parse_setup(each, game.variant) if isinstance(each, str) else np.asarray(each) for each in (first, second)
-        ]
-        game.setups.check(np.stack(rows))
-        return start_from_setups(rows[0], rows[1], game.variant)
 
     @classmethod
     def random(

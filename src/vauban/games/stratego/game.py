@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from vauban.errors import ConfigurationError, RecordError
 from vauban.games.base import Format, Game, Kernels, Shape, register, register_table
+from vauban.games.kernel import Record
 from vauban.games.stratego import layout, records
 from vauban.games.stratego import rules as kernels
 from vauban.games.stratego.hidden import assign, conceal, hidden_count, hidden_values
@@ -147,6 +148,14 @@ class Stratego(Game):
     def are_views(self, bytes_: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         kinds = bytes_[:, layout.BYTES + self.variant.squares : layout.BYTES + 2 * self.variant.squares]
         return np.asarray(((kinds & 15 == layout.UNKNOWN) & (kinds != layout.NONE)).any(1))
+
+    def hidden_squares(self, record: Record, viewer: int) -> list[int]:
+        def squares(offset: int) -> int:
+            return int(record.words[offset]) | int(record.words[offset + 1]) << 64
+
+        hidden = squares(layout.HIDDEN) & squares(layout.PIECES + 2 * (1 - viewer))
+        found = [square for square in range(self.variant.squares) if hidden >> square & 1]
+        return found if viewer == 0 else found[::-1]
 
     def decode(self, player: int, action: int) -> tuple[int, int]:
         """The squares (source, target) of an action; the inverse of `encode`."""

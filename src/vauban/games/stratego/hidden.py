@@ -117,7 +117,7 @@ def assign(game, viewer, types):
             if (old == SCOUT) != (kind == SCOUT):
                 flip(words, SCOUTS + 2 * other, square)
             bytes_[BYTES + squares + identity] = kind + OWNER_BIT * other
-    # The viewer's own moves depend on what is hidden only where boards are compared by type (§1.6).
+    # The viewer's own moves depend on what is hidden only where boards are compared by type.
     # A game that goes on has a move: where these types leave none, the truth must be another.
     if bytes_[END] == 0 and (bytes_[PLAYER] == other or game.rules[COMPARE_TYPES]):
         return find_moves(game)

@@ -32,7 +32,7 @@ def write_moves(game, moves):
 def list_moves(game, which, moves):
     """List one kind of moves of the player on turn, and return how many there are.
 
-    Legal ones; or those of the geometric ones (§1.2) that the two-square rule bars, or the chase
+    Legal ones; or those of the geometric ones that the two-square rule bars, or the chase
     rule. A game that is over has none. The record is left as it was.
     """
     words = game.words

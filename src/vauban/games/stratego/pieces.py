@@ -1,4 +1,4 @@
-"""The twelve kinds of pieces: numbers, names, letters, and who beats whom (RULES.md §1.1, §1.3).
+"""The twelve kinds of pieces: numbers, names, letters, and who beats whom (docs/rules.md).
 
 A type's number is its place in `TYPES`: Spy 0 … Marshal 9, Flag 10, Bomb 11, so that among the
 movable pieces the larger number is the stronger one.

@@ -1,4 +1,4 @@
-"""The two-square rule and the two readings of the chase rule (RULES.md §1.5, §1.6), as kernels."""
+"""The two-square rule and the two readings of the chase rule (docs/rules.md), as kernels."""
 
 import numpy as np
 

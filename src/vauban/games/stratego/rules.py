@@ -1,4 +1,4 @@
-"""Moves, battles and ends of the game (RULES.md §1.2, §1.3, §1.4, §1.8), as kernels.
+"""Moves, battles and ends of the game (docs/rules.md), as kernels.
 
 Legal moves are kept as four sets of squares: where a move may end that goes north, south, west or
 east. A direction and a target tell the origin too, since the way between them is empty: it is the
@@ -75,7 +75,7 @@ TRACKS = True
 
 @kernel
 def reach(game, player, direction):
-    """Where the player's pieces can go in a direction, before the repetition rules (§1.2)."""
+    """Where the player's pieces can go in a direction, before the repetition rules."""
     words = game.words
     own_low, own_high = words[PIECES + 2 * player], words[PIECES + 2 * player + 1]
     enemy_low, enemy_high = words[PIECES + 2 - 2 * player], words[PIECES + 3 - 2 * player]
@@ -232,7 +232,7 @@ def is_legal(game, action):
 
 @kernel
 def battle(attacker, defender):
-    """Who dies when one type attacks another (§1.3)."""
+    """Who dies when one type attacks another."""
     if attacker == defender:
         return BOTH_DIE
     if defender == FLAG:
@@ -414,7 +414,7 @@ def limit_hit(game):
 
 @kernel
 def judge(game, flag_taken):
-    """Find the legal moves of the player on turn, or end the game; the tests in the order of §1.8."""
+    """Find the legal moves of the player on turn, or end the game; the tests in the order of docs/rules.md."""
     rules = game.rules
     mover = np.int64(game.bytes[PLAYER])
     other = 1 - mover

@@ -1,4 +1,4 @@
-"""The switches of the rules (RULES.md §1) and the presets (§1.8), as data and as text.
+"""The switches of the rules (docs/rules.md) and the presets, as data and as text.
 
 Rules are written as a preset, as switches, or as a preset followed by switches that win over it:
 "strategus", "two_square=5 chase=off", "ataraxos battleless_limit=100".

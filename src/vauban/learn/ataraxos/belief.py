@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from vauban.errors import ConfigurationError
+from vauban.families import family_part
 from vauban.games.base import Format, Game
 from vauban.games.randomness import BELIEF_STRANGE, BELIEF_STREAM, BELIEF_VALIDATION, DROPOUT
 from vauban.games.stratego.game import Stratego
@@ -30,9 +31,9 @@ from vauban.learn.ataraxos.positions import PositionStream, Setups, observe_posi
 from vauban.learn.base import NATS, Learner, Metric, Place, StageConfig, register
 from vauban.learn.trainee import Trainee
 from vauban.nets import store
-from vauban.nets.belief import BeliefNetwork, Hidden, MarginalBelief, UniformBelief, hidden_pieces
 from vauban.nets.policy import PolicyNetwork
-from vauban.nets.setup import SetupNetwork
+from vauban.nets.stratego.belief import BeliefNetwork, Hidden, MarginalBelief, UniformBelief, hidden_pieces
+from vauban.nets.stratego.setup import SetupNetwork
 from vauban.nets.transformer import Size
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
@@ -260,15 +261,15 @@ class BeliefStage(Learner):
 
     def __init__(self, game: Game, config: BeliefConfig, place: Place) -> None:
         self.check(game, config)
-        assert isinstance(game, Stratego)
-        self.game, self.settings, self.place = game, config, place
+        self.game = cast(Stratego, game)
+        self.settings, self.place = config, place
         self.device, self.workers = place.device, place.workers
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(place.seed)
-            network = config.network(game)
+            network = config.network(self.game)
         self.trainee = Trainee(network, place.device, place.workers)
         self.networks = {"belief": self.trainee}
-        self.learner = BeliefLearner(self.trainee, game, config, place.seed)
+        self.learner = BeliefLearner(self.trainee, self.game, config, place.seed)
         self.stream: PositionStream | None = None
         self._policy: PolicyNetwork | None = None
         self._setup: SetupNetwork | None = None
@@ -277,8 +278,9 @@ class BeliefStage(Learner):
 
     @classmethod
     def check(cls, game: Game, config: BeliefConfig) -> None:
-        if not isinstance(game, Stratego):
-            raise ConfigurationError(f"a belief is trained for Stratego, not for {game.name!r}: leave it out")
+        special = family_part("nets", game.family)
+        if special is None or "belief" not in special.KINDS:
+            raise ConfigurationError(f"belief: there is no belief network for {game.name!r}: leave the algorithm out")
 
     def follow(self, networks: Mapping[str, Trainee[Any]]) -> None:
         """Begin new games, played by the averages of the networks `move` and, if there is one, `setup`."""

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from vauban.errors import ConfigurationError
+from vauban.families import family_part
 from vauban.games.base import Game
-from vauban.games.stratego.game import Stratego
 from vauban.learn.ataraxos import collect, moves, setups
 from vauban.learn.ataraxos.collect import Collector, Window
 from vauban.learn.ataraxos.estimate import estimate
@@ -30,8 +30,9 @@ from vauban.nets.actor import Actor
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.policy import Forward, PolicyNetwork, utility_values
-from vauban.nets.setup import SetupNetwork
+from vauban.nets.stratego.setup import SetupNetwork
 from vauban.nets.transformer import Size
+from vauban.observe import base as observations
 
 COLLAPSED = 0.05
 """An entropy of the policy, in nats, below which a run warns: of two moves, one is then played 99 times of 100."""
@@ -99,8 +100,10 @@ class Ataraxos(Learner):
             torch.manual_seed(place.seed)
             self.move: Trainee[PolicyNetwork] = Trainee(make_policy_network(game, config), place.device, place.workers)
             self.setup: Trainee[SetupNetwork] | None = None
-            if config.setup_network and isinstance(game, Stratego):
-                self.setup = Trainee(SetupNetwork(game, config.setup_network), place.device, place.workers)
+            special = family_part("nets", game.family)
+            if config.setup_network and special and "setup" in special.KINDS:
+                network, _ = special.KINDS["setup"]
+                self.setup = Trainee(network(game, config.setup_network), place.device, place.workers)
         self.networks = {"move": self.move} | ({"setup": self.setup} if self.setup else {})
         forward: Forward = self.move.working
         if place.device.type == "cuda":
@@ -109,7 +112,7 @@ class Ataraxos(Learner):
         self.forward = forward
         self.move_learner = MoveLearner(self.move, self.collector, config.moves, place.seed, place.workers)
         self.setup_learner: SetupLearner | None = None
-        if self.setup and isinstance(game, Stratego):
+        if self.setup:
             plies = config.moves.length - self.collector.carried
             self.setup_learner = SetupLearner(
                 self.setup, game, config.setups, plies=plies, seed=place.seed, workers=place.workers
@@ -253,10 +256,9 @@ class Ataraxos(Learner):
 
 
 def make_policy_network(game: Game, config: AtaraxosConfig) -> PolicyNetwork:
-    """The network that is trained to move: over squares where there is a board."""
-    if isinstance(game, Stratego):
-        return MoveNetwork(game, config.move_network)
-    return PlainNetwork(game, config.move_network)
+    """The network that is trained to move: over squares where there is a board, seeing the first observation."""
+    network = PlainNetwork if game.moves is None else MoveNetwork
+    return network(game, config.move_network, observations.names(game)[0])
 
 
 def _same_shapes(saved: Mapping[str, Tensor], mine: Mapping[str, Tensor]) -> bool:

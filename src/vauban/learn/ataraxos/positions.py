@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from vauban.nets.actor import Actor
-from vauban.nets.belief import Belief
 from vauban.nets.policy import PolicyNetwork
+from vauban.nets.stratego.belief import Belief
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot, Store
 

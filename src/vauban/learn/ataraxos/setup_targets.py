@@ -12,7 +12,7 @@ from typing import NamedTuple
 from torch import Tensor
 
 from vauban.learn.ataraxos.targets import divergence, is_clipped, outcome_loss, policy_loss
-from vauban.nets.setup import ENTROPY_SCALE, Heads
+from vauban.nets.stratego.setup import ENTROPY_SCALE, Heads
 
 
 def remaining_surprise(log_chosen: Tensor) -> Tensor:

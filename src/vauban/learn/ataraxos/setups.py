@@ -24,9 +24,8 @@ import torch
 from torch import Tensor
 
 from vauban.errors import ConfigurationError
+from vauban.games.base import Game
 from vauban.games.randomness import SETUP_POOL, SETUP_SHUFFLE
-from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.pieces import TYPES
 from vauban.learn.ataraxos.setup_targets import remaining_surprise, setup_advantages, setup_loss
 from vauban.learn.base import NATS, SHARE, Metric
 from vauban.learn.schedules import PowerLaw, average_rate
@@ -34,7 +33,7 @@ from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets.policy import utility_values
 from vauban.nets.replay import Replay
-from vauban.nets.setup import KINDS, Sampled, SetupNetwork
+from vauban.nets.stratego.setup import KINDS, Sampled, SetupNetwork, setups_of_starts
 
 MEANS = ("loss", "policy_loss", "outcome_loss", "entropy_loss", "kl", "clip_rate")
 """Means over batches, in the order in which they are summed."""
@@ -103,7 +102,7 @@ class SetupConfig:
             raise ConfigurationError(f"expiry of the setups must be 2 iterations or more, not {self.expiry}")
 
 
-def iterations_to_remember(game: Stratego, plies: int) -> int:
+def iterations_to_remember(game: Game, plies: int) -> int:
     """How many iterations of so many plies a game may touch that begins in the first of them."""
     if game.max_plies is None:
         raise ConfigurationError(
@@ -148,7 +147,7 @@ class SetupTable:
     put down to a setup that it did not begin from.
     """
 
-    def __init__(self, game: Stratego, device: torch.device) -> None:
+    def __init__(self, game: Game, device: torch.device) -> None:
         self._game = game
         squares, classes = game.setup_size, len(game.utilities)
         # Powers of an odd number; two setups of one key are as rare as in random numbers.
@@ -185,11 +184,8 @@ class SetupTable:
         starts: how they began (int8, games × `game.start_size`).
         results: the class of each outcome for the first player (int64, an index into `game.utilities`).
         """
-        squares, classes = self._game.setup_size, len(self._game.utilities)
-        first = starts[:, :squares]
-        second = starts[:, starts.shape[1] - squares :].flip(1)
-        second = torch.where(second > 0, second - len(TYPES), second)
-        places = self._find(torch.cat([first, second]).to(torch.int8))
+        classes = len(self._game.utilities)
+        places = self._find(torch.cat(setups_of_starts(self._game, starts)))
         outcomes = torch.cat([results, classes - 1 - results]).long()
         self.counts.index_put_((places, outcomes), torch.ones_like(places), accumulate=True)
 
@@ -231,7 +227,7 @@ class SetupLearner:
     def __init__(
         self,
         trainee: Trainee[SetupNetwork],
-        game: Stratego,
+        game: Game,
         config: SetupConfig,
         *,
         plies: int,

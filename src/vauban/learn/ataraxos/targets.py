@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from vauban.games.base import Game
-from vauban.games.stratego.game import Stratego
 
 
 class Returns(NamedTuple):
@@ -89,9 +88,9 @@ def quantile_of(values: Tensor, quantile: float) -> Tensor:
 
 
 def action_sources(game: Game) -> Tensor:
-    """What each action moves, for the magnet (int64): a square in Stratego; elsewhere every action is its own."""
-    if isinstance(game, Stratego):
-        return torch.tensor([game.decode(0, action)[0] for action in range(game.action_count)])
+    """What each action moves, for the magnet (int64): a square on a board; elsewhere every action is its own."""
+    if game.moves is not None:
+        return torch.from_numpy(game.moves[:, 0].copy())
     return torch.arange(game.action_count)
 
 

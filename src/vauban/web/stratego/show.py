@@ -10,12 +10,12 @@ from typing import Any
 from vauban.board.stratego import Board, Look, Played, View
 from vauban.board.stratego.words import oddities, plies_left
 from vauban.errors import VaubanError
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import FLAG, TYPES, WORTH
 from vauban.games.stratego.setups import Row, can_move_first, parse_setup, random_setup, setup_text
 from vauban.games.stratego.switches import default_rules, parse_rules
 from vauban.games.stratego.variants import find_variant
 from vauban.notation.records import read_games, write_game
-from vauban.notation.stratego.moves import Move
 from vauban.notation.stratego.records import setups_of
 from vauban.web.show import Imported, Json, Recorded, Setups, Show, TableError
 from vauban.web.stratego import sight
@@ -73,9 +73,6 @@ class StrategoShow(Show):
 
     def rules_of(self, board: Board, rules: str) -> str:
         return board.rules.text
-
-    def move_text(self, view: View, move: Any) -> str:
-        return sight.squares_text(Move(int(move[0]), int(move[1])), view.variant)
 
     # ── What is sent ─────────────────────────────────────────────────────────────────────────────
 
@@ -138,10 +135,11 @@ class StrategoShow(Show):
 
     def choose_setup(self, agent: str, seed: int, variant: str, player: int) -> str:
         from vauban.agents import make_agent
+        from vauban.agents.base import set_up
 
-        v = find_variant(variant)
-        row = make_agent(agent, seed).choose_setup(v, player, random.Random(f"{seed} setup"))
-        return setup_text(row, v)
+        game = Stratego(variant)
+        row = set_up(make_agent(agent, seed), game, player, random.Random(f"{seed} setup"))
+        return setup_text(row, game.variant)
 
     # ── Agents ───────────────────────────────────────────────────────────────────────────────────
 

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from vauban.errors import ConfigurationError, SetupError
+from vauban.games.base import Game
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES, TYPES
 from vauban.nets.policy import inverse_cdf
@@ -186,6 +187,14 @@ def setups_of(pieces: Tensor) -> Tensor:
 def pieces_of(setups: Tensor) -> Tensor:
     """The kinds (int64) on the squares of setups; the inverse of `setups_of`."""
     return torch.where(setups == 0, EMPTY, setups.long() - 1)
+
+
+def setups_of_starts(game: Game, starts: Tensor) -> tuple[Tensor, Tensor]:
+    """The setups of both players (int8) that games began from; `Setups.of_starts` on the device where they are."""
+    squares = game.setup_size
+    second = starts[:, starts.shape[1] - squares :].flip(1)
+    second = torch.where(second > 0, second - len(TYPES), second)
+    return starts[:, :squares].to(torch.int8), second.to(torch.int8)
 
 
 def mirrored(game: Stratego, setups: Tensor) -> Tensor:

@@ -1,0 +1,203 @@
+"""Solved policies, by name, and as agents: `cfr+:iterations=1000`, `lp`, `uniform`, …
+
+    table = policy("cfr+:iterations=200", seed=7)(tree)     # of `vauban.solve`
+    agent = SolvedAgent("cfr+:iterations=200", seed=7)      # for games that are small enough
+
+An agent solves a game when it first plays it; the answer is kept as long as the process lives.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vauban.agents.base import Actions, Floats, Seeds
+from vauban.agents.options import make_options, option, split_text
+from vauban.errors import ConfigurationError, RecordError
+from vauban.games.base import NUMBER, PLAYER, PLIES, STEP, Game
+from vauban.games.randomness import MOVE, draw
+
+if TYPE_CHECKING:
+    from vauban.sim.store import Snapshot
+    from vauban.solve import Solver, Table, Tree
+
+LARGEST = 2_000_000
+"""Histories of a game that an agent solves before it plays: a minute of waiting, and some hundred megabytes."""
+BATCH = 4096
+"""Views that are looked up at once."""
+PATIENCE = 0.3
+"""Seconds between two reports of progress."""
+
+Watch = Callable[[str, int, int], Any]
+"""Is told what is going on, how many iterations are done, and how many there are."""
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """Leaves nothing to choose."""
+
+
+@dataclass(frozen=True)
+class Iterations:
+    """Goes through the whole tree of a game, again and again."""
+
+    iterations: int = option(1000, "how often it goes through the tree", least=1)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Goes through samples of the tree."""
+
+    iterations: int = option(100_000, "how many samples for each player", least=1)
+
+
+@dataclass(frozen=True)
+class ExploringSamples(Samples):
+    """Goes through samples of the tree, some of which it chooses for itself."""
+
+    exploration: float = option(0.6, "share of own actions chosen uniformly", least=0, most=1)
+
+
+OPTIONS: dict[str, type[Any]] = {
+    "uniform": NoOptions,
+    "first": NoOptions,
+    "lp": NoOptions,
+    "cfr": Iterations,
+    "cfr+": Iterations,
+    "external": Samples,
+    "outcome": ExploringSamples,
+}
+"""The policies that are made here, and their options."""
+
+MEANINGS = {
+    "uniform": "Plays every legal action equally often.",
+    "first": "Always plays the legal action with the lowest number.",
+    "lp": "Plays an equilibrium, found by linear programming.",
+    "cfr": "Plays what counterfactual regret minimisation approaches an equilibrium by.",
+    "cfr+": "Plays what CFR+ approaches an equilibrium by.",
+    "external": "Plays what CFR with external sampling approaches an equilibrium by.",
+    "outcome": "Plays what CFR with outcome sampling approaches an equilibrium by.",
+}
+
+
+def policy(text: str, seed: int, watch: Watch = lambda name, done, total: None) -> Callable[[Tree], Table]:
+    """What makes the table of a policy, once there is a tree; mistakes in the text are found before."""
+    from vauban import solve
+
+    name, settings = split_text(text)
+    options = make_options(OPTIONS[name], name, settings)
+    if name == "uniform":
+        return solve.uniform
+    if name == "first":
+        return solve.first
+    if name == "lp":
+        return lambda tree: solve.solve_tree(tree).policy
+    makers: dict[str, Callable[[Tree], Solver]] = {
+        "cfr": solve.CFR,
+        "cfr+": solve.CFRPlus,
+        "external": lambda tree: solve.ExternalSampling(tree, seed),
+        "outcome": lambda tree: solve.OutcomeSampling(tree, seed, options.exploration),
+    }
+    return lambda tree: _run(makers[name](tree), options.iterations, watch)
+
+
+def _run(solver: Solver, iterations: int, watch: Watch) -> Table:
+    """Run a solver, in pieces short enough to show progress."""
+    piece = 1
+    while solver.iterations < iterations:
+        begun = time.perf_counter()
+        solver.run(min(piece, iterations - solver.iterations))
+        watch(solver.name, solver.iterations, iterations)
+        if time.perf_counter() - begun < PATIENCE:
+            piece *= 2
+    return solver.average()
+
+
+# ── As an agent ──────────────────────────────────────────────────────────────────────────────────
+
+
+class SolvedAgent:
+    """Plays a solved policy of a game that is small enough."""
+
+    def __init__(self, text: str, seed: int = 0) -> None:
+        self.name = text
+        self.seed = seed
+        policy(text, seed)  # refuses what it cannot read
+
+    def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
+        words, _, bytes_ = views.numpy().store
+        assert views.viewer is not None
+        players = np.full(len(views), views.viewer, np.uint64)
+        throw: Callable[..., Any] = draw
+        plies, steps = words[:, PLIES].astype(np.uint64), bytes_[:, STEP].astype(np.uint64)
+        bits = throw(np.asarray(seeds, np.uint64), players, plies, steps, MOVE, 0)
+        chances = (bits.astype(np.float64) + 0.5) / 2**32
+        actions = np.empty(len(views), np.int64)
+        for row, (legal, probabilities) in enumerate(self._look_up(views)):
+            sums = np.cumsum(probabilities)
+            actions[row] = legal[int((sums > chances[row] * sums[-1]).argmax())]
+        return actions
+
+    def policy(self, views: Snapshot) -> Floats:
+        rows = np.zeros((len(views), views.game.max_legal))
+        for row, (_, probabilities) in zip(rows, self._look_up(views), strict=True):
+            row[: len(probabilities)] = probabilities
+        return rows
+
+    def _look_up(self, views: Snapshot) -> list[tuple[Actions, Floats]]:
+        """The legal actions of each view and their probabilities."""
+        solution = _solution(self.name, views.game)
+        found = [solution.get(key) for key in _keys(views)]
+        if None in found:
+            raise RecordError(f"agent {self.name!r}: view {found.index(None)} is none of {views.game!r}")
+        return found  # type: ignore[return-value]
+
+
+_solutions: dict[Any, dict[bytes, tuple[Actions, Floats]]] = {}
+
+
+def _solution(text: str, game: Game) -> dict[bytes, tuple[Actions, Floats]]:
+    """By view: the legal actions and their probabilities."""
+    # Games are made anew with every job of a match; these three say what they are.
+    key = text, game.kernels, game.format()
+    if key not in _solutions:
+        _solutions[key] = _solve(text, game)
+    return _solutions[key]
+
+
+def _solve(text: str, game: Game) -> dict[bytes, tuple[Actions, Floats]]:
+    from vauban.solve import build_tree
+
+    tree = build_tree(game, limit=LARGEST)
+    table = policy(text, 0)(tree)  # one answer for all games, whatever their seeds
+    found: dict[bytes, tuple[Actions, Floats]] = {}
+    for player in (0, 1):
+        own = np.flatnonzero(tree.groups.owner == player)
+        for start in range(0, len(own), BATCH):
+            sets = own[start : start + BATCH]
+            for each, key in zip(sets.tolist(), _keys(tree.views(sets)), strict=True):
+                slots = tree.slots_of(each)
+                if key in found:
+                    raise ConfigurationError(
+                        f"{tree.game!r} cannot be played by {text!r}: what a player sees now does not tell all that "
+                        "the player has known before"
+                    )
+                found[key] = tree.actions[slots].astype(np.int64), table[slots]
+    return found
+
+
+def _keys(views: Snapshot) -> list[bytes]:
+    """A name for each view, by its record but for the game's number."""
+    words, halves, bytes_ = views.numpy().store
+    unnumbered = words.copy()
+    unnumbered[:, NUMBER] = 0
+    assert views.viewer is not None and (bytes_[:, PLAYER] == views.viewer).all()
+    return [
+        hashlib.blake2b(b"".join(part.tobytes() for part in row), digest_size=16).digest()
+        for row in zip(unnumbered, halves, bytes_, strict=True)
+    ]

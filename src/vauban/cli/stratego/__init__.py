@@ -1,0 +1,1 @@
+"""What the commands have for Stratego only."""
