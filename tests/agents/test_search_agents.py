@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 import typer
+from contenders import plain
 from test_agents import check_answers_alike, check_many_games, play_out
 from typer.testing import CliRunner
 
@@ -19,6 +20,8 @@ from vauban.agents.base import GivesPolicy, Judge, choose_move, set_up
 from vauban.agents.net import NetAgent
 from vauban.agents.options import make_options, options_text, split_text
 from vauban.agents.search import SearchAgent, SearchOptions
+from vauban.arena.match import FORFEIT, FinishedGame, Match
+from vauban.arena.play import play_in_batch, play_on_boards
 from vauban.board import Board
 from vauban.cli.analyse import analyse
 from vauban.errors import ConfigurationError, VaubanError
@@ -190,6 +193,32 @@ def test_a_network_plays_by_rules_without_limits_too(models: dict[str, str]) -> 
     assert choose_move(agent, board.view(0)) in board.legal_moves
 
 
+# ── Long games ───────────────────────────────────────────────────────────────────────────────────
+
+
+def same_in_both_ways(a: str, b: str, games: int, variant: str, rules: str, seed: int) -> list[FinishedGame]:
+    """Play a match in batches and on boards, which must give the same games; nobody forfeits one."""
+    match = Match(a, b, games, variant, rules, seed, setups="own")
+    assert match.in_batches
+    together = play_in_batch(match, range(games))
+    assert [plain(game) for game in together] == [plain(game) for game in play_on_boards(match, range(games))]
+    assert not [game.result.note for game in together if game.result.end == FORFEIT]
+    return together
+
+
+def test_networks_play_on_after_256_quiet_plies_where_no_chase_rule_is_on(models: dict[str, str]) -> None:
+    """Without it the rules look back no further, and games may be longer than a record's moves."""
+    text = f"net:{models['tiny']},temperature=0"
+    games = same_in_both_ways(text, text, 2, "tiny", "ucc total_limit=600", 3)
+    assert max(game.result.plies for game in games) > 300, "no game was long enough to see what this is for"
+
+
+@pytest.mark.slow
+def test_the_shipped_network_plays_the_same_long_games_in_both_ways() -> None:
+    games = same_in_both_ways("net:classic", "charger", 16, "classic", "ucc total_limit=1200", 5)
+    assert max(game.result.plies for game in games) > 300
+
+
 # ── Policies ─────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -331,7 +360,7 @@ def test_a_recorded_game_is_analysed_at_any_ply(models: dict[str, str], tmp_path
     assert len(lines) == len(played.history) + 2 and "moments" in json.loads(lines[-1])
     for arguments, words in (
         ((str(file), "--ply", "9999", *agent), "and no ply 9999"),
-        ((str(file), "--game", "2", *agent), "and no game 2"),
+        ((str(file), "--number", "2", *agent), "and no game 2"),
         ((str(file), "--ply", str(len(played.history)), *agent), "the game is over"),
         ((str(file), "--agent", "cadet"), "does not tell what it thinks"),
         ((Board.random("tiny", 1).text, "--ply", "3", *agent), "--ply is a place in a recorded game"),

@@ -27,7 +27,7 @@ from vauban.learn.base import Place
 from vauban.learn.trainee import Trainee
 from vauban.nets.move import MoveNetwork
 from vauban.nets.policy import PolicyNetwork
-from vauban.nets.stratego.belief import Belief, MarginalBelief, UniformBelief, hidden_pieces
+from vauban.nets.stratego.belief import MarginalBelief, PieceBelief, UniformBelief, hidden_pieces
 from vauban.nets.stratego.setup import SetupNetwork
 from vauban.nets.transformer import Size
 from vauban.observe.ataraxos import PLIES_SHARE
@@ -387,7 +387,7 @@ def log_policy_of(policy: PolicyNetwork, sim: Simulator) -> tuple[Tensor, Tensor
     return legal, policy.legal_log_policy(choices, legal)
 
 
-def divergence_from(truth: Truth, belief: Belief) -> float:
+def divergence_from(truth: Truth, belief: PieceBelief) -> float:
     """KL(exact posterior ‖ belief), in nats, the mean over positions."""
     positions, setups = truth.posterior.shape
     likelihood = belief.log_likelihood(truth.seen.repeat_interleave(setups, 0), truth.values.flatten(0, 1))

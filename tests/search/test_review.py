@@ -27,13 +27,13 @@ from vauban.nets.stratego.belief import BeliefNetwork, hidden_pieces, marginals
 from vauban.nets.transformer import Size
 from vauban.notation.records import read_games, write_game
 from vauban.notation.stratego.moves import Move
-from vauban.search import moments as moments_module
-from vauban.search import review as module
 from vauban.search import search as search_module
-from vauban.search.moments import find_moments
 from vauban.search.opinion import ask
-from vauban.search.review import Review, all_positions, review
 from vauban.search.search import Search, SearchConfig
+from vauban.search.stratego import moments as moments_module
+from vauban.search.stratego import review as module
+from vauban.search.stratego.moments import find_moments
+from vauban.search.stratego.review import Review, all_positions, review
 from vauban.web.stratego.report import _centre, report_html
 from vauban.web.thinking import ReviewGame
 

@@ -25,7 +25,7 @@ from vauban.learn.ataraxos.targets import action_sources, magnet_log_policy
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.store import load_model
-from vauban.nets.stratego.belief import Belief, BeliefNetwork, MarginalBelief, UniformBelief
+from vauban.nets.stratego.belief import BeliefNetwork, MarginalBelief, PieceBelief, UniformBelief
 from vauban.nets.transformer import Size
 from vauban.search.allocation import BELIEF, CONFIGURATIONS, DEPTH, MOVES, Plan, make_plan, rollout_counts
 from vauban.search.draws import Draws
@@ -211,7 +211,7 @@ def test_without_a_belief_or_the_time_to_ask_it_all_that_is_possible_is_equally_
     network, view = opinionated(game), position(game, 40)
     config = SearchConfig(rollouts=400, depth=2)
 
-    def configurations(belief: Belief | None, time: float = 0.0) -> list[list[int]]:
+    def configurations(belief: PieceBelief | None, time: float = 0.0) -> list[list[int]]:
         search = Search(network, belief, config)
         search.paces[game.name] = Pace(fixed=0.0, ply=0.0, row=1e-9, draw=60.0)
         [found] = search.analyse(view, [5], time=time)

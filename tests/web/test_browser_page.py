@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from vauban.board import Board
 from vauban.notation.records import write_game
-from vauban.search.moments import BATTLES, SENTENCES, Said
+from vauban.search.stratego.moments import BATTLES, SENTENCES, Said
 
 pytest_plugins = ["browser_fixtures"]
 pytestmark = pytest.mark.xdist_group("browser-page")

@@ -13,7 +13,7 @@ from web_server import RED, Server
 
 from vauban.board.stratego import FAULTS
 from vauban.board.stratego.words import ENDS, ENDS_SEEN, ODD
-from vauban.search.moments import BATTLES, SENTENCES
+from vauban.search.stratego.moments import BATTLES, SENTENCES
 from vauban.web import sight
 from vauban.web.app import PAGE
 from vauban.web.levels import has_learned, levels

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vauban.agents.search import SearchAgent
     from vauban.board.stratego import Board
     from vauban.notation.records import RecordedGame
-    from vauban.search.review import Review
+    from vauban.search.stratego.review import Review
 
 LIKELY = 4
 """Types of a hidden piece that are shown."""
@@ -38,7 +38,7 @@ def analyse(
         str | None,
         typer.Option(help="search:MODEL; for a whole game also net:MODEL, or none (default: a shipped model, if any)."),
     ] = None,
-    game: Annotated[int, typer.Option(help="Which game of the file, from 1.", min=1)] = 1,
+    number: Annotated[int, typer.Option(help="Which game of the file, from 1.", min=1)] = 1,
     ply: Annotated[
         int | None, typer.Option(help="The position after so many plies (default: the whole game).", min=0)
     ] = None,
@@ -60,19 +60,19 @@ def analyse(
     same game and the same seed give the same; an agent with a time, such as search:MODEL,time=2, searches by the clock.
     With --json there is a line for each position, then one about the game.
 
-    Example: vauban analyse games.txt --game 2 --ply 40 --agent search:runs/mine,time=2
+    Example: vauban analyse games.txt --number 2 --ply 40 --agent search:runs/mine,time=2
 
     Example: vauban analyse games.txt --agent net:runs/mine --html game.html
     """
     file = Path(position)
     if _is_file(file) and ply is None:
-        _look_back(file, game, agent, seed, html, json)
+        _look_back(file, number, agent, seed, html, json)
         return
     if html is not None:
         raise ConfigurationError("--html is for a whole game: give a file of recorded games, without --ply")
-    recorded = _recorded(file, game) if _is_file(file) else None
+    recorded = _recorded(file, number) if _is_file(file) else None
     thinker = _searching(agent, None if recorded is None else recorded.game.name, seed)
-    board = _from_text(position, thinker, ply) if recorded is None else _at(recorded, file, game, ply)
+    board = _from_text(position, thinker, ply) if recorded is None else _at(recorded, file, number, ply)
     if board.is_over:
         raise ConfigurationError("the game is over in this position: there is nothing to analyse")
     view = board.view(board.turn)
@@ -125,7 +125,7 @@ def _looking_back(text: str | None, variant: str, seed: int) -> ModelAgent | Non
 def _of_fixed_size(text: str) -> str:
     """The text of an agent that, if it searches and no time is set, searches as the page does when it looks back."""
     from vauban.agents.options import split_text
-    from vauban.search.review import SEARCHED
+    from vauban.search.stratego.review import SEARCHED
 
     if not text.startswith("search:"):
         return text
@@ -222,7 +222,7 @@ def _print(told: dict[str, Any], top: int) -> None:
 def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path | None, as_json: bool) -> None:
     from vauban.agents.search import SearchAgent
     from vauban.cli.replay import Replay
-    from vauban.search.review import review
+    from vauban.search.stratego.review import review
 
     check_files(html=html)
     recorded = _recorded(file, number)

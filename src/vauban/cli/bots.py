@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, TextIO
 
 import typer
@@ -108,6 +110,19 @@ def _warm_up(agent: Agent) -> None:
     close(agent)
 
 
+@contextmanager
+def _without_scipy() -> Iterator[None]:
+    """Let numba be loaded without scipy: it takes a third of a second, for linear algebra that no kernel uses."""
+    absent = "scipy" not in sys.modules
+    if absent:
+        sys.modules["scipy"] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        if absent:
+            del sys.modules["scipy"]
+
+
 def _hasty(text: str) -> Agent:
     """The same agent without time to think; in place of a program, anyone."""
     if text.startswith(PREFIX):
@@ -143,7 +158,8 @@ def bot(
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
     speaker = Speaker(make_agent(text, seed), seed, sys.stdin, sys.stdout)
-    _warm_up(_hasty(text))
+    with _without_scipy():
+        _warm_up(_hasty(text))
     speaker.run()
 
 

@@ -278,6 +278,10 @@ class Game(ABC):
         """The game's name; for one that is not in the registry, the table that a file would describe it by."""
         return self.source or self.name
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        # A class from a file is not known to another process: what is sent there is how to make the game.
+        return (from_spec, (self.spec(),)) if self.source else super().__reduce_ex__(protocol)
+
     def same_board(self, other: Game) -> bool:
         """Whether a network that was made for one of the two games also fits the other."""
         return self.name == other.name

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from vauban.nets.belief import Belief
 from vauban.nets.replay import Replay
-from vauban.nets.stratego.belief import Belief
 
 
 class Draws:

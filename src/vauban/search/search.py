@@ -28,12 +28,11 @@ from torch import Tensor
 from vauban.errors import ConfigurationError, RecordError
 from vauban.games.base import PLIES, Format, Game
 from vauban.games.randomness import CONFIGURATION, ROLLOUT
-from vauban.games.stratego.game import Stratego
 from vauban.learn.ataraxos.targets import action_sources, magnet_log_policy
+from vauban.nets.belief import Belief, uniform_belief
 from vauban.nets.dtypes import working_copy
 from vauban.nets.policy import Forward, PolicyNetwork
 from vauban.nets.store import Model
-from vauban.nets.stratego.belief import Belief, BeliefNetwork, UniformBelief
 from vauban.search.allocation import BELIEF, Plan, make_plan, rollout_counts
 from vauban.search.analysis import Analysis, Floats, Ints
 from vauban.search.draws import Draws
@@ -121,7 +120,7 @@ class Search:
     @classmethod
     def of_model(cls, model: Model, config: SearchConfig | None = None, device: str | torch.device = "cpu") -> Search:
         """A search by the network of a model that plays, and by its belief if it has one."""
-        return cls(model.player, model.find(BeliefNetwork), config, device)
+        return cls(model.player, model.find(Belief), config, device)
 
     def analyse(
         self,
@@ -289,11 +288,12 @@ class Search:
     # ── What is kept ─────────────────────────────────────────────────────────────────────────────
 
     def _belief_for(self, game: Game, *, hurried: bool = False) -> Belief:
-        if self._belief is not None and not (hurried and isinstance(game, Stratego)):
-            return self._belief
-        if not isinstance(game, Stratego):
+        """The search's belief; if it has none, or no time for it, the uniform one."""
+        found = None if self._belief is not None and not hurried else uniform_belief(game)
+        found = found or self._belief
+        if found is None:
             raise ConfigurationError(f"a search needs a belief about what is hidden, and there is none for {game!r}")
-        return UniformBelief(game)
+        return found
 
     def _batch(self, views: Snapshot, rows: int) -> Rollouts:
         step = STEP_OF_ROWS[self.device.type]

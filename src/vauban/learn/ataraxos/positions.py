@@ -11,7 +11,7 @@ from torch import Tensor
 
 from vauban.nets.actor import Actor
 from vauban.nets.policy import PolicyNetwork
-from vauban.nets.stratego.belief import Belief
+from vauban.nets.stratego.belief import PieceBelief
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot, Store
 
@@ -121,6 +121,6 @@ class PositionStream:
 def observe_positions(sim: Simulator, positions: Snapshot, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """What the players on turn see in the layout "squares", and what is truly hidden from them."""
     sim.restore(positions)
-    seen = sim.observe(Belief.observation, layout="squares", dtype=dtype)
+    seen = sim.observe(PieceBelief.observation, layout="squares", dtype=dtype)
     first = (sim.players == 0)[:, None]
     return seen, torch.where(first, sim.hidden_values(0), sim.hidden_values(1))

@@ -25,6 +25,7 @@ from torch.nn import functional
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import MOVABLE_TYPES, TYPES
+from vauban.nets.belief import Belief
 from vauban.nets.policy import inverse_cdf
 from vauban.nets.transformer import Block, Cache, FeedForward, Size, uniform_positions
 from vauban.observe import base as observations
@@ -121,22 +122,14 @@ Speaker = Callable[[int, Tensor, Left], Tensor]
 """(number of the piece, types of the one before, what is left) → log-weights, positions × samples × 12."""
 
 
-class Belief:
+class PieceBelief(Belief):
     """A distribution over what the enemy's hidden pieces are, from which one can draw, and which can be asked."""
 
     observation = "ataraxos"
-    """What `seen` is, in the layout "squares"."""
-    pieces: int
-    """How many pieces can be hidden at most."""
 
     @torch.no_grad()
     def sample(self, seen: Tensor, uniforms: Tensor, *, wait: bool = True) -> Tensor:
-        """Draw assignments of types to the hidden pieces (int8, positions × samples × `pieces`, −1 behind the last).
-
-        seen: observations of the positions, by the player whose belief this is.
-        uniforms: float32 from 0 to 1 (without 1), positions × samples × `pieces`: what the answer depends on.
-        wait=False: do not ask the device how many pieces are hidden, but go through as many as can be: the same answer.
-        """
+        """Draw the types of the hidden pieces one after the other, each by what is left."""
         if uniforms.dim() != 3 or len(uniforms) != len(seen) or uniforms.shape[2] != self.pieces:
             raise ConfigurationError(
                 f"uniforms must be {len(seen)} (positions) × samples × {self.pieces} (pieces), "
@@ -187,7 +180,7 @@ class Belief:
         raise NotImplementedError
 
 
-class UniformBelief(Belief):
+class UniformBelief(PieceBelief):
     """All consistent assignments are equally likely."""
 
     def __init__(self, game: Stratego) -> None:
@@ -200,7 +193,7 @@ class UniformBelief(Belief):
         return uniform_chances(left).log()
 
 
-class MarginalBelief(Belief):
+class MarginalBelief(PieceBelief):
     """Each piece by itself as the observation gives its chances; only what cannot be is ruled out on the way."""
 
     def __init__(self, game: Stratego) -> None:
@@ -266,7 +259,7 @@ class BeliefNetworkConfig:
     dropout: float = 0.2
 
 
-class BeliefNetwork(nn.Module, Belief):
+class BeliefNetwork(nn.Module, PieceBelief):
     """An encoder over the occupiable squares, and a decoder that names the hidden pieces one after the other.
 
     The decoder looks at the encoder's tokens of the squares on which hidden pieces stand, and at the types it has

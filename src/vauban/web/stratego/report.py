@@ -1,4 +1,4 @@
-"""One page about one game: what `vauban.search.review` found, as HTML that needs nothing else.
+"""One page about one game: what `vauban.search.stratego.review` found, as HTML that needs nothing else.
 
 Pictures, graph, styles and the little script for stepping through the game are inside; it prints well, and what the
 script shows is beside it in words and pictures without one.
@@ -17,8 +17,8 @@ import numpy as np
 from vauban.board.stratego import Board, Piece, picture
 from vauban.games.stratego.pieces import FLAG, PLAYERS, RANKS, TYPES
 from vauban.notation.stratego.moves import Move
-from vauban.search.moments import Moment, searched_moves
-from vauban.search.review import Review, all_positions
+from vauban.search.stratego.moments import Moment, searched_moves
+from vauban.search.stratego.review import Review, all_positions
 
 CELL, LEFT, TOP = 40, 20, 4
 """Where `picture.svg` puts squares."""

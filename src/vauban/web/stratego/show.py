@@ -180,8 +180,8 @@ class StrategoShow(Show):
     def review(self, record: str, agent: str | None, tell: Callable[[float], None]) -> Json:
         from vauban.agents import make_agent
         from vauban.agents.net import ModelAgent
-        from vauban.search.review import SEARCHED, review
         from vauban.search.search import Search
+        from vauban.search.stratego.review import SEARCHED, review
 
         [game] = read_games(record)
         assert game.board is not None

@@ -18,7 +18,7 @@ from vauban.games.stratego.pieces import BOMB, FLAG, PLAYERS, TYPES, WORTH
 from vauban.notation.stratego.moves import Move
 
 if TYPE_CHECKING:
-    from vauban.search.review import Review
+    from vauban.search.stratego.review import Review
 
 MOST_MOMENTS, MOST_LOSSES, MOST_SURPRISES = 7, 3, 2
 LEAST_SWING = 0.15

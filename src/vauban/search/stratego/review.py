@@ -32,9 +32,9 @@ from vauban.notation.stratego.moves import Move, MoveText, move_text
 from vauban.notation.stratego.position import position_text
 from vauban.notation.stratego.records import setups_of
 from vauban.search.analysis import Analysis
-from vauban.search.moments import SMALLEST_SHARE, Moment, critical_positions, find_moments, located
 from vauban.search.opinion import ask, look
 from vauban.search.search import Search, SearchConfig
+from vauban.search.stratego.moments import SMALLEST_SHARE, Moment, critical_positions, find_moments, located
 from vauban.sim.store import Snapshot
 
 AT_ONCE = 64
