@@ -229,7 +229,7 @@ class Game(ABC):
 
     @property
     def drawn(self) -> bool:
-        """Whether a game can only be won, lost or drawn, and nothing else counts."""
+        """Whether a game is won, lost or drawn and nothing else counts, so that a score tells all."""
         return set(self.utilities) <= {-1.0, 0.0, 1.0}
 
     @abstractmethod
