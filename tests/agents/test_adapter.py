@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,14 @@ def test_an_answer_is_a_move_its_text_or_the_number_of_an_action(answer: Any, pl
 def test_an_answer_at_poker_is_a_text_or_a_number(answer: Any) -> None:
     view = Board("kuhn", seed=1).view(0)
     assert choose_action(adapted(Answers(lambda view: answer)), view) == 1
+
+
+def test_the_text_of_a_legal_move_is_its_str() -> None:
+    view = Board("barrage", seed=3).view(0)
+    texts = [str(move) for move in view.legal_moves]
+    assert texts == [view.move_text(move).replace("x", "") for move in view.legal_moves] and len(texts) > 3
+    assert view.legal_moves[0] == tuple(view.legal_moves[0])
+    assert [str(move) for move in pickle.loads(pickle.dumps(list(view.legal_moves)))] == texts
 
 
 def test_no_answer_resigns() -> None:
