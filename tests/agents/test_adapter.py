@@ -13,7 +13,7 @@ from contenders import plain
 from vauban import Board
 from vauban.agents import make_agent
 from vauban.agents.adapter import adapted, build
-from vauban.agents.base import RESIGNS, Closing, Listener, SetsUp, choose_action, choose_move
+from vauban.agents.base import RESIGNS, Closing, Listener, SetsUp, choose_action, choose_move, describe
 from vauban.arena.match import Match
 from vauban.arena.play import play_games
 from vauban.arena.schedule import play_match
@@ -151,6 +151,10 @@ def test_an_agent_can_what_its_class_can() -> None:
     whole, part = adapted(Whole(lambda view: None)), adapted(Answers(lambda view: None))
     for capability in (SetsUp, Listener, Closing):
         assert isinstance(whole, capability) and not isinstance(part, capability)
+
+
+def test_a_class_is_described_by_its_own_words(mine: str) -> None:
+    assert describe(make_agent(f"{mine}:Striker")) == "Strikes if it can."
 
 
 def test_a_class_that_answers_for_many_views_is_left_as_it_is(mine: str) -> None:

@@ -135,8 +135,9 @@ def close(agent: Any) -> None:
 
 
 def describe(agent: Any) -> str:
-    """Who an agent is: one line, then in full. Where it has options, their documentation says it."""
-    return cleandoc(type(getattr(agent, "options", agent)).__doc__ or "")
+    """Who an agent is: one line, then in full, as its class says, or its options where it has some."""
+    written = getattr(agent, "inner", agent)
+    return cleandoc(type(getattr(written, "options", written)).__doc__ or "")
 
 
 def chance(seed: int, view: View) -> random.Random:
