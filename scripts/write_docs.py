@@ -126,8 +126,8 @@ OBSERVATIONS = """# Observations
 
 An observation is what one player may know, as numbers. `Simulator.observe(name)` gives that of the player on turn, or
 of a chosen `viewer`, as float32 or bfloat16 (rounded to nearest, ties to even), in one of two layouts: `"planes"` is
-games × channels × rows × columns, `"squares"` is games × squares × channels. `vauban observation NAME --variant
-VARIANT` prints every channel by number.
+games × channels × rows × columns, `"squares"` is games × squares × channels. `vauban observation NAME --game
+NAME` prints every channel by number.
 
 Everything is in the viewer's frame: for blue the board is turned by 180°, so that his back row is row 0. *Our* is the
 viewer, *their* the other player. Nothing in an observation depends on what is hidden from the viewer: `make test`

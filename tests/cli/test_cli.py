@@ -32,11 +32,13 @@ def result(*arguments: str) -> dict:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_variants_are_listed() -> None:
-    table = result("variants")
-    assert table["variants"]["classic"]["setups"] == 1_411_873_643_675_199_617_616_832_128_000_000
-    assert {"kuhn", "leduc"} <= set(table["others"])
-    assert "octa-barrage" in vauban("variants").stdout
+def test_games_are_listed() -> None:
+    table = result("games")["games"]
+    assert table["classic"]["setups"] == 1_411_873_643_675_199_617_616_832_128_000_000
+    assert table["classic"]["army"].startswith("F1") and table["kuhn"]["longest"] == 3
+    assert table["leduc"]["setups"] is None
+    listed = vauban("games").stdout
+    assert all(name in listed for name in table)
 
 
 def test_perft_counts_every_depth() -> None:
@@ -68,8 +70,8 @@ def test_rules_shows_the_first_disagreement_and_exits_with_1(tmp_path: Path) -> 
 def test_observation_prints_its_channels() -> None:
     lines = vauban("observation", "ataraxos").stdout.splitlines()
     assert len(lines) == 487 and lines[12].split() == ["12", "their_spy_prob"]
-    assert len(result("observation", "deepnash", "--variant", "tiny")["channels"]) == 82
-    assert len(result("observation", "information_state", "--variant", "kuhn")["channels"]) == 11
+    assert len(result("observation", "deepnash", "--game", "tiny")["channels"]) == 82
+    assert len(result("observation", "information_state", "--game", "kuhn")["channels"]) == 11
 
 
 @pytest.mark.parametrize(("what", "unit"), [("sim", "plies"), ("mask", "states"), ("observe", "states")])
@@ -89,7 +91,7 @@ def test_bench_measures(what: str, unit: str) -> None:
         (["rules", "nowhere.json"], "nowhere.json"),
         (["rules", "README.md"], "README.md"),
         (["observation", "ataraxo"], "did you mean 'ataraxos'"),
-        (["observation", "ataraxos", "--variant", "clasic"], "did you mean 'classic'"),
+        (["observation", "ataraxos", "--game", "clasic"], "did you mean 'classic'"),
         (["bench", "sim", "--game", "clasic"], "did you mean 'classic'"),
         (["bench", "observe", "--dtype", "int8"], "bfloat16 or float32"),
         (["bench", "sim", "--device", "tpu"], "tpu"),
@@ -108,11 +110,11 @@ def test_no_line_of_the_list_of_commands_is_cut_off() -> None:
     assert "..." not in vauban("--help").stdout.partition("Commands:")[2]
 
 
-@pytest.mark.parametrize("command", ["play", "variants", "observation", "rules", "perft", "bench"])
+@pytest.mark.parametrize("command", ["play", "games", "observation", "rules", "perft", "bench"])
 def test_help_teaches(command: str) -> None:
     text = vauban(command, "--help").stdout
     assert command in text
-    if command != "variants":
+    if command != "games":
         assert "Example" in text
 
 

@@ -316,7 +316,7 @@ def test_a_small_game_ends_with_a_command_that_measures_it(config: Path) -> None
 
 def test_only_stratego_is_evaluated() -> None:
     changes = ["game=kuhn", "rules=", "ataraxos.setup_network=false", "evaluation.every=1"]
-    with pytest.raises(ConfigurationError, match="the arena plays Stratego, not 'kuhn'"):
+    with pytest.raises(ConfigurationError, match="those of 'kuhn' are played for stakes"):
         make_evaluator(parse_config(SMALL, changes), torch.device("cpu"))
 
 

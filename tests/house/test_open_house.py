@@ -97,3 +97,46 @@ def test_pettingzoo_plays_it(game: Game) -> None:
         total[agent] += reward
         world.step(None if ended or cut else int(np.flatnonzero(seen["action_mask"])[0]))
     assert sum(total.values()) == 0.0
+
+
+FIRST = """
+class First:
+    \"\"\"Takes the first legal move.\"\"\"
+
+    def choose_move(self, view):
+        return view.legal_moves[0]
+"""
+
+
+def test_the_arena_plays_it_in_several_processes_and_alone_with_the_same_games(tmp_path: Path) -> None:
+    (tmp_path / "first.py").write_text(FIRST)
+    match = "match", "random", f"py:{tmp_path}/first.py:First", "--game", AMBUSH, "--games", "20", "--seed", "3"
+    one, two = (vauban(*match, "--workers", count) for count in ("1", "2"))
+    assert one["wins"] + one["draws"] + one["losses"] == 20 and set(one["ends"]) <= {"king_taken", "too_long"}
+    for key in ("wins", "draws", "losses", "pairs", "ends", "mean_plies"):
+        assert one[key] == two[key], key
+
+
+def test_a_tournament_of_it_is_kept_and_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "first.py").write_text(FIRST)
+    database = str(tmp_path / "cup.db")
+    first = f"py:{tmp_path}/first.py:First"
+    cup = vauban("tournament", database, "random", first, "--game", AMBUSH, "--games", "6", "--workers", "1")
+    again = vauban("tournament", database)
+    assert again["played"] == 6 and set(again["agents"]) == {"random", first}
+    assert [each["ends"] for each in again["matches"]] == [each["ends"] for each in cup["matches"]]
+    assert [each["score"] for each in again["matches"]] == [each["score"] for each in cup["matches"]]
+
+
+def test_ataraxos_is_trained_on_it_and_the_model_plays_and_is_judged(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    small = ("iterations=2", "minutes=0", "ataraxos.moves.games=32", "ataraxos.moves.batch=64")
+    changes = [argument for change in (f"game={AMBUSH}", *small) for argument in ("--set", change)]
+    trained = subprocess.run(
+        [sys.executable, "-m", "vauban", "train", "ataraxos-kuhn", "--out", str(run), *changes],
+        capture_output=True, text=True, cwd=ROOT,
+    )  # fmt: skip
+    assert trained.returncode == 0, trained.stderr
+    match = vauban("match", f"net:{run}/model", "random", "--game", AMBUSH, "--games", "8", "--seed", "1")
+    assert match["games"] == 8 and "forfeit" not in match["ends"]
+    assert 0.0 <= vauban("exploitability", AMBUSH, f"net:{run}/model")["exploitability"] <= 1.0

@@ -161,8 +161,12 @@ class Look:
         """The position as one line of text: the record in hexadecimal digits, unless the family writes positions."""
         return _packed(self._record)
 
+    def as_text(self, observation: str | None = None) -> str:
+        """A picture as text, made of what an observation shows unless the family draws its own."""
+        return picture.text(self, observation)
+
     def __str__(self) -> str:
-        return picture.text(self)
+        return self.as_text()
 
 
 class View(Look):

@@ -19,15 +19,18 @@ SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """What stands for the things that can be on a square, in the order in which they are met."""
 
 
-def text(look: Look) -> str:
-    """Return what a view's player sees, or what both players of a board see, as lines of text."""
+def text(look: Look, observation: str | None = None) -> str:
+    """Return what a view's player sees, or what both players of a board see, as lines of text.
+
+    observation: the name of what shows it; the game's first if not given.
+    """
     viewer = getattr(look, "player", None)
     known = observations.names(look.game)
     if not known:
         return f"{look.game.name}, ply {look.plies}"
     lines: list[str] = []
     for player in (0, 1) if viewer is None else (viewer,):
-        lines += _seen(look, player, known[0])
+        lines += _seen(look, player, observation or known[0])
     return "\n".join(lines)
 
 

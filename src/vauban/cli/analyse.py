@@ -149,16 +149,12 @@ def _shipped(variant: str | None) -> str:
 # ── One position ─────────────────────────────────────────────────────────────────────────────────
 
 
-def _from_text(text: str, thinker: SearchAgent, ply: int | None) -> Board:
-    from vauban.board.stratego import Board
-    from vauban.games.stratego.game import Stratego
+def _from_text(text: str, thinker: SearchAgent, ply: int | None) -> Any:
+    from vauban.board import Board
 
     if ply is not None:
         raise ConfigurationError("--ply is a place in a recorded game, and a position is given")
-    game = thinker.model.game
-    if not isinstance(game, Stratego):
-        raise ConfigurationError(f"positions are of Stratego, and the model plays {game.name!r}")
-    return Board.from_position(text, game.variant, game.rules)
+    return Board.from_position(text, thinker.model.game)
 
 
 def _recorded(file: Path, number: int) -> RecordedGame:

@@ -1,4 +1,4 @@
-"""`vauban variants` and `vauban observation`: what there is."""
+"""`vauban games` and `vauban observation`: what there is."""
 
 from __future__ import annotations
 
@@ -9,70 +9,69 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from vauban.cli.output import Json, console, print_json
-from vauban.games.base import game, names
-from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.pieces import FLAG, LETTERS, TYPES
-from vauban.games.stratego.switches import PRESETS
+from vauban.cli.show import show_of
+from vauban.games import base
 from vauban.observe import base as observations
 
+HEADINGS = {"game": "left", "board": "right", "setups": "right", "actions": "right", "longest": "right", "": "left"}
 
-def variants(json: Json = False) -> None:
-    """List the games and variants, with their boards, armies and limits.
 
-    A variant of your own is a TOML file; every command that takes a variant takes its path.
+def games(json: Json = False) -> None:
+    """List the games, with their boards, setups and lengths.
 
-    Example: vauban variants --json
+    A variant of Stratego of your own is a TOML file, a game of your own py:FILE.py:CLASS; every command that takes a
+    game takes these too.
+
+    Example: vauban games --json
     """
-    all_games = [game(name) for name in names()]
-    stratego = [each for each in all_games if isinstance(each, Stratego)]
-    others = [each for each in all_games if not isinstance(each, Stratego)]
+    shows = {name: show_of(base.game(name)) for name in base.names()}
     if json:
-        rows = {
-            each.name: {
-                "rows": each.variant.rows,
-                "columns": each.variant.columns,
-                "lakes": [each.variant.square_name(square) for square in each.variant.lakes],
-                "setup_rows": each.variant.setup_rows,
-                "army": each.variant.army_text,
-                "setups": each.variant.setup_count,
-                "total_limit": each.variant.total_limit,
-                "battleless_limit": each.variant.battleless_limit,
-                "actions": each.action_count,
+        print_json(
+            {
+                "games": {
+                    name: {
+                        "family": show.game.family, "rows": show.game.board[0], "columns": show.game.board[1],
+                        "setups": show.game.setups.count if show.game.setups else None,
+                        "actions": show.game.action_count, "longest": show.game.max_plies, **show.facts(),
+                    }
+                    for name, show in shows.items()
+                }
             }
-            for each in stratego
-        }
-        print_json({"variants": rows, "others": [each.name for each in others], "rules": PRESETS})
+        )  # fmt: skip
         return
-    table = Table(title="Stratego", title_justify="left", box=SIMPLE_HEAD)
-    for heading in ("variant", "board", "rows", "army (per side)", "setups", "limits"):
-        table.add_column(heading, justify="left" if heading in ("variant", "army (per side)") else "right")
-    for each in stratego:
-        v = each.variant
-        setups = f"{v.setup_count:,}" if v.setup_count < 10**6 else f"{v.setup_count:.3g}".replace("e+", "e")
-        limits = f"{v.total_limit or 'none'} / {v.battleless_limit or 'none'}"
-        table.add_row(f"[bold]{v.name}[/]", f"{v.rows}×{v.columns}", str(v.setup_rows), v.army_text, setups, limits)
-    console.print(table)
-    console.print("rows: on which each player sets up; limits: plies in all / plies without a battle, then a draw.")
-    by_strength = sorted(range(len(TYPES)), key=lambda kind: (kind != FLAG, kind))
-    console.print("army: " + ", ".join(f"{LETTERS[kind]} {TYPES[kind]}" for kind in by_strength) + ".\n")
-    console.print("Other games: " + ", ".join(f"[bold]{each.name}[/]" for each in others))
-    console.print("Rules by name (--rules): " + ", ".join(f"[bold]{name}[/]" for name in PRESETS))
+    for family in dict.fromkeys(show.game.family for show in shows.values()):
+        table = Table(title=family, title_justify="left", box=SIMPLE_HEAD)
+        for heading, side in HEADINGS.items():
+            table.add_column(heading, justify=side)  # type: ignore[arg-type]
+        members = {name: show for name, show in shows.items() if show.game.family == family}
+        for name, show in members.items():
+            game, facts = show.game, ", ".join(str(fact) for fact in show.facts().values() if isinstance(fact, str))
+            rows, columns = game.board
+            count = game.setups.count if game.setups is not None else 0
+            setups = f"{count:,}" if count < 10**6 else f"{count:.3g}".replace("e+", "e")
+            table.add_row(
+                f"[bold]{name}[/]", f"{rows}×{columns}" if rows * columns > 1 else "", setups if count else "",
+                str(game.action_count), str(game.max_plies or "no limit"), facts,
+            )  # fmt: skip
+        console.print(table)
+        for line in next(iter(members.values())).legend:
+            console.print(line)
+    console.print("longest: in plies, of one player each; then a game that is not over is a draw.")
 
 
 def observation(
     name: Annotated[str, typer.Argument(help="The observation, e.g. ataraxos or deepnash.")],
-    variant: Annotated[str, typer.Option(help="The game or variant.")] = "classic",
+    game: Annotated[str, typer.Option(help="The game.")] = "classic",
     json: Json = False,
 ) -> None:
-    """Print every channel of an observation, by number.
+    """Print every channel of an observation.
 
-    Example: vauban observation ataraxos --variant barrage
+    Example: vauban observation ataraxos --game barrage
     """
-    chosen = game(variant)
-    found = observations.find(chosen, name)
-    channels = found.channel_names(chosen)
+    chosen = base.game(game)
+    channels = observations.find(chosen, name).channel_names(chosen)
     if json:
-        print_json({"name": name, "variant": chosen.name, "channels": channels})
+        print_json({"name": name, "game": chosen.name, "channels": channels})
         return
     for number, channel in enumerate(channels):
         print(f"{number:4d}  {channel}")

@@ -17,7 +17,7 @@ from vauban.errors import VaubanError
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "play": ("play", "Play on a page, against the machine or a friend."),
-    "terminal": ("terminal", "Play a game of Stratego in this terminal."),
+    "terminal": ("terminal", "Play a game in this terminal."),
     "replay": ("replay", "Go through a recorded game, move by move."),
     "match": ("arena", "Let two agents play, and say who is better."),
     "tournament": ("arena", "Let many agents play each other, and rate them."),
@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "curves": ("curves", "Draw the learning curves of runs."),
     "analyse": ("analyse", "Search a position, or look back on a game."),
     "exploitability": ("solve", "Say how much a perfect opponent gains."),
-    "variants": ("games", "List the games and variants."),
+    "games": ("games", "List the games."),
     "observation": ("games", "Print every channel of an observation."),
     "rules": ("rules", "Replay recorded games, and compare every ply."),
     "perft": ("rules", "Count the sequences of legal moves."),
@@ -46,7 +46,7 @@ def make_app(wanted: str | None = None) -> typer.Typer:
     app = typer.Typer(
         name="vauban",
         help="Board games of hidden information: Stratego in all its sizes, and small exact games.",
-        epilog="Start with: vauban play · vauban variants · vauban perft tiny-1 --depth 5",
+        epilog="Start with: vauban play · vauban games · vauban perft tiny-1 --depth 5",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         add_completion=False,

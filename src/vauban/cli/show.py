@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy.typing as npt
 from rich.text import Text
@@ -29,8 +29,15 @@ ENDS = {
 class Show:
     """Drawing and telling a game of any kind."""
 
+    legend: ClassVar[Sequence[str]] = ()
+    """What explains the facts in a list of games."""
+
     def __init__(self, game: Game) -> None:
         self.game = game
+
+    def facts(self) -> dict[str, Any]:
+        """What a list of games says besides what every game has; only texts are printed in the list itself."""
+        return {}
 
     def player(self, player: int) -> Text:
         """A player's name, in brackets and colours."""

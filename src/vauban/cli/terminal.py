@@ -1,4 +1,4 @@
-"""`vauban terminal`: a game of Stratego in the terminal, a person against an agent."""
+"""`vauban terminal`: a game in the terminal, a person against an agent."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from typing import Annotated, TextIO
 import typer
 
 from vauban.agents import AGENTS, make_agent
-from vauban.agents.stratego.cadet import CadetAgent
 from vauban.cli.output import Json, print_json
 from vauban.cli.terminal_game import TerminalGame, read_number
 from vauban.errors import ConfigurationError, NotationError, VaubanError
-from vauban.games.base import nearest
-from vauban.games.stratego.pieces import PLAYERS
-from vauban.games.stratego.switches import DEFAULT_PRESET
+from vauban.games import base
+from vauban.games.base import Game, nearest
 from vauban.notation.records import read_games
+
+OPPONENT = {"stratego": "cadet"}
+"""By family: the agent that is played against if none is named; `random` for the others."""
 
 
 def resume(
@@ -48,22 +49,27 @@ def resume(
     headers = game.headers
     seed = read_number(headers.get("Seed"))
     seed = _fresh_seed() if seed is None else seed
-    agent = make_agent(opponent or headers.get("Opponent", CadetAgent.name), seed)
-    person = _side(colour or headers.get("Person", "red"))
+    agent = make_agent(opponent or headers.get("Opponent") or _usual_opponent(game.game), seed)
+    person = _side(game.game, colour or headers.get("Person"))
     found = TerminalGame(
-        agent, person, seed, board=game.board, headers=headers, comments=game.comments,
-        source=source, target=target, shelf=shelf,
-    )  # fmt: skip
+        agent, person, seed, game.game, board=game.board, headers=headers, source=source, target=target, shelf=shelf
+    )
     found.files.add(path.absolute())
     return found
 
 
-def _side(colour: str) -> int:
+def _usual_opponent(game: Game) -> str:
+    return OPPONENT.get(game.family, "random")
+
+
+def _side(game: Game, colour: str | None) -> int:
     if colour == "random":
         return random.randrange(2)
-    if colour not in PLAYERS:
-        raise ConfigurationError(f"there is no colour {colour!r}: {nearest(colour, [*PLAYERS, 'random'])}")
-    return PLAYERS.index(colour)
+    if colour is None:
+        return 0
+    if colour not in game.players:
+        raise ConfigurationError(f"there is no player {colour!r}: {nearest(colour, [*game.players, 'random'])}")
+    return game.players.index(colour)
 
 
 def _fresh_seed() -> int:
@@ -71,19 +77,21 @@ def _fresh_seed() -> int:
 
 
 def terminal(
-    variant: Annotated[
-        str | None, typer.Option(help="classic, barrage, duel, … or a .toml file (default: barrage)")
+    game: Annotated[
+        str | None,
+        typer.Option(help="A game (vauban games), a .toml file, or py:FILE.py:CLASS (default: barrage)"),
     ] = None,
     rules: Annotated[
-        str | None,
-        typer.Option(help=f'A preset, switches, or both: "isf", "two_square=5 chase=off" (default: {DEFAULT_PRESET})'),
+        str | None, typer.Option(help='A preset, switches, or both: "isf", "two_square=5 chase=off" (default: its own)')
     ] = None,
-    colour: Annotated[str | None, typer.Option(help="Yours: red (moves first), blue or random (default: red)")] = None,
+    colour: Annotated[
+        str | None, typer.Option(help="Yours: red (moves first), blue, or random; elsewhere first or second")
+    ] = None,
     opponent: Annotated[
         str | None,
         typer.Option(
             help=f"{', '.join(AGENTS)}, with options such as mcts:time=1 (vauban agents), or a program of your own "
-            f"as bot:COMMAND (default: {CadetAgent.name})"
+            "as bot:COMMAND (default: cadet in Stratego, random elsewhere)"
         ),
     ] = None,
     seed: Annotated[
@@ -92,30 +100,31 @@ def terminal(
     ] = None,
     load: Annotated[
         Path | None,
-        typer.Option(help="A saved game to go on with, by its own variant, rules and seed (default: a new game)"),
+        typer.Option(help="A saved game to go on with, by its own rules and seed (default: a new game)"),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Play a game of Stratego in this terminal.
+    """Play a game in this terminal.
 
-    You choose a setup, then you type moves such as a4a5. Every rule is explained when it bars a
-    move; a game that you leave is kept. Colours are left out where NO_COLOR is set.
+    You choose a setup where the game has any, then you type moves such as a4a5. What is not legal is refused with the
+    reason; a game that you leave is kept. Colours are left out where NO_COLOR is set.
 
-    Example: vauban terminal --variant classic --colour blue
+    Example: vauban terminal --game classic --colour blue
+
+    Example: vauban terminal --game kuhn
     """
     for stream in (sys.stdin, sys.stdout):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a strange character is shown as ?, and ends nothing
     if load is not None:
-        if variant is not None or rules is not None or seed is not None:
-            raise ConfigurationError(
-                "a saved game has its variant, rules and seed: leave --variant, --rules and --seed out"
-            )
+        if game is not None or rules is not None or seed is not None:
+            raise ConfigurationError("a saved game has its game, rules and seed: leave --game, --rules and --seed out")
         table = resume(load, colour, opponent)
     else:
         seed = _fresh_seed() if seed is None else seed
-        agent = make_agent(opponent or CadetAgent.name, seed)
-        table = TerminalGame(agent, _side(colour or "red"), seed, variant or "barrage", rules)
+        chosen = base.game(game or "barrage", rules)
+        agent = make_agent(opponent or _usual_opponent(chosen), seed)
+        table = TerminalGame(agent, _side(chosen, colour), seed, chosen)
     code = table.run()
     if json:
         print_json(table.summary())

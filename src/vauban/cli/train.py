@@ -155,15 +155,17 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
 
 
 def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
-    """What measures a model in the arena, against every agent of the ladder; one that fails gives no score."""
+    """Make the function that measures a model in the arena, against every agent of the ladder."""
     from vauban.games.base import game
-    from vauban.games.stratego.game import Stratego
 
     if not config.evaluation.every:
         return None
     played = game(config.game, config.rules or None)
-    if not isinstance(played, Stratego):
-        raise ConfigurationError(f"evaluation.every: the arena plays Stratego, not {played.name!r}; set it to 0")
+    if not played.drawn:
+        raise ConfigurationError(
+            f"evaluation.every: a score counts games won, and those of {played.name!r} are played for stakes; set it "
+            "to 0, and measure the model by vauban exploitability"
+        )
     from vauban.agents.base import close
     from vauban.agents.net import ModelAgent, NetAgent, NetOptions
     from vauban.arena.match import FAILED, OWN, Match
@@ -222,12 +224,10 @@ def command_text(
 
 
 def _next_step(run: Run) -> str:
-    """What to do with the model: the arena plays Stratego, and the other games are small enough to be solved."""
-    from vauban.games.stratego.game import Stratego
-
+    """What to do with the model: play a match, or, in a game for stakes, measure how far it is from equilibrium."""
     agent, config = f"net:{run.folder / 'model'}", run.config
     rules = ["--rules", config.rules] if config.rules else []
-    if isinstance(run.game, Stratego):
+    if run.game.drawn:
         command = ["vauban", "match", agent, "random", "--game", config.game, *rules, "--setups", "own"]
         return f"To see it play: {shlex.join(command)}"
     return f"To see how good it is: {shlex.join(['vauban', 'exploitability', config.game, agent, *rules])}"

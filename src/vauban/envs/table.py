@@ -1,7 +1,7 @@
 """`Table`: one game as an environment needs it, played by a `Simulator` of one whose memory is reused.
 
-Both environments sit at such a table. It hands out arrays that are the caller's to keep, and tells a
-player nothing but his own observation and his own mask.
+Both environments sit at such a table. It hands out arrays that are the caller's to keep, and tells a player nothing but
+that player's own observation and mask. Nothing in it needs torch.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
-from vauban.board.stratego import Board
+from vauban.board import Board
+from vauban.board.base import board_of
 from vauban.errors import ConfigurationError, IllegalActionError, IllegalMoveError, SetupError
 from vauban.games.base import Game, Outcome, nearest
 from vauban.games.base import game as find_game
-from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.setups import parse_setup, setup_text
 from vauban.observe import base as observations
+from vauban.sim.arrays import as_numpy
 from vauban.sim.simulator import Simulator
 
 BOUND = 256.0
@@ -30,8 +29,8 @@ OPTIONS = ("setups",)
 
 Observed = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.int8]
-Pool = Sequence[str] | Sequence[torch.Tensor] | torch.Tensor | npt.NDArray[np.int8]
-"""Setups to draw from: texts or rows for both players, or a pair of rows, one for each."""
+Pool = Any
+"""Setups to draw from: texts or rows for both players, or a pair of rows, one for each; rows may be tensors."""
 
 
 class Table:
@@ -49,19 +48,18 @@ class Table:
         self.game = find_game(game, rules)
         self.observation = observation or observations.names(self.game)[0]
         self.layout = layout
-        pool: Any = torch.as_tensor(setups) if isinstance(setups, np.ndarray) else setups
-        if isinstance(pool, Sequence) and all(isinstance(each, str) for each in pool):
-            if not pool:
+        if isinstance(setups, Sequence) and all(isinstance(each, str) for each in setups):
+            if not setups:
                 raise ConfigurationError("the pool of setups is empty: give at least one, or None to draw from all")
-            pool = torch.stack([self._row(each) for each in pool])
+            setups = np.stack([self._row(each) for each in setups])
         # Board reads the record too (for pictures and reasons), and it wants one that tracks.
-        self.sim = Simulator(self.game, 1, restart=False, setups=pool, threads=1)
+        self.sim = Simulator(self.game, 1, restart=False, setups=setups, threads=1, arrays="numpy")
         self.number = -1
         """Which game of this seed is played: the first one after `reset(seed=…)` is 0."""
         self.actions: list[tuple[int, int]] = []
         """Who has played what in this game."""
         self._mask = self.sim.legal_mask()
-        self._action = torch.zeros(1, dtype=torch.int16)
+        self._action = np.zeros(1, np.int16)
         self.shape = self.observe(0).shape
 
     # ── Playing ──────────────────────────────────────────────────────────────────────────────────
@@ -116,15 +114,15 @@ class Table:
     # ── What players are told ────────────────────────────────────────────────────────────────────
 
     def observe(self, player: int) -> Observed:
-        """A player's observation, in his own frame, whether or not he is on turn."""
-        seen: Observed = self.sim.observe(self.observation, layout=self.layout, viewer=player)[0].numpy()
+        """A player's observation, in the player's own frame, on turn or not."""
+        seen: Observed = self.sim.observe(self.observation, layout=self.layout, viewer=player)[0]
         return seen
 
     def mask(self, player: int) -> Mask:
-        """Which actions the player may play: none if he is not on turn, or the game is over."""
+        """Which actions the player may play: none where the other one is on turn, or the game is over."""
         if player != self.player:
             return np.zeros(self.game.action_count, np.int8)
-        mask: Mask = self._mask[0].numpy().astype(np.int8)
+        mask: Mask = self._mask[0].astype(np.int8)
         return mask
 
     def is_legal(self, action: int) -> bool:
@@ -135,15 +133,9 @@ class Table:
 
     def text(self, player: int | None = None) -> str:
         """The game as text: as one player may see it, or all of it."""
-        game = self.game
-        lines = []
-        if isinstance(game, Stratego):
-            board = self.board()
-            lines.append(str(board if player is None else board.view(player)))
-        elif game.board == (1, 1):
-            viewers = (0, 1) if player is None else (player,)
-            lines += [f"{game.players[viewer]} sees: {self._channels(viewer)}" for viewer in viewers]
-        if not isinstance(game, Stratego) and (player is None or self.over):
+        game, board = self.game, self.board()
+        lines = [(board if player is None else board.view(player)).as_text(self.observation)]
+        if game.board == (1, 1) and (player is None or self.over):
             lines += [f"{game.players[who]} played {game.action_text(who, action)}" for who, action in self.actions]
         outcome = self.outcome
         if outcome is None:
@@ -153,12 +145,9 @@ class Table:
             lines.append(f"over after {len(self.actions)} plies: {outcome.end}, {result}")
         return "\n".join(lines)
 
-    def board(self) -> Board:
-        """The game of Stratego as a `Board`, a copy."""
-        if not isinstance(self.game, Stratego):
-            raise ConfigurationError(f"{self.game.name!r} is not played on a Stratego board: use its text")
-        board: Board = Board.from_snapshot(self.sim.snapshot())
-        return board
+    def board(self) -> Any:
+        """The game as a `Board`, a copy."""
+        return Board.from_snapshot(self.sim.snapshot())
 
     def render(self, mode: str | None, player: int | None = None) -> str | None:
         """What `render` answers in a mode; "human" prints the text."""
@@ -167,7 +156,7 @@ class Table:
             raise ConfigurationError(f"nothing is rendered: make the environment with render_mode={modes}")
         if mode == "svg":
             board = self.board()
-            return board.svg() if player is None else board.view(player).svg()
+            return str(board.svg() if player is None else board.view(player).svg())
         if mode == "ansi":
             return self.text(player)
         print(self.text(player), end="\n\n")
@@ -191,16 +180,13 @@ class Table:
         if not 0 <= number < game.action_count:
             raise IllegalActionError(f"there is no action {number}: actions go from 0 to {game.action_count - 1}")
         who = f"action {number} of {game.players[player]} at ply {len(self.actions)}"
-        if isinstance(game, Stratego):
-            try:
-                self.board().push(game.decode(player, number))
-            except IllegalMoveError as reason:
-                raise IllegalActionError(f"{who}: {reason}") from None
-        legal = np.flatnonzero(self.mask(player)).tolist()
-        texts = ", ".join(f"{other} ({game.action_text(player, other)})" for other in legal)
-        raise IllegalActionError(f"{who} is not legal; legal are {texts}")
+        try:
+            self.board().push(number)
+        except IllegalMoveError as reason:
+            raise IllegalActionError(f"{who}: {reason}") from None
+        raise IllegalActionError(f"{who} is not legal")
 
-    def _chosen_setups(self, options: Mapping[str, Any]) -> list[torch.Tensor] | None:
+    def _chosen_setups(self, options: Mapping[str, Any]) -> list[npt.NDArray[np.int8]] | None:
         """The setups that the options of a reset name, if any, as rows."""
         for key in options:
             # Options that mean something to others (a wrapper, a test kit) are left alone, slips of the pen are not.
@@ -209,7 +195,7 @@ class Table:
         chosen = options.get("setups")
         if chosen is None:
             return None
-        if self.game.setup_size == 0:
+        if self.game.setups is None:
             raise ConfigurationError(f"{self.game.name!r} has no setups: leave the option 'setups' out")
         if isinstance(chosen, str) or len(chosen) != 2:
             raise ConfigurationError(
@@ -217,37 +203,27 @@ class Table:
                 f"{self.game.players[1]}, not {chosen!r}"
             )
         rows = [self._row(each) for each in chosen]
-        if isinstance(self.game, Stratego):
-            board = Board.from_setups(rows[0].numpy(), rows[1].numpy(), self.game.variant, self.game.rules)
-            outcome = board.outcome()
-            if outcome is not None:
-                texts = " and ".join(repr(setup_text(row.numpy(), self.game.variant)) for row in rows)
-                raise SetupError(
-                    f"with the setups {texts} the game is over at once ({outcome.end}): "
-                    "give setups in which a piece can move"
-                )
+        outcome = Board.from_setups(rows[0], rows[1], self.game, seed=0).outcome()
+        if outcome is not None:
+            texts = " and ".join(repr(self.game.setups.text(row)) for row in rows)
+            raise SetupError(
+                f"with the setups {texts} the game is over at once ({outcome.end}): "
+                "give setups in which a piece can move"
+            )
         return [row[None] for row in rows]
 
-    def _row(self, setup: Any) -> torch.Tensor:
+    def _row(self, setup: Any) -> npt.NDArray[np.int8]:
         """A setup as a row, from its text or from a row."""
         if not isinstance(setup, str):
-            return torch.as_tensor(setup, dtype=torch.int8)
-        if not isinstance(self.game, Stratego):
-            raise ConfigurationError(f"{self.game.name!r} has no setups that are written as text, such as {setup!r}")
-        return torch.from_numpy(parse_setup(setup, self.game.variant))
-
-    def _channels(self, player: int) -> str:
-        """The channels of a player's observation that are not 0; for games on one square."""
-        names = observations.find(self.game, self.observation).channel_names(self.game)
-        values = self.observe(player).reshape(-1).tolist()
-        return " ".join(
-            name if value == 1 else f"{name}={value:g}" for name, value in zip(names, values, strict=True) if value
-        )
+            return np.asarray(as_numpy(setup), np.int8)
+        if self.game.setups is None:
+            raise ConfigurationError(f"{self.game.name!r} has no setups: leave {setup!r} out")
+        return self.game.setups.parse(setup)
 
 
 def render_modes(game: Game) -> list[str]:
     """How a game can be shown."""
-    return ["human", "ansi", "svg"] if isinstance(game, Stratego) else ["human", "ansi"]
+    return ["human", "ansi", *(["svg"] if hasattr(board_of(game), "svg") else [])]
 
 
 def check_render_mode(game: Game, mode: str | None) -> None:

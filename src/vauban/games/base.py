@@ -229,7 +229,7 @@ class Game(ABC):
 
     @property
     def drawn(self) -> bool:
-        """Whether a game can only be won, lost or drawn, and nothing else counts."""
+        """Whether a game is won, lost or drawn and nothing else counts, so that a score tells all."""
         return set(self.utilities) <= {-1.0, 0.0, 1.0}
 
     @abstractmethod
@@ -277,6 +277,10 @@ class Game(ABC):
     def definition(self) -> str | dict[str, Any]:
         """The game's name; for one that is not in the registry, the table that a file would describe it by."""
         return self.source or self.name
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        # A class from a file is not known to another process: what is sent there is how to make the game.
+        return (from_spec, (self.spec(),)) if self.source else super().__reduce_ex__(protocol)
 
     def same_board(self, other: Game) -> bool:
         """Whether a network that was made for one of the two games also fits the other."""

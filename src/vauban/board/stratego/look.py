@@ -334,7 +334,8 @@ class Look(base.Look):
         parts = (record.words.view(np.int64), record.halves.view(np.int16), record.bytes)
         return Snapshot(self.game, format, Store(*(part[None] for part in parts)))
 
-    def __str__(self) -> str:
+    def as_text(self, observation: str | None = None) -> str:
+        """The board as lines of text."""
         return picture.text(self)
 
     def svg(self, size: int = 480) -> str:

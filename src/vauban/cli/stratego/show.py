@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy.typing as npt
 from rich.text import Text
@@ -18,8 +18,9 @@ from vauban.cli import show
 from vauban.cli.show import BRACKETS, LOUD, QUIET, STYLES
 from vauban.games.base import Outcome
 from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES, RANKS, SCOUT, TYPES
+from vauban.games.stratego.pieces import FLAG, LETTERS, MOVABLE_TYPES, RANKS, SCOUT, TYPES
 from vauban.games.stratego.setups import setup_text
+from vauban.games.stratego.switches import PRESETS
 from vauban.games.stratego.variants import FILES
 
 JUST_MOVED = ("bold white on #d9532c", "bold white on #3b78e6")
@@ -29,10 +30,29 @@ CELL = 5
 MARKS = "' has moved · ! your opponent knows it · ○ < the last move · × both fell"
 
 
+def _by_strength(kind: int) -> tuple[bool, int]:
+    return kind != FLAG, kind
+
+
 class Show(show.Show):
     """Drawing and telling a game of Stratego."""
 
     game: Stratego
+    legend: ClassVar[Sequence[str]] = (
+        "army: " + ", ".join(f"{LETTERS[kind]} {TYPES[kind]}" for kind in sorted(range(len(TYPES)), key=_by_strength)),
+        "rules by name (--rules): " + ", ".join(f"[bold]{name}[/]" for name in PRESETS),
+    )
+
+    def facts(self) -> dict[str, Any]:
+        """The army and the limits; squares and numbers for programs."""
+        v = self.game.variant
+        return {
+            "army": v.army_text,
+            "lakes": [v.square_name(square) for square in v.lakes],
+            "setup_rows": v.setup_rows,
+            "total_limit": v.total_limit,
+            "battleless_limit": v.battleless_limit,
+        }
 
     def picture(self, look: Any, bottom: int, history: Sequence[Any] = ()) -> list[Text]:
         """The board with what each side has lost."""
