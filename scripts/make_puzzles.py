@@ -126,7 +126,7 @@ def position_before(end: Board, plies: int) -> Board | None:
     placed = {square: (piece.player, piece.kind or 0) for square, piece in end.pieces().items()}
     for move in moves:
         end.push(move)
-    return Board.from_pieces(placed, end.variant)
+    return Board.from_pieces(placed, end.game)
 
 
 def puzzle(solver: Solver, moves: int) -> dict[str, Any]:

@@ -119,7 +119,7 @@ def test_it_does_not_repeat_a_position_when_it_is_not_chased() -> None:
             return
 
 
-# ── Values (BOTS.md §9.3) ────────────────────────────────────────────────────────────────────────
+# ── Values ────────────────────────────────────────────────────────────────────────
 
 
 def weighed(own: Any, enemy: Any, own_shown: Any = (0,) * 12, enemy_shown: Any = (0,) * 12) -> tuple[Any, Any]:
@@ -182,7 +182,7 @@ def test_whoever_is_ahead_counts_his_own_pieces_for_less_9_3() -> None:
     assert worth[1, COLONEL] == 1600
 
 
-# ── Suspected ranks (BOTS.md §9.4) ───────────────────────────────────────────────────────────────
+# ── Suspected ranks ───────────────────────────────────────────────────────────────
 
 
 def bits(*kinds: int) -> int:

@@ -57,7 +57,7 @@ def pruned(values: list[float]) -> list[float]:
     return [values[int(each)] for each in moves.sources[:count]]
 
 
-# ── Pruning (BOTS.md §11.3) ──────────────────────────────────────────────────────────────────────
+# ── Pruning ──────────────────────────────────────────────────────────────────────
 
 
 def test_moves_below_the_mean_are_pruned():
@@ -74,7 +74,7 @@ def test_equal_moves_all_stay():
     assert pruned([0.0] * 3) == [0.0] * 3
 
 
-# ── Evaluation (BOTS.md §11.2) ───────────────────────────────────────────────────────────────────
+# ── Evaluation ───────────────────────────────────────────────────────────────────
 
 
 def value(board: Board, player: int = 0) -> float:
@@ -103,7 +103,7 @@ def test_a_position_is_worth_to_one_player_what_it_costs_the_other():
         assert value(board, 0) == pytest.approx(-value(board, 1))
 
 
-# ── Prior and path finder (BOTS.md §11.3, §11.4) ─────────────────────────────────────────────────
+# ── Prior and path finder ─────────────────────────────────────────────────
 
 
 def place(text: str) -> Board:
@@ -160,7 +160,7 @@ def test_a_high_piece_does_not_strike_what_never_moved():
     assert values["e4xf4"] > 1, "this one has moved"
 
 
-# ── Memory (BOTS.md §11.6) ───────────────────────────────────────────────────────────────────────
+# ── Memory ───────────────────────────────────────────────────────────────────────
 
 
 def test_a_prior_is_remembered_by_position_and_side():

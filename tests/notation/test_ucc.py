@@ -616,7 +616,7 @@ def test_an_echo_of_another_move_does_not_stop_it(capsys: pytest.CaptureFixture[
 def test_a_board_that_cannot_be_is_a_mistake_of_the_manager(rows: list[str]) -> None:
     lines = ["RED ./them 10 10\n", "START\n", *(f"{row}\n" for row in rows)]
     manager = Manager(iter(lines))
-    with pytest.raises(NotationError, match="more than his army has"):
+    with pytest.raises(NotationError, match="more than the army has"):
         Speaker(RandomAgent(1), 1, manager, manager.answers).run()
 
 

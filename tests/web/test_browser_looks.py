@@ -458,7 +458,7 @@ def test_the_page_shows_something_before_the_server_has_told_anything(visit, mis
     visitor.page.route(missing, lambda _: None)  # and no answer ever comes
     visitor.page.goto(visitor.address, wait_until="commit")
     visitor.see("#header .brand", has_text="Vauban")
-    visitor.page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+    visitor.page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length > 0")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -29,7 +29,7 @@ def board_of(puzzle: dict[str, Any]) -> Board:
         parse_square(at, variant): (PLAYERS.index(side), TYPES.index(kind.capitalize()))
         for _, at, side, kind in puzzle["pieces"]
     }
-    return Board.from_pieces(placed, variant)
+    return Board.from_pieces(placed, "barrage")
 
 
 def texts(board: Board) -> list[str]:

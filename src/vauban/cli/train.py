@@ -155,7 +155,7 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
 
 
 def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
-    """What measures a model in the arena, against every agent of the ladder; one that fails gives no score."""
+    """Make the function that measures a model in the arena, against every agent of the ladder."""
     from vauban.games.base import game
 
     if not config.evaluation.every:

@@ -1,4 +1,4 @@
-"""What a person sees of a training run: a display that stays in its place, or now and then a line."""
+"""The display of a training run: it stays in its place on a terminal; elsewhere there is a line now and then."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vauban.learn.run import Run, Stage
 
 LINE_SECONDS = 5.0
-"""Where nobody watches a terminal, lines are at least so far apart,"""
+"""Least seconds between two lines where nobody watches a terminal,"""
 LONG = 1.0
 """unless an iteration takes more than so many seconds: then each has a line."""
 COMPILING = 1.0
@@ -45,7 +45,7 @@ class Display:
         self._doing = "the first iteration"
         self._said = float("-inf")
         self._noted = 0
-        """How many of the run's notes have been said."""
+        """Number of the run's notes that have been said."""
 
     @contextmanager
     def open(self) -> Iterator[None]:
@@ -101,14 +101,14 @@ class Display:
 
 
 def place_text(run: Run) -> str:
-    """Where the networks of a run run, and in which numbers."""
+    """The device and the numbers in which a run's networks run."""
     name = f" ({torch.cuda.get_device_name(run.device)})" if run.device.type == "cuda" else ""
     numbers = dict.fromkeys(str(trainee.dtype).removeprefix("torch.") for trainee in run.trainees().values())
     return f"{run.device}{name}, in {' and '.join(numbers)}"
 
 
 def share_done(run: Run) -> float | None:
-    """How much of its time or iterations the stage that goes on has had; None if it has no limit."""
+    """The share of its time or iterations that the stage which goes on has had; None if it has no limit."""
     stage = run.stage
     shares = [run.minutes_of(stage) / stage.minutes] if stage.minutes else []
     shares += [run.iteration / stage.iterations] if stage.iterations else []
@@ -150,7 +150,7 @@ def line(run: Run, told: Mapping[str, float], scores: Mapping[str, float] = {}) 
 
 
 def _shown(run: Run, told: Mapping[str, float]) -> dict[str, list[str]]:
-    """What metrics say that are to be shown, by the first part of their names."""
+    """The metrics to be shown, in words, by the first part of their names."""
     stage = _stage_of(run, told)
     declared = [*stage.kind.metrics, *METRICS]
     found: dict[str, list[str]] = {}
@@ -171,7 +171,7 @@ def _iteration(run: Run) -> int:
 
 
 def seconds_left(run: Run) -> float | None:
-    """How long the stage that goes on will last, by the pace of the latest iterations; None if that cannot be told."""
+    """Seconds left of the stage that goes on, by the pace of the latest iterations; None if that cannot be told."""
     stage, left = run.stage, []
     if stage.minutes:
         left.append(60 * (stage.minutes - run.minutes_of(stage)))
@@ -186,7 +186,7 @@ def _left_text(run: Run, before: str) -> str:
 
 
 def _seconds(told: Mapping[str, float]) -> float:
-    """How long an iteration took."""
+    """Seconds of an iteration."""
     return sum(value for name, value in told.items() if name.startswith("seconds."))
 
 
@@ -206,7 +206,7 @@ def scores_text(told: Mapping[str, float]) -> str:
 
 
 def estimate_lines(run: Run, found: Estimate | None, price: float) -> list[str]:
-    """What a run will take, in sentences. found: None where it was not measured. price: of an hour of one GPU."""
+    """Sentences on what a run will take. found: None where it was not measured. price: of an hour of one GPU."""
     rate = price * run.workers.count if run.device.type == "cuda" else 0.0
     lines = [] if found is None else _first_lines(run, found, rate)
     for stage in run.stages[1:]:
@@ -259,7 +259,7 @@ def _first_lines(run: Run, found: Estimate, rate: float) -> list[str]:
 
 
 def dollars(seconds: float, rate: float) -> str:
-    """What it costs, where a GPU is used."""
+    """The costs, where a GPU is used."""
     return f", {max(0.0, seconds) / 3600 * rate:,.2f} dollars at {rate:.2f} an hour (--price)" if rate else ""
 
 

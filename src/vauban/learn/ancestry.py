@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from vauban.learn.run import Stage
 
 FREE = ("kind", *COUNTED, "dropout")
-"""What a run need not agree with in the card of a network: it follows from the rest, or matters in training only."""
+"""Entries of a card that a run may differ in: they follow from the rest, or matter in training only."""
 
 PUBLISHED = ("count_prior", "flag_side")
-"""How the published program sets up: for imported weights, and no way of training."""
+"""Options of imported setup networks, which are not trained here."""
 
 
 def check_same(card: Card, wanted: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str]) -> None:
@@ -59,7 +59,7 @@ def check_same(card: Card, wanted: Mapping[str, Mapping[str, Any]], keys: Mappin
 
 
 def model_checkpoint(model: Model, stages: Sequence[Stage], parts: Sequence[str], config: RunConfig) -> Checkpoint:
-    """What the run of a model would have saved, as far as it can be told from the model."""
+    """The checkpoint that the run of a model would have saved, as far as the model tells it."""
     history = model.card.get("training", {})
     begun = {stage.name: stage.kind.progress_of(stage.config, history) for stage in stages if stage.learner}
     seconds = [60 * moving_minutes(history), *(0.0 for _ in stages[1:])]
@@ -89,6 +89,6 @@ def moving_minutes(history: Mapping[str, Any]) -> float:
 
 
 def _options(described: Mapping[str, Any]) -> dict[str, Any]:
-    """What a network is built from, by one name each."""
+    """The settings that a network is built from, by one name each."""
     flat = {**described, **described["size"]}
     return {name: value for name, value in flat.items() if name not in (*FREE, "size")}

@@ -1,4 +1,4 @@
-"""What a learner is: an algorithm that a `Run` keeps going; and the metrics that it says something by.
+"""Learners: algorithms that a `Run` keeps going; and the metrics that they report.
 
 A run is the loop: it keeps the clock, stops, saves, resumes, writes the journal, evaluates and makes the model. A
 learner is what happens in an iteration. It is registered by its name, by which a configuration asks for it, and has a
@@ -51,7 +51,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a learner works."""
+    """The surroundings of a learner: device, workers, seed."""
 
     device: torch.device
     workers: Workers = ALONE
@@ -62,7 +62,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What an iteration takes, of all workers together."""
+    """The cost of an iteration, of all workers together."""
 
     seconds: Mapping[str, float]
     """By parts of the iteration, in words."""
@@ -81,10 +81,10 @@ class Estimate:
 
 @dataclass(frozen=True)
 class StageConfig:
-    """What the tables of all algorithms have."""
+    """Settings that the tables of all algorithms have."""
 
     minutes: float = 0.0
-    """For how long, where others come before it; 0: not at all. The first algorithm has the minutes of the run."""
+    """Time limit of a later stage; 0: leave it out. The first algorithm has the minutes of the run."""
 
     def fewer(self) -> dict[str, tuple[int, int]]:
         """Settings that memory depends on, by key: what they are, and what would need less."""
@@ -111,9 +111,9 @@ class Learner(ABC):
     """Parts of the state that each worker has for itself."""
 
     networks: dict[str, Trainee[Any]]
-    """What is trained, by the names that the networks have in the model."""
+    """The networks in training, by the names that they have in the model."""
     iteration: int
-    """How far it is, by its clock."""
+    """Iterations so far, by its clock."""
 
     @abstractmethod
     def __init__(self, game: Game, config: Any, place: Place) -> None: ...
@@ -134,7 +134,7 @@ class Learner(ABC):
         """The networks as the card of a model has them (`vauban.nets.store.describe`)."""
 
     def progress(self) -> dict[str, Any]:
-        """How far it is, in numbers and texts: what a checkpoint cannot do without."""
+        """Progress in numbers and texts, which a checkpoint cannot do without."""
         return {"iteration": self.iteration}
 
     def load_progress(self, progress: Mapping[str, Any]) -> None:

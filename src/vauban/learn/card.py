@@ -39,7 +39,7 @@ from vauban.nets.store import (
 CURVE = ("iteration", "minutes", "moves", "moves.entropy", "moves.outcome_loss")
 """Metrics that a card has the course of, beside the scores."""
 ROWS = 32
-"""So many points of the course of a run, at most; a model that a run went on from has its own."""
+"""Most rows of a run's curve; the curve of a model that a run went on from comes before it."""
 
 
 def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) -> Card:
@@ -80,7 +80,7 @@ def load_trained(name: str | Path) -> Model:
 
 
 def training_of(run: Path) -> Training:
-    """How the networks of a run came about, with what was before it if it began with those of a model."""
+    """The training of a run, after that of the model which it began with, if any."""
     progress, starts, lines = read_progress(run / CHECKPOINT), read_starts(run), read_metrics(run)
     before = progress["before"].get("training", {})
     commands = [text for text in (before.get("command", ""), commands_text(starts)) if text]
@@ -136,7 +136,7 @@ def curve_of(lines: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
 
 
 def _spread(count: int, most: int) -> list[int]:
-    """So many of the numbers below `count`, at most, evenly spread from the first to the last."""
+    """At most `most` of the numbers below `count`, evenly spread from the first to the last."""
     if count <= most:
         return list(range(count))
     return [round(step * (count - 1) / max(1, most - 1)) for step in range(most)]

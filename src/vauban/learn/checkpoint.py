@@ -1,4 +1,4 @@
-"""What a run can go on from: the folder `checkpoint` of a run.
+"""Checkpoints: the folder `checkpoint` of a run, from which it goes on.
 
 | file | what it holds | without it |
 | --- | --- | --- |
@@ -38,7 +38,7 @@ PROGRESS, NETWORKS = "progress.json", "networks.safetensors"
 
 
 _OF_WORKER = re.compile(r"-\d+-of-\d+$")
-"""So end the names of files that one of several workers has for itself."""
+"""The end of names of files that belong to one of several workers."""
 
 
 class CheckpointError(VaubanError, RuntimeError):
@@ -50,7 +50,7 @@ class Checkpoint:
     """A checkpoint, as one worker sees it."""
 
     source: Path
-    """Where it comes from, for messages."""
+    """Its origin, for messages."""
     progress: dict[str, Any]
     """Numbers and texts."""
     networks: dict[str, Tensor]
@@ -114,7 +114,7 @@ def load_checkpoint(folder: Path, workers: Workers, own: Sequence[str] = ()) -> 
 
 
 def read_progress(folder: Path) -> dict[str, Any]:
-    """How far a run is, by its checkpoint."""
+    """The progress of a run, by its checkpoint."""
     try:
         progress: dict[str, Any] = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

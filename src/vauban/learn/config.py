@@ -1,4 +1,4 @@
-"""What a training run is told: a TOML file, a preset, and changes to it on the command line."""
+"""Configurations of training runs: TOML files, presets, and changes on the command line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from vauban.learn.workers import PATIENCE
 
 @dataclass(frozen=True)
 class EvaluationConfig:
-    """How a run is measured while it goes on."""
+    """Evaluations while a run goes on."""
 
     every: float = 0.0
     """Minutes between evaluations, of which the last is when the run ends; 0: none."""
@@ -44,14 +44,14 @@ class RunConfig:
     about: str = ""
     """A line on what this run is for."""
     game: str = "classic"
-    """What is played: the name of a game, the .toml file of a variant, or `py:FILE.py:NAME`, a game of one's own."""
+    """The game: a name, the .toml file of a variant, or `py:FILE.py:NAME`, a game of one's own."""
     rules: str = ""
     """Its rules, if not the default ones."""
     seed: int = 1
     iterations: int = 0
-    """Of the first algorithm, at most; 0: until the time is up, or somebody stops it."""
+    """Most iterations of the first algorithm; 0: no limit."""
     minutes: float = 0.0
-    """Of the first algorithm, at most; 0: no limit."""
+    """Most minutes of the first algorithm; 0: no limit."""
     save_every: float = 5.0
     """Most minutes between checkpoints; while a run is young there are more."""
     patience: float = PATIENCE
@@ -85,7 +85,7 @@ class RunConfig:
         object.__setattr__(self, "stages", made)
 
     def later_minutes(self) -> dict[str, float]:
-        """How long the algorithms after the first one go on, those that do at all."""
+        """Minutes of each algorithm after the first one, without those that are left out."""
         return {name: self.stages[name].minutes for name in self.algorithms[1:] if self.stages[name].minutes}
 
 

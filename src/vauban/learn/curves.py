@@ -28,9 +28,9 @@ from vauban.learn.metrics import metrics as metrics_declared
 Point = tuple[float, float]
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#c25b95", "#e69f00", "#4aa8dc", "#3d4147", "#882255")
-"""Of the runs, in order; they stay apart for colour-blind readers (Okabe and Ito's, those for white paper)."""
+"""Colours of the runs, in order. Colour-blind readers can tell them apart (Okabe and Ito, for white paper)."""
 DASHES = ("", "6 3.5", "0.1 4")
-"""Of the metrics that share a panel, in order."""
+"""Dashes of the metrics that share a panel, in order."""
 
 SCORE = "score."
 AXES = {"moves": "moves played", "minutes": "minutes of training", "iteration": "iterations"}
@@ -43,7 +43,7 @@ FEW = 30
 
 
 class Against(StrEnum):
-    """What the curves are drawn against."""
+    """The horizontal axis of the curves."""
 
     MOVES = "moves"
     MINUTES = "minutes"
@@ -165,7 +165,7 @@ class Panel:
 
     @property
     def title(self) -> str:
-        """What it shows, in words."""
+        """The heading."""
         name = self.metrics[0]
         if name.startswith(SCORE):
             return f"Score against {name.removeprefix(SCORE)}"
@@ -182,7 +182,7 @@ class Panel:
 def make_panels(
     runs: Sequence[RunMetrics], against: Against = Against.MOVES, metrics: Sequence[str] = ()
 ) -> list[Panel]:
-    """What is to be drawn: the panels of these metrics (a star stands for anything), or else the default ones.
+    """Make the panels of these metrics (a star stands for anything), or else the default ones.
 
     Metrics of a later stage are drawn against its own clock. What no run has measured is left out.
     """
@@ -233,7 +233,7 @@ def _line(run: RunMetrics, number: int, metric: str, axis: str, far: float) -> L
 
 
 def _crowd(points: Sequence[Point], far: float) -> int:
-    """How many points there would be on the whole axis, were they as close everywhere."""
+    """The number of points that the whole axis would have, were they as close everywhere."""
     return int(len(points) * far / points[-1][0]) if points and points[-1][0] > 0 else len(points)
 
 
@@ -264,9 +264,9 @@ GAP = 26.0
 LEFT, TOP, BOTTOM = 42.0, 42.0, 42.0
 """Room in a panel for what stands left of the curves, above and below them."""
 HEIGHT = 150.0
-"""Of the curves in a panel."""
+"""Height of the curves in a panel."""
 LETTER = 7.4
-"""How wide a letter of the legend is, about."""
+"""Width of a letter of the legend, about."""
 LONGEST_NAME = 40
 
 STYLE = """
@@ -326,7 +326,7 @@ def _legend(names: Sequence[str], top: float) -> tuple[list[str], float]:
 
 
 def _smoothing(names: Sequence[str], panels: Iterable[Panel]) -> str:
-    """Which runs were smoothed, and how much."""
+    """A sentence on the runs that were smoothed, and how much."""
     over = dict.fromkeys(range(len(names)), 1)
     for line in (line for panel in panels for line in panel.lines):
         over[line.run] = max(over[line.run], line.smoothed_over)
@@ -396,7 +396,7 @@ def _dotted(points: Sequence[Point], dash: str) -> Sequence[Point]:
 
 
 def _key(panel: Panel) -> list[str]:
-    """Which dashes are which metric, where a panel has several."""
+    """The key to the dashes of a panel with several metrics."""
     parts, x = [], 0.0
     for metric, dash in zip(panel.metrics, DASHES, strict=False):
         parts.append(
@@ -415,13 +415,13 @@ def _measured(panel: Panel) -> str:
 
 
 def _axis(metric: str) -> str:
-    """What an axis counts, in words."""
+    """The label of an axis."""
     found = find_metric(metric)
     return AXES.get(metric) or (found.title if found else "") or metric
 
 
 def _reach(panels: Iterable[Panel], against: str) -> float:
-    """How far the curves go to the right: the same for all panels with the same axis."""
+    """The right end of the curves: the same for all panels with the same axis."""
     ends = [x for panel in panels if panel.against == against for line in panel.lines for x, _ in line.points]
     return max(ends) or 1.0
 
@@ -440,7 +440,7 @@ def _heights(panel: Panel) -> Point:
 
 
 def _factor(reach: float) -> tuple[float, str]:
-    """What numbers that go so far are divided by, and how the axis says it."""
+    """The factor that long axes are divided by, and the words for it."""
     if reach >= 1e6:
         return 1e6, " (millions)"
     return (1e3, " (thousands)") if reach >= 1e4 else (1.0, "")

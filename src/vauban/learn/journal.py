@@ -1,4 +1,4 @@
-"""What a run says about itself: one line of JSON an iteration (`vauban.learn.metrics` explains the numbers)."""
+"""The journal of a run: one line of JSON an iteration (`vauban.learn.metrics` explains the numbers)."""
 
 from __future__ import annotations
 

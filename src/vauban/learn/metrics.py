@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from vauban.learn.base import Metric, learners
 
 
-@cache
 def metrics() -> dict[str, Metric]:
     """Every metric, by its name; a star stands for what varies."""
     from vauban.learn import run
@@ -23,7 +20,6 @@ def find_metric(name: str) -> Metric | None:
     return known.get(name) or known.get(f"{stem}.*") or known.get(f"{name.split('.', 1)[0]}.*")
 
 
-@cache
 def clock_of(name: str) -> str:
     """The metric that counts the iterations in which this one is measured."""
     for kind in learners().values():

@@ -1,4 +1,4 @@
-"""Where a run's numbers come from: the commands that started it, the machine, and the version of the code."""
+"""The origin of a run's numbers: the commands that started it, the machine, the version of the code."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read_starts(folder: Path) -> list[dict[str, Any]]:
 
 
 def machine_text(device: torch.device, count: int = 1) -> str:
-    """What runs: the GPU, or the processor; how many of them."""
+    """The GPUs or the processor that run."""
     if device.type == "cuda":
         name = torch.cuda.get_device_name(device)
         return f"{count} × {name}"

@@ -1,4 +1,4 @@
-"""Who of several workers is still there.
+"""Signs of life of several workers.
 
 Each counts on in the store where they met, about once a second, and looks at the counts of the others. One whose count
 stands still has died or hangs; one that is busy, however long, still counts.
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 BEAT = 1.0
 """Seconds between two counts."""
 SILENCE = 5.0
-"""Where something has broken already, so many seconds without a new count tell who is gone."""
+"""After something has broken: seconds without a new count that tell who is gone."""
 DONE, GONE = "done", "gone"
 """In the store: how many pieces of work the first worker has done, and the workers that are gone, by whoever noticed
-first: he ends as well, and is not to be taken for the cause by those who notice later."""
+first: that one ends as well, and those who notice later are not to take it for the cause."""
 
 
 class Pulse:
@@ -36,7 +36,7 @@ class Pulse:
         self._counts = {each: (0, now) for each in range(count) if each != rank}
         """The last count of each of the others, and when it was new."""
         self._rounds = 0
-        """How often the store has been asked."""
+        """Rounds of questions to the store."""
         self._lost = False
         """Whether its connection is broken."""
         self._done = 0

@@ -49,7 +49,7 @@ def _use(card: Card) -> str:
     if card["rules"] is not None:
         commands = [
             f"vauban match net:{name} random --game {variant} --setups own --games 100",
-            f"vauban terminal --opponent net:{name} --variant {variant}",
+            f"vauban terminal --opponent net:{name} --game {variant}",
         ]
     shown = "\n".join(f"$ {command}" for command in commands)
     return (

@@ -72,13 +72,13 @@ class Stage:
     kind: type[Learner]
     config: StageConfig
     iterations: int
-    """How many, at most; 0: no limit."""
+    """Most iterations; 0: no limit."""
     minutes: float
-    """How long, at most; 0: no limit for the first stage, and not at all for a later one."""
+    """Most minutes; 0: no limit for the first stage, and a later one is left out."""
     learner: Learner | None = None
     """Made when it is needed: a later stage may have large networks."""
     seconds: float = 0.0
-    """For how long it has gone on, evaluations and saving included."""
+    """Its time so far, evaluations and saving included."""
     after: list[int] | None = None
     """The iterations of the stages before whose networks it follows."""
 
@@ -111,16 +111,16 @@ class Run:
             if stage.minutes or not later:
                 stage.kind.check(self.game, stage.config)
         self.place = 0
-        """Which of the stages goes on; one more than there are when all are over."""
+        """The number of the stage that goes on; the number of stages when all are over."""
         self.totals = dict.fromkeys(TOTALS, 0.0)
         self.stopping = False
         """Set it, at any moment, to end the run with the iteration that is under way."""
         self.notes: list[str] = []
-        """What a run begins with, has to do without, or should be looked at for, in sentences."""
+        """Sentences for whoever watches the run."""
         self.before: dict[str, Any] = {}
-        """What the card of the model says of its origin whose networks this run began with, if it did."""
+        """The training and the source of the model that this run began with, from its card."""
         self._done, self._asked = 0, -1
-        """How many iterations this process has done, and after which of them `goes_on` was asked last."""
+        """Iterations of this process, and the one after which `goes_on` was asked last."""
         self._since = self._saved = self._evaluated = clock()
         self._ended: deque[float] = deque(maxlen=RECENT + 1)
         """When the latest iterations of the first stage ended; at first also when the first one began."""
@@ -197,11 +197,11 @@ class Run:
 
     @property
     def minutes(self) -> float:
-        """How long the first stage has gone on, evaluations and saving included."""
+        """Minutes of the first stage, evaluations and saving included."""
         return self.minutes_of(self.stages[0])
 
     def minutes_of(self, stage: Stage) -> float:
-        """How long a stage has gone on."""
+        """Minutes of a stage so far."""
         running = self.place < len(self.stages) and self.stages[self.place] is stage
         return (stage.seconds + running * (self._clock() - self._since)) / 60
 

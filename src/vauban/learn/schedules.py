@@ -29,7 +29,7 @@ class PowerLaw:
 
 
 def average_rate(rate: float, reach: float, iteration: int) -> float:
-    """How much of the averaged weights an iteration (the first is 1) keeps: `rate`, and less while a run is young.
+    """The share of the averaged weights that an iteration (from 1) keeps: `rate`, and less while a run is young.
 
     An average at a steady rate consists of the first, untrained weights for the most part until it has gone on for
     longer than the rate remembers. With a `reach` it looks back over no more than that share of the run so far.

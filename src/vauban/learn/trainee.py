@@ -27,10 +27,10 @@ class Trainee(Generic[Network]):
     ) -> None:
         """`working`: the numbers of the copy that runs, if it is not to be as said above."""
         self.network = network.to(device)
-        """What is trained: float32."""
+        """The network in training, in float32."""
         dtype = working or working_dtype(device)
         self.working = self.network if dtype == torch.float32 else copy.deepcopy(self.network).to(dtype)
-        """What runs."""
+        """The copy that runs."""
         self.average = copy.deepcopy(self.network).requires_grad_(False)
         """The moving average of the parameters: what plays in the end."""
         self.workers = workers
@@ -45,7 +45,7 @@ class Trainee(Generic[Network]):
 
     @property
     def dtype(self) -> torch.dtype:
-        """Of what the working copy sees."""
+        """The type of what the working copy sees."""
         return self._running[0].dtype
 
     def step(self, loss: Tensor, learning_rate: float, gradient_norm: float) -> Tensor:
@@ -57,7 +57,7 @@ class Trainee(Generic[Network]):
         return self.descend([loss], gradient_norm)
 
     def set_learning_rate(self, rate: float) -> None:
-        """How far the next steps go."""
+        """Set the rate of the next steps."""
         for group in self.optimiser.param_groups:
             if isinstance(group["lr"], Tensor):
                 group["lr"].fill_(rate)

@@ -36,15 +36,15 @@ class Workers:
 
     def __init__(self, rank: int = 0, count: int = 1, device: torch.device | str = "cpu") -> None:
         self.rank = rank
-        """Which of them this is, from 0."""
+        """The number of this worker, from 0."""
         self.count = count
-        """How many there are."""
+        """The number of workers."""
         self.device = torch.device(device)
-        """Where what they tell each other has to lie."""
+        """The device of tensors that workers exchange."""
         self.pulse: Pulse | None = None
         """Signs of life, where there are several and they have met."""
         self._led = 0
-        """How often the first one has worked for all."""
+        """Pieces of work that the first one has done for all."""
 
     @property
     def leads(self) -> bool:
@@ -84,7 +84,7 @@ class Workers:
         return torch.cat([part[: int(length)] for part, length in zip(parts, lengths, strict=True)])
 
     def any(self, here: bool) -> bool:
-        """Whether it is so for any of them: what all are to do, all must hear. Nobody goes on before all have come."""
+        """Whether it holds for any worker. All call it together, and go on when all have come."""
         if self.count == 1:
             return here
         flag = torch.tensor([float(here)], device=self.device)
@@ -96,7 +96,7 @@ class Workers:
         self.any(False)
 
     def led(self, work: Callable[[], T]) -> T | None:
-        """Let the first one do something, and the others wait for as long as that takes, and as he lives.
+        """Let the first worker do something, and the others wait while it takes and that worker is alive.
 
         What it comes to, for the first one; None for the others.
         """

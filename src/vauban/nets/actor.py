@@ -40,7 +40,7 @@ class Positions(Protocol):
 
 
 class Thought(NamedTuple):
-    """What a network says of each position to the player on turn."""
+    """A network's answer about each position, for the player on turn."""
 
     legal: Tensor
     """int16, the legal actions, −1 behind the last."""
@@ -86,7 +86,7 @@ class Actor(Thinker):
         super().__init__(network, sim, forward)
         self.sim = sim
         self.actions = torch.empty(sim.n, dtype=torch.int16, device=self._seen.device)
-        """What was chosen last."""
+        """The actions that were chosen last."""
 
     def choose(self) -> Thought:
         """Think, and draw an action for each game from the policy."""

@@ -1,4 +1,4 @@
-"""Which numbers networks run in, by the device."""
+"""The types of numbers that networks run in, by the device."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def multiplies_bfloat16(device: torch.device) -> bool:
 
 
 def working_dtype(device: torch.device) -> torch.dtype:
-    """What the networks of a training run in: bfloat16 on a GPU that has it, float32 elsewhere."""
+    """The numbers of networks in training: bfloat16 on a GPU that has it, float32 elsewhere."""
     return torch.bfloat16 if device.type == "cuda" and multiplies_bfloat16(device) else torch.float32
 
 
 def working_copy(module: Any, device: torch.device) -> Any:
-    """What plays and believes in searches: a copy in bfloat16 where that is faster, else the module itself."""
+    """The network for searches: a copy in bfloat16 where that is faster, else the module itself."""
     if not isinstance(module, nn.Module) or not multiplies_bfloat16(device):
         return module
     return deepcopy(module).to(device, torch.bfloat16).eval()

@@ -24,7 +24,7 @@ from vauban.observe import base as observations
 
 @dataclass(frozen=True)
 class MoveNetworkConfig:
-    """What a move network is built from, beside the game."""
+    """Settings of a move network."""
 
     size: Size
     observation: str = "ataraxos"
@@ -67,7 +67,7 @@ class MoveNetwork(PolicyNetwork):
 
 
 def _choices(moves: npt.NDArray[np.int64], squares: int, occupiable: list[int]) -> Tensor:
-    """Which pair of occupiable squares each action is; 0 for those that leave them, which are never legal."""
+    """The pair of occupiable squares of each action; 0 for actions that leave them, which are never legal."""
     place = np.full(squares, -1)
     place[occupiable] = np.arange(len(occupiable))
     source, target = place[moves.T]

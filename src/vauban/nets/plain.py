@@ -16,7 +16,7 @@ from vauban.observe import base as observations
 
 @dataclass(frozen=True)
 class PlainNetworkConfig:
-    """What a plain network is built from, beside the game."""
+    """Settings of a plain network."""
 
     size: Size
     observation: str = "information_state"

@@ -1,4 +1,4 @@
-"""What every network that plays is: observation in, choices and outcome out; and how its choices become a policy.
+"""Networks that play: observation in, choices and outcome out; and the policy that the choices make.
 
 A network does not know which actions are legal. It gives a logit for every *choice* (in Stratego a pair of squares),
 and a table says which choice each action is. The logits of the legal actions, looked up in the simulator's list of
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from vauban.games.base import Game
 
 Forward = Callable[[Tensor], tuple[Tensor, Tensor]]
-"""How a policy network is run: the network itself, or what it was compiled to."""
+"""Runs a policy network: the network itself, or what it was compiled to."""
 
 
 class PolicyNetwork(nn.Module):
@@ -44,7 +44,7 @@ class PolicyNetwork(nn.Module):
 
 
 def utility_values(game: Game, device: torch.device) -> Tensor:
-    """What the outcomes are worth to a player, the worst first (float32)."""
+    """The worth of the outcomes to a player, the worst first (float32)."""
     return torch.tensor(game.utilities, device=device)
 
 

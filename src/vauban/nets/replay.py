@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 
 WARM_UP = 3
-"""How often a piece of work is done as it is before it is captured: what compiles must have compiled by then."""
+"""Times that a piece of work is done as it is before it is captured: by then it must have compiled."""
 
 
 class Replay:

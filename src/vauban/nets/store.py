@@ -53,7 +53,7 @@ KINDS: dict[str, tuple[type[nn.Module], type[Any]]] = {
 for _part in family_parts("nets"):
     KINDS |= _part.KINDS
 COUNTED = ("parameters", "dtype", "observation_version")
-"""What a card says of a network beside what it is built from."""
+"""Entries of a network in a card beside its settings."""
 PART = re.compile("[a-z][a-z0-9_]*")
 """Names that a part of a model can have, which are names of files."""
 
@@ -72,7 +72,7 @@ class Model:
 
     folder: Path
     game: Game
-    """What the networks were made for, by the rules they were trained with."""
+    """The game that the networks were made for, by the rules of their training."""
     networks: Mapping[str, nn.Module]
     """By part, as the card names them."""
     setups: Path | None
@@ -100,7 +100,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Training:
-    """How a model came about: what its run knows."""
+    """The training of a model, by what its run knows."""
 
     configuration: Mapping[str, Any]
     """All settings of the run, as they were resolved."""
@@ -112,17 +112,17 @@ class Training:
     minutes: float
     machine: str
     commit: str
-    """Of the code that ran."""
+    """The commit of the code that ran."""
     command: str
-    """What makes the model again."""
+    """The commands that make the model again."""
     date: str
     """When the run ended, as YYYY-MM-DD."""
     steps: Mapping[str, int] = field(default_factory=dict)
     """Gradient steps, by network."""
     belief: Mapping[str, float] = field(default_factory=dict)
-    """How well its belief names hidden pieces of games that it has not seen, beside those that learn nothing: nats."""
+    """Nats of its belief in games that it has not seen, beside those of beliefs that learn nothing."""
     curve: Sequence[Mapping[str, float]] = ()
-    """How it went: iteration, minutes and so on in each row, scores where they were measured."""
+    """The course of the training: iteration, minutes and so on in each row, scores where they were measured."""
 
 
 # ── Cards ────────────────────────────────────────────────────────────────────────────────────────
@@ -175,9 +175,9 @@ def make_card(
 STRENGTH = (
     "rules", "setups", "seed", "games", "score", "score_low", "score_high", "elo", "elo_low", "elo_high",
 )  # fmt: skip
-"""What a row of strength takes over from a match."""
+"""Entries that a row of strength takes over from a match."""
 FAILED = "failed"
-"""So begins what a match notes of a game that an agent lost by an error of its own."""
+"""The beginning of a match's note on a game that an agent lost by an error of its own."""
 
 
 def strength_row(told: Mapping[str, Any], command: str, date: str) -> dict[str, Any]:
@@ -185,8 +185,8 @@ def strength_row(told: Mapping[str, Any], command: str, date: str) -> dict[str, 
 
     A match in which an agent broke down is refused: it says nothing about strength.
     """
-    told = {"game": told.get("variant"), **told}  # as it was called before
-    missing = [key for key in ("agents", *STRENGTH) if key not in told]
+    told = {**({"game": told["variant"]} if "variant" in told else {}), **told}  # as it was called before
+    missing = [key for key in ("agents", "game", *STRENGTH) if key not in told]
     if missing:
         raise ModelError(f"a match without {', '.join(missing)}: give what `vauban match … --json` prints")
     for noted in told.get("notes", []):
@@ -385,7 +385,7 @@ def load_model(name: str | Path, device: str | torch.device = "cpu") -> Model:
 
 
 def weights_file(folder: Path, part: str) -> Path:
-    """Where the weights of a part of a model are."""
+    """The file with the weights of a part of a model."""
     return folder / f"{part}.safetensors"
 
 

@@ -16,13 +16,13 @@ POSITION_SPREAD = 0.1
 
 @dataclass(frozen=True)
 class Size:
-    """How large a transformer is."""
+    """The size of a transformer."""
 
     depth: int
     width: int
     heads: int
     feedforward: int = 4
-    """How many times wider than the stream the inner layer of a block is."""
+    """Width of the inner layer of a block, in widths of the stream."""
 
     def __post_init__(self) -> None:
         if min(self.depth, self.width, self.heads, self.feedforward) < 1 or self.width % self.heads:

@@ -92,7 +92,7 @@ def _batch(views: Snapshot) -> Any:
 def check_views(views: Snapshot) -> None:
     """Refuse what nobody can choose from."""
     if views.viewer is None:
-        raise ConfigurationError("these are whole games, and a player chooses from his view: hand in `views(player)`")
+        raise ConfigurationError("these are whole games, and players choose from their views: hand in `views(player)`")
     bytes_ = as_numpy(views.store.bytes)
     idle = (bytes_[:, PLAYER] != views.viewer) | (bytes_[:, END] != 0)
     if idle.any():

@@ -1,1 +1,1 @@
-"""The page: a server that holds games, lets agents think, and sends each player what he may know and nothing else."""
+"""The page: a server that holds games, lets agents think, and sends each player only what that player may know."""

@@ -1,8 +1,8 @@
-"""The server's face: routes, the WebSocket, headers, and what is refused at the door.
+"""The HTTP application: routes, the WebSocket, headers, and checks before anything is read.
 
     app = make_app(Host(Shelf(path), levels()), Limits(paced=False), own_names("127.0.0.1"))
 
-Whoever comes by another name than the server's own, or from another site's page, is refused before anything is read.
+A request under another name than the server's own, or from another site's page, is refused before it is read.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from vauban.work.base import BusyError, WorkError
 
 PAGE = Path(__file__).with_name("page")
 SIT_SECONDS = 10.0
-"""Within this time a socket has to sit down at a table."""
+"""Time for a new socket to sit down at a table."""
 MOST_SAID = 600
-"""Letters of an error."""
+"""Longest error message, in letters."""
 BODY_SECONDS = 20.0
-"""Within this time a request has to be there as a whole."""
+"""Time for a whole request to arrive."""
 SEND_SECONDS = 20.0
-"""Within this time a socket has to take what it is sent."""
+"""Time for a socket to take what it is sent."""
 
 FAILURE = "Something went wrong at the server. Nothing was changed."
 
@@ -70,7 +70,7 @@ Json = dict[str, Any]
 
 
 def make_app(host: Host, limits: Limits, names: Callable[[str], bool]) -> FastAPI:
-    """The application; `names` says whether a Host header is one of the server's own names."""
+    """Make the application; `names` says whether a Host header is one of the server's own names."""
 
     @asynccontextmanager
     async def living(app: FastAPI) -> AsyncIterator[None]:
@@ -93,11 +93,10 @@ def make_app(host: Host, limits: Limits, names: Callable[[str], bool]) -> FastAP
 
 
 def own_names(host: str, public: str | None = None) -> Callable[[str], bool]:
-    """What a server that listens on a host may be called: a page that a foreign name leads to is another site's.
+    """Return a test for the names of a server that listens on a host; under any other name it is another site's page.
 
-    On loopback the three names of this machine, and the address as it was given. Elsewhere any address in numbers, the
-    host's name as it was given, and this machine's own name. `public` besides: what a server that stands before this
-    one is called.
+    On loopback these are the three names of this machine, and the address as it was given. Elsewhere they are any
+    numeric address, the host's name as it was given, and this machine's own name. `public` adds the name of a proxy.
     """
     known = {"localhost"}
     if public is not None:
@@ -113,7 +112,7 @@ def own_names(host: str, public: str | None = None) -> Callable[[str], bool]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host can be reached from this machine alone."""
+    """Say whether a host can be reached from this machine alone."""
     if host == "localhost":
         return True
     return _is_address(host) and ipaddress.ip_address(host).is_loopback
@@ -128,13 +127,13 @@ def _is_address(name: str) -> bool:
 
 
 def _bare(header: str) -> str:
-    """The name in a Host header, without its port; nothing if it is none."""
+    """Return the name in a Host header, without its port; empty if it is not a name."""
     match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{1,5})?", header)
     return "" if match is None else (match[1] or match[2]).lower()
 
 
 class Door:
-    """Lets in who may come in, and gives every answer its headers."""
+    """Refuse requests that may not come in, and give every answer its headers."""
 
     def __init__(self, app: ASGIApp, limits: Limits, names: Callable[[str], bool]) -> None:
         self.app = app
@@ -166,7 +165,7 @@ class Door:
                 for name, value in HEADERS.items():
                     answer[name] = value
                 answer["Content-Security-Policy"] = POLICY.format(host=host if self.names(host) else "none.invalid")
-                # The page's files are small and near: they are asked for again, and answered by their tag.
+                # The page's files are small: browsers ask for them again, and are answered by their tag.
                 fixed = scope["path"] == "/" or scope["path"].startswith("/static/")
                 answer["Cache-Control"] = "no-cache" if fixed else "no-store"
             await send(message)
@@ -174,7 +173,7 @@ class Door:
         try:
             await (refusal or self.app)(scope, receive, dressed)
         except ClientDisconnect:
-            return  # nobody is left to answer
+            return  # the client has gone
         except Exception:
             log.exception("a request could not be answered")
             if begun:
@@ -186,7 +185,7 @@ class Door:
             return _error(421, "host", "This server is not known by that name: use the address that it gave.")
         origin = headers.get("origin")
         asked = scope["type"] == "websocket" or scope.get("method") not in ("GET", "HEAD")
-        # A browser tells the origin of whatever could change something; a program of one's own need not.
+        # Browsers send the origin with all requests that could change something; other programs need not.
         missing = origin is None and scope["type"] == "websocket"
         if asked and (missing or (origin is not None and origin not in (f"http://{host}", f"https://{host}"))):
             return _error(403, "origin", "This came from another site's page: open the game's own page.")
@@ -197,7 +196,7 @@ class Door:
 
 
 def address_of(scope: Scope) -> str:
-    """Where somebody comes from. Of an IPv6 address the network: whoever has one has 2^64 of them."""
+    """Return the address that limits go by: of an IPv6 address its network, since one client has 2^64 addresses."""
     client = scope.get("client")
     address = str(client[0]) if client else ""
     if ":" not in address or not _is_address(address):
@@ -214,20 +213,20 @@ def _error(status: int, code: str, text: str) -> JSONResponse:
 
 
 def told(error: VaubanError) -> Json:
-    """An error, for the page to word by its key and data; its own sentence for whoever does not know the key."""
+    """Return an error as JSON: key and data for the page's own words, and a sentence for other clients."""
     code = code_of(error)[1]
     key, data = (error.key, error.data) if isinstance(error, TableError) else (code, {})
     return {"code": code, "key": key, "data": data, "text": said(error)}
 
 
 def said(error: VaubanError) -> str:
-    """What an error says, in a length that can be shown: what was sent may be quoted in it."""
+    """Return an error's sentence, shortened: it may quote a long message."""
     text = sentence(error)
     return text if len(text) <= MOST_SAID else f"{text[: MOST_SAID // 2]} … {text[-MOST_SAID // 2 :]}"
 
 
 def code_of(error: VaubanError) -> tuple[int, str]:
-    """The HTTP status and the code of an error."""
+    """Return the HTTP status and the code of an error."""
     if isinstance(error, TableError):
         paces = {"slow": 429, "late": 408, "busy": 503}
         if error.code in paces:
@@ -256,7 +255,7 @@ async def _say_http(request: Request, error: Exception) -> Response:
 
 
 def _add_pages(app: FastAPI) -> None:
-    # What a browser takes for a module depends on this, and what Python takes for it on the machine.
+    # Browsers run modules of this type only, and Python's guess depends on the machine.
     mimetypes.add_type("text/javascript", ".js")
     files = StaticFiles(directory=PAGE, check_dir=False)
 
@@ -336,7 +335,7 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
 
     async def _finished(game: str, request: Request) -> Table:
         with guarded(limits, address_of(request.scope)):
-            # In a header: addresses are written into logs on the way.
+            # In a header, because proxies write addresses into logs.
             return await host.finished(game, request.headers.get("vauban-secret", ""))
 
     def _pace(request: Request) -> None:
@@ -344,14 +343,14 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
 
 
 def pace_games(limits: Limits, address: str) -> None:
-    """Refuse who asks for too many games."""
+    """Refuse an address that asks for too many games."""
     if not limits.take("games", address):
         raise TableError("busy", "That is too many games at once. Wait a little.", "games")
 
 
 @contextmanager
 def guarded(limits: Limits, address: str) -> Iterator[None]:
-    """Around what asks with a secret: whoever came with too many wrong ones is refused before another is tried."""
+    """Guard what is asked with a secret: after too many wrong ones an address is refused before another is tried."""
     if not limits.allows("secrets", address):
         raise TableError("slow", "Too many wrong links. Wait a little.")
     try:
@@ -362,7 +361,7 @@ def guarded(limits: Limits, address: str) -> Iterator[None]:
 
 
 async def body(request: Request, most: int = BODY_BYTES) -> Json:
-    """The JSON object that was sent; refuses what is too long or none."""
+    """Read the JSON object that was sent; refuse anything else, and what is too long."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise TableError("message", "What is sent here is JSON: Content-Type: application/json.")
@@ -380,7 +379,7 @@ async def body(request: Request, most: int = BODY_BYTES) -> Json:
 
 
 def read_json(data: bytes | str) -> Json:
-    """A JSON object from somebody who may mean no good."""
+    """Parse a JSON object from an untrusted client."""
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -415,7 +414,7 @@ def _add_socket(app: FastAPI, host: Host, limits: Limits) -> None:
 
 
 async def _send(websocket: WebSocket, client: Client, host: Host) -> None:
-    """Send what comes up; a socket that does not take it, or whose table is gone, is closed."""
+    """Send what there is to send; close a socket that does not take it, or whose table is gone."""
     try:
         async for text in client.outgoing(host.look):
             if not await _took(websocket, text):
@@ -427,7 +426,7 @@ async def _send(websocket: WebSocket, client: Client, host: Host) -> None:
 
 
 async def _took(websocket: WebSocket, text: str) -> bool:
-    """Send a text; false if the socket is gone, or does not take it: whoever listens to it finds out."""
+    """Send a text; return False if the socket is gone, or does not take it: its listener finds out."""
     try:
         async with asyncio.timeout(SEND_SECONDS):
             await websocket.send_text(text)
@@ -437,7 +436,7 @@ async def _took(websocket: WebSocket, text: str) -> bool:
 
 
 async def _listen(websocket: WebSocket, client: Client, host: Host, limits: Limits, address: str) -> None:
-    """Do what is asked for until the socket is closed."""
+    """Carry out messages until the socket is closed."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + SIT_SECONDS
     pace = FLOOD.bucket(loop.time())
@@ -454,7 +453,7 @@ async def _listen(websocket: WebSocket, client: Client, host: Host, limits: Limi
         if text is None or len(text.encode("utf-8", "replace")) > MESSAGE_BYTES:
             await websocket.close(1009 if text is not None else 1003)
             return
-        if not pace.take(loop.time()):  # faster than any person: all others would wait for it
+        if not pace.take(loop.time()):  # faster than any person, so that everybody else would wait
             await websocket.close(1008, "That is too much at once.")
             return
         number = None

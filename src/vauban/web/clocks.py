@@ -1,8 +1,8 @@
-"""Clocks: pure arithmetic in whole milliseconds. Who measures time, and acts when it is up, is `vauban.web.host`.
+"""Clocks: pure arithmetic in whole milliseconds. `vauban.web.host` measures the time, and acts when it is up.
 
     clock = make_clock({"kind": "strategus"})
     banks = clock.spend(clock.banks(), 0, 5_000)      # red thought for five seconds
-    clock.left(banks, 1)                              # how long blue may think before he loses
+    clock.left(banks, 1)                              # how long blue may think before losing
 
 Three kinds. With `none` nobody loses by time. `strategus` gives a bank, some free time on every move, and
 a longest time for one move. `bronstein` gives a bank that runs at once; after the move as much as was used
@@ -19,14 +19,14 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
 
 Banks = tuple[int, int]
-"""What red and blue have left, in milliseconds."""
+"""Time that red and blue have left, in milliseconds."""
 
 MOST_MINUTES, MOST_SECONDS = 180, 60
 
 
 @dataclass(frozen=True)
 class Clock:
-    """How much time there is. All times are milliseconds."""
+    """Time control of a game. All times are milliseconds."""
 
     kind: str
     bank: int = 0
@@ -37,40 +37,40 @@ class Clock:
     """For one move at most."""
 
     def banks(self) -> Banks:
-        """What both have at the beginning."""
+        """Return the time that both players begin with."""
         return self.bank, self.bank
 
     def left(self, banks: Banks, player: int) -> int | None:
-        """How long a player may think about his move: after that his time is up. None: as long as he likes."""
+        """Return how long a player may think about a move before losing on time; None if there is no limit."""
         if self.kind == "none":
             return None
         whole = banks[player] + (0 if self.kind == "bronstein" else self.free)
         return whole if self.cap is None else min(whole, self.cap)
 
     def after(self, banks: Banks, player: int, spent: int) -> int:
-        """What a player's bank shows when he has thought for so long, and would move now."""
+        """Return the bank of a player who moves after thinking for so long."""
         if self.kind == "none":
             return 0
         return max(0, banks[player] - max(0, spent - self.free))
 
     def spend(self, banks: Banks, player: int, spent: int) -> Banks:
-        """The banks after a move for which a player took so long."""
+        """Return both banks after a move that took a player so long."""
         kept = self.after(banks, player, spent)
         return (kept, banks[1]) if player == 0 else (banks[0], kept)
 
     def is_up(self, banks: Banks, player: int, spent: int) -> bool:
-        """Whether a player who has thought for so long has lost by it."""
+        """Say whether a player who has thought for so long has lost on time."""
         left = self.left(banks, player)
         return left is not None and spent >= left
 
     def shown(self, banks: Banks, player: int, spent: int) -> Banks:
-        """What a player's clock shows while he thinks: bank, and what he has left for this move."""
+        """Return what a thinking player's clock shows: the bank, and the time left for this move."""
         left = self.left(banks, player) or 0
         bank = max(0, banks[player] - spent) if self.kind == "bronstein" else self.after(banks, player, spent)
         return bank, max(0, left - spent)
 
     def as_json(self) -> dict[str, Any]:
-        """As `make_clock` reads it back."""
+        """Return the clock as `make_clock` reads it."""
         if self.kind == "bronstein":
             own = {"kind": self.kind, "minutes": self.bank / 60_000, "seconds": self.free / 1_000}
             return own if self.cap is None else own | {"move": self.cap / 60_000}
@@ -112,7 +112,7 @@ def make_clock(given: Mapping[str, Any] | None) -> Clock:
 
 
 def _milliseconds(number: Any, unit: int) -> int | None:
-    """A number of minutes or seconds as milliseconds; None if it is no number, or none that a clock could have."""
+    """Return a number of minutes or seconds as milliseconds; None if a clock cannot have it."""
     if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 10**6:
         return None
     return round(number * unit)
@@ -129,5 +129,5 @@ CLOCKS: tuple[dict[str, Any], ...] = (
         "most_seconds": MOST_SECONDS,
     },
 )
-"""What a person can choose from; of his own numbers, those to begin with are of Gravon's championship, without
-its 50 minutes for the whole game."""
+"""Clocks on offer. The proposed numbers are those of Gravon's championship, without its 50 minutes for the whole
+game."""

@@ -1,4 +1,4 @@
-"""Connections that wait for nobody for ever: who neither asks nor takes his answer is let go.
+"""Connections with time limits: a client that neither asks nor takes its answer is disconnected.
 
 `HttpConnection` and `SocketConnection` are uvicorn's protocols with limits that it does not have: a request has to be
 asked for within a time, an answer has to be taken, and there are no more connections at once than the configuration's
@@ -22,7 +22,7 @@ TAKE_SECONDS = 30.0
 
 
 def descriptors(wanted: int) -> int:
-    """Have as many open files as are wanted, or as many as this process may have; returns how many it has."""
+    """Raise the limit on open files to what is wanted, or as far as allowed; return the limit."""
     try:
         import resource
     except ImportError:  # where there is none, there is no such limit
@@ -56,7 +56,7 @@ class _Watched:
 
     def pause_writing(self) -> None:
         super().pause_writing()  # type: ignore[misc]
-        # Nor is anything read from him: else his pings alone could fill the memory with answers to them.
+        # Read nothing meanwhile: pings alone could fill the memory with their answers.
         self.transport.pause_reading()
         self._stalled = self.loop.call_later(TAKE_SECONDS, self.transport.abort)
 
@@ -96,7 +96,7 @@ class HttpConnection(_Watched, H11Protocol):
         super().connection_lost(exc)
 
     def _watch(self) -> None:
-        """Give whoever has begun to ask a time to finish; not to whoever is being answered, or has become a socket."""
+        """Limit the time for a request that has begun; not for one that is being answered or has become a socket."""
         asking = self.cycle is None or self.cycle.response_complete
         if not asking or self.transport.get_protocol() is not self:
             self._relax()

@@ -1,4 +1,4 @@
-"""`Host`: all tables of a server. The glue between tables, the shelf, thinking agents, and whoever sits at them.
+"""`Host`: all tables of a server. The glue between tables, the shelf, thinking agents, and their clients.
 
 A table that somebody sits at is in memory, in a `Room`; all others are on the shelf alone. Every change goes the
 same way: a command changes the table, its new events go onto the shelf, then everybody at it is shown what they may
@@ -36,13 +36,13 @@ from vauban.work.pool import Pool
 Json = dict[str, Any]
 
 QUICK_SECONDS = 0.05
-"""Agents that take no longer for a move, and have no network to load, share processes in which nobody waits long."""
+"""Agents that move within this time and load no network share processes of their own, so that they never wait long."""
 SETUP_SECONDS = 120.0
 """For a setup: the first one may have to wait until kernels are compiled."""
 MOVE_SECONDS = 120.0
 """For a move at least; else twenty times what the agent usually takes."""
 RECENT_PLIES = 10_000
-"""Of finished games that are kept in memory, all together: to look back on one takes many questions."""
+"""Plies of finished games kept in memory, all together: looking back on a game takes many requests."""
 
 GAME_ID = re.compile(r"[A-Za-z0-9_-]{8,40}")
 SECRET = re.compile(r"[A-Za-z0-9_-]{32,64}")
@@ -52,7 +52,7 @@ log = logging.getLogger("vauban.web")
 
 
 class NoSuchGameError(VaubanError):
-    """A game or a secret that is wrong: nobody learns which."""
+    """The game or the secret is wrong: the error does not tell which."""
 
     def __init__(self) -> None:
         super().__init__("There is no such game, or this link does not open it.")
@@ -60,20 +60,20 @@ class NoSuchGameError(VaubanError):
 
 @dataclass(frozen=True)
 class Settings:
-    """What a server may do differently."""
+    """Settings of a server."""
 
     delay: float = 0.35
     """Seconds from when an agent is on turn before its move is shown, however quickly it was found."""
     watch_delay: float = 0.8
     """The same between moves of two agents."""
     absence: float = 5.0
-    """Seconds without anybody who watches two agents before the one on turn stops thinking: a page may be reloaded."""
+    """Seconds before agents stop thinking when the last watcher has left: a page may be reloaded."""
     patience: float = 30.0
-    """Seconds without anybody who asks how far a review is, before it is given up if others wait for theirs."""
+    """Seconds before a review that nobody asks for any more is given up, if others wait for theirs."""
     workers: int = 2
-    """Processes for agents that think long, and as many for the others."""
+    """Number of processes for agents that think long, and for the others."""
     warm_up: bool = True
-    """Whether workers get ready before anybody plays."""
+    """Whether workers load agents before the first game."""
 
 
 class Host:
@@ -91,7 +91,7 @@ class Host:
         if not all(any(level.plays(name) for level in self.levels) for name in self.games):
             self.levels += (ANYBODY,)
         self.settings = settings or Settings()
-        # Whoever thinks long has processes of his own, and so has looking back: no other game waits for them.
+        # Long thinking and looking back have processes of their own: no other game waits for them.
         self.quick = thinkers(self.settings.workers, warm_ups=self._warm_ups(True))
         self.deep = thinkers(self.settings.workers, warm_ups=self._warm_ups(False))
         self.reviews = Reviews(shelf, self.levels, self.settings.patience)
@@ -103,12 +103,12 @@ class Host:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
-        """Begin."""
+        """Start the worker processes."""
         for each in (self.quick, self.deep, self.reviews):
             each.start()
 
     async def close(self) -> None:
-        """End: all that matters is on the shelf."""
+        """Stop everything; all that matters is on the shelf."""
         for room in self.rooms.values():
             if room.flag is not None:
                 room.flag.cancel()
@@ -124,7 +124,7 @@ class Host:
     # ── Before a game ────────────────────────────────────────────────────────────────────────────
 
     async def draw_setup(self, wanted: Json) -> Json:
-        """A setup: any at all, as people make them, or as a network does."""
+        """Draw a setup: at random, as people make them, or by a network."""
         variant, kind = find_offered(wanted.get("variant"), self.games), wanted.get("kind")
         seed = secrets.randbits(62)
         if kind in ("random", "human"):
@@ -138,12 +138,12 @@ class Host:
         return {"setup": await self._choose_setup(learned[-1], seed, variant, 0)}
 
     def check_setup(self, wanted: Json) -> Json:
-        """A setup as it should be written, and what is odd about it."""
+        """Check a setup: return how it should be written, and what is odd about it."""
         variant = find_offered(wanted.get("variant"), self.games)
         return show_of(variant).check_setup(variant, wanted.get("setup"))
 
     async def make_game(self, wanted: Json) -> Json:
-        """A new table; answers with the seats that whoever asked may take."""
+        """Make a table; return the secrets of the seats that the client may take."""
         variant = find_offered(wanted.get("variant"), self.games)
         against = wanted.get("against")
         kind = against.get("kind") if isinstance(against, dict) else None
@@ -175,9 +175,9 @@ class Host:
         return answer
 
     async def join(self, game: str, wanted: Json) -> Json:
-        """Take a friend's seat by an invitation, which opens it once; the secret is chosen by whoever comes.
+        """Take a friend's seat by an invitation, which opens it once. The friend's browser chooses the secret.
 
-        So nobody else ever sees it, and whoever has lost the answer can ask again.
+        So nobody else ever sees it, and a browser that has lost the answer can ask again.
         """
         token, secret = read_words(wanted, "invitation"), read_words(wanted, "secret")
         if not SECRET.fullmatch(secret):
@@ -194,14 +194,14 @@ class Host:
         return {"game": game, "seats": {seat: secret}}
 
     async def import_game(self, text: str) -> Json:
-        """A recorded game, as a table to look back on."""
+        """Make a table of a recorded game, to look back on."""
         found = await asyncio.to_thread(imported, text, self.games)
         sitters = (Sitter("person", found.names[0]), Sitter("person", found.names[1]))
         table = await self._new_table(new_table(found.variant, "import", sitters, record=found.record), {})
         return {"game": table.game, "seats": dict(table.secrets), "games": found.games}
 
     async def play_on(self, table: Table, wanted: Json) -> Json:
-        """A game against a level that goes on from a position of a finished one; answers as `make_game` does."""
+        """Make a game against a level that goes on from a position of a finished one; return what `make_game` does."""
         ply, pieces = wanted.get("ply"), wanted.get("pieces")
         if type(ply) is not int or not 0 <= ply <= table.plies:
             raise TableError("ply", f"The game has {table.plies} moves, and no move {str(ply)[:20]!r}.")
@@ -244,7 +244,7 @@ class Host:
         return list(dict.fromkeys(wanted))
 
     def _thinking(self, agent: str, seconds: float = 0.0) -> Pool:
-        """Where an agent thinks about what usually takes it so long."""
+        """Return the pool in which an agent thinks about what usually takes it so long."""
         return self.quick if _is_quick(agent, seconds) else self.deep
 
     async def _choose_setup(self, agent: str, seed: int, variant: str, player: int) -> str:
@@ -252,7 +252,7 @@ class Host:
         return await self._thinking(agent).ask(task, SETUP_SECONDS)
 
     async def _new_table(self, made: Event, setups: Mapping[int, str], moves: Sequence[str] = ()) -> Table:
-        """A table on the shelf, with the setups that are known, those that its machines choose, and these moves."""
+        """Put a table on the shelf, with the known setups, those that its machines choose, and these moves."""
         # A long game takes a while to read: not while all other games wait.
         table = Table.made(made) if made["record"] is None else await asyncio.to_thread(Table.made, made)
         known = dict(setups)
@@ -270,7 +270,7 @@ class Host:
     # ── After a game ─────────────────────────────────────────────────────────────────────────────
 
     async def finished(self, game: str, secret: str) -> Table:
-        """A table whose game is over, for any of its seats; refuses all others."""
+        """Return a table whose game is over, for the secret of any of its seats; refuse all others."""
         table = await self._load(game)
         if table is None or not table.knows(secret):
             raise NoSuchGameError
@@ -283,7 +283,7 @@ class Host:
     async def sit(
         self, client: Client, game: str, seat: str, secret: str, have: int = 0, eyes: str | None = None
     ) -> None:
-        """Sit down at a table, on the seat that the secret is of; a watcher may look on with the eyes of a side."""
+        """Seat a client at a table, by the secret of the seat; a watcher may look on with the eyes of a side."""
         table = await self._load(game)
         if table is None or seat not in SEATS or not table.admits(seat, secret):
             raise NoSuchGameError
@@ -297,7 +297,7 @@ class Host:
         self._go_on(room)
 
     def leave(self, client: Client) -> None:
-        """A client is gone from its table."""
+        """Remove a client from its table."""
         room, client.room = client.room, None
         if room is not None:
             room.clients.discard(client)
@@ -306,7 +306,7 @@ class Host:
             self._tidy(room)
 
     def do(self, client: Client, message: Json) -> None:
-        """Do what a client asks for, and answer it."""
+        """Carry out a client's message, and answer it."""
         room, seat = client.room, client.seat
         if room is None:
             raise TableError("sit", "Sit down first.")
@@ -347,7 +347,7 @@ class Host:
         self._changed(room)
 
     def look(self, client: Client) -> Json:
-        """What a client may see now."""
+        """Return what a client may see now."""
         room = client.room
         assert room is not None
         table, thinking = room.table, None
@@ -361,7 +361,7 @@ class Host:
     # ── Going on ─────────────────────────────────────────────────────────────────────────────────
 
     async def _load(self, game: str) -> Table | None:
-        """The table of a game, None if there is none. Whoever waits for it gets the same one as all others who do."""
+        """Return the table of a game, None if there is none. All who wait for it get the same one."""
         table = self._in_memory(game)
         if table is not None:
             return table
@@ -372,7 +372,9 @@ class Host:
             # A long game takes a while to read: not while all other games wait.
             self._reading[game] = asyncio.create_task(asyncio.to_thread(_read_table, game, events))
             self._reading[game].add_done_callback(lambda _: self._reading.pop(game))
-        read = await asyncio.shield(self._reading[game])  # who gives up waiting leaves it to the others
+        read = await asyncio.shield(
+            self._reading[game]
+        )  # a caller that gives up waiting must not cancel it for the others
         table = self._in_memory(game) or read
         self._remember(table)
         return table
@@ -399,7 +401,7 @@ class Host:
             plies -= self._recent.popitem(last=False)[1].plies
 
     def _room(self, table: Table) -> Room:
-        """The room of a table, which `_changed` or `_tidy` forgets when nothing goes on in it."""
+        """Return the room of a table; `_changed` or `_tidy` forgets it when nothing goes on in it."""
         room = self.rooms.get(table.game)
         if room is None:
             began = time.monotonic() - table.used / 1000
@@ -419,7 +421,7 @@ class Host:
                 log.error("the time of a move that is being thought about could not be kept: %s", error)
 
     def _changed(self, room: Room) -> None:
-        """A table has changed: keep it, show it, go on."""
+        """Keep, show and continue a table that has changed."""
         table = room.table
         fresh = table.events[room.stored :]
         if fresh:
@@ -430,7 +432,7 @@ class Host:
                 raise
             room.stored = len(table.events)
         happened = {event["what"] for event in fresh}
-        # Whoever takes back a move and is on turn still goes on thinking: his clock does not begin anew.
+        # A player on turn who takes back a move goes on thinking: the clock does not begin anew.
         if "setup" in happened or table.turn != room.turn:
             room.began, room.turn = time.monotonic(), table.turn
         if happened & {"took_back", "end"} or (table.paused and "paused" in happened):
@@ -445,7 +447,7 @@ class Host:
         self._go_on(room)
 
     def _go_on(self, room: Room) -> None:
-        """Let whoever is a machine think, start the clock, show it to those who sit here."""
+        """Let the machine on turn think, start the clock, show the table to all who sit here."""
         table = room.table
         if room.flag is not None:
             room.flag.cancel()
@@ -468,7 +470,7 @@ class Host:
         self._tidy(room)
 
     def _step(self, room: Room, client: Client, number: Any) -> None:
-        """One move of two machines, which wait before it and after it."""
+        """Play one move of two machines, which wait before it and after it."""
         room.table.pause(client.seat, True)
         client.show(number)
         self._changed(room)
@@ -482,7 +484,7 @@ class Host:
             room.thinking = None
 
     def _rest(self, room: Room) -> None:
-        """Nobody may be left to watch: what is thought of now would be seen by none."""
+        """Stop thinking if the last watcher has left."""
         if not room.clients:
             self._stop_thinking(room)
             self._tidy(room)
@@ -493,7 +495,7 @@ class Host:
             del self.rooms[room.table.game]
 
     def _abandon(self, room: Room) -> None:
-        """What is in memory here is not what the shelf has: nobody is shown it, and who comes back finds the truth."""
+        """Drop a table that differs from the shelf, and send its clients away: they come back to what the shelf has."""
         if self.rooms.get(room.table.game) is room:
             del self.rooms[room.table.game]
         self._recent.pop(room.table.game, None)
@@ -504,7 +506,7 @@ class Host:
             client.dismiss()
 
     def _look_at_clock(self, room: Room) -> None:
-        """A clock may have run out, though nobody has moved."""
+        """End the game if a clock has run out."""
         table = room.table
         room.flag = None
         if table.phase == "play" and table.clock.is_up(table.banks, table.turn, self._spent(room)):
@@ -526,16 +528,16 @@ class Host:
             pause = self.settings.delay
             if table.kind == "watch":
                 pause = 0.0 if room.stepping else PACES[table.pace] * self.settings.watch_delay
-            # Not even a sleep of nothing where there is no pause: it would cost a turn of the loop in every game.
+            # Without a pause, do not even sleep for no time: that costs a turn of the loop in every game.
             if begun + pause > time.monotonic():
                 await asyncio.sleep(begun + pause - time.monotonic())
-            if room.weighing is not None:  # whoever offered a draw hears first what becomes of it
+            if room.weighing is not None:  # the answer to an offered draw comes before the move
                 await asyncio.wait({room.weighing})
             room.thinking, room.stepping = None, False
             if answer is None:
                 table.resign(side)
             else:
-                # All of it is charged: else the clock would tell how quickly a move was found.
+                # Charge the pause too: else the clock would tell how quickly a move was found.
                 table.move(side, answer, self._spent(room))
         except Exception as error:
             room.thinking, room.stepping = None, False
@@ -554,7 +556,7 @@ class Host:
                 await asyncio.sleep(0.5)
 
     async def _weigh(self, room: Room, player: int) -> None:
-        """Have a machine answer the offer of a draw, by what it thought at its own last turn."""
+        """Have a machine answer the offer of a draw, judging from its own last turn."""
         table = room.table
         assert table.board is not None
         board = table.board.copy()
@@ -586,7 +588,7 @@ class Host:
             self._spawn(self._make_rematch(room))
 
     async def _make_rematch(self, room: Room) -> None:
-        """Another table with the colours changed, which all at this one are told of."""
+        """Make a table with the colours changed, and tell all at this one."""
         try:
             there = await self._rematch_table(room.table)
         except VaubanError as error:
@@ -602,7 +604,7 @@ class Host:
             self._tidy(room)
 
     async def _rematch_table(self, table: Table) -> Table:
-        """The same with the colours changed; against a machine a person keeps his setup, if he wants to."""
+        """Make the same table with the colours changed; against a machine a person may keep the setup."""
         red, blue = (
             Sitter(s.who, s.name, s.level, s.agent, secrets.randbits(62), s.seconds) for s in table.sitters[::-1]
         )
@@ -618,7 +620,7 @@ class Host:
         assert room.table.follower is not None
         follower = room.table.follower
         seats = follower["seats"].get(client.seat)
-        if seats is not None and client.owns:  # whoever only looks back has no seat there
+        if seats is not None and client.owns:  # clients that only look back have no seat there
             client.reply({"say": "rematch", "game": follower["game"], "seats": seats})
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -634,7 +636,7 @@ class Host:
 
 
 def _rematch_seats(table: Table, there: Table) -> dict[str, dict[str, str]]:
-    """By seat at a table, the seats at that of the rematch with their secrets."""
+    """Return, by seat at a table, the seats of the rematch with their secrets."""
     if table.kind == "hotseat":
         return dict.fromkeys(SIDES, there.secrets)
     if table.kind == "watch":
@@ -652,7 +654,7 @@ def _read_table(game: str, events: Sequence[Event]) -> Table:
 
 
 def _reason(error: Exception) -> str:
-    """What there is to say of an error; one that nobody foresaw is logged."""
+    """Return a sentence about an error; log one that was not expected."""
     if isinstance(error, VaubanError):
         return sentence(error)
     log.error("a machine could not go on", exc_info=error)

@@ -1,7 +1,7 @@
 """The opponents by name: who they are and what plays for them (levels.toml), how strong they are (ratings.json).
 
 Both files lie with the family of games that the opponents play (`vauban.web.<family>`). Any other game is played by
-whoever moves at random.
+an agent that moves at random.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ DEFAULT = "default"
 
 @dataclass(frozen=True)
 class Level:
-    """An opponent; who it is in words, the page knows by its key (strings.js)."""
+    """An opponent; the page has the words for it, by its key (strings.js)."""
 
     key: str
     name: str
     agents: Mapping[str, str]
-    """What plays for it (`vauban.agents.make_agent`), by variant."""
+    """The agents that play for it (`vauban.agents.make_agent`), by variant."""
     seconds: float
-    """What a move usually takes it."""
+    """Usual time for a move."""
     elo: Mapping[str, int] = field(default_factory=dict)
-    """By variant, where it was measured. Who moves at random has 0."""
+    """By variant, where it was measured. Random play has 0."""
     games: Sequence[str] | None = None
     """The variants that "default" stands for; None: all there are."""
 
     def agent(self, variant: str) -> str:
-        """What plays for it in a variant."""
+        """Return the agent that plays for it in a variant."""
         return self.agents.get(variant) or self.agents[DEFAULT]
 
     def plays(self, variant: str) -> bool:
-        """Whether it plays a variant at all."""
+        """Say whether it plays a variant at all."""
         return variant in self.agents or (DEFAULT in self.agents and (self.games is None or variant in self.games))
 
 
@@ -54,14 +54,14 @@ ANYBODY = Level("random", "Random", {DEFAULT: "random"}, 0.01)
 
 @cache
 def levels() -> tuple[Level, ...]:
-    """The opponents of all families that have some, the weakest of each first."""
+    """Return the opponents of all families that have some, the weakest of each first."""
     found = (read_levels(show.levels, show.offered) for show in shows() if show.levels is not None)
     return tuple(level for some in found for level in some)
 
 
 @cache
 def read_levels(file: Path, games: tuple[str, ...] | None = None) -> tuple[Level, ...]:
-    """The opponents of a file, the weakest first; they play these games."""
+    """Read the opponents of a file, the weakest first; they play these games."""
     try:
         entries = tomllib.loads(file.read_text(encoding="utf-8")).get("level", [])
         rated = file.with_name(RATINGS)
@@ -76,7 +76,7 @@ def read_levels(file: Path, games: tuple[str, ...] | None = None) -> tuple[Level
 
 
 def find_level(key: Any, variant: str, among: Sequence[Level]) -> Level:
-    """The opponent of this name."""
+    """Return the opponent of this key, if it plays the variant."""
     for level in among:
         if level.key == key:
             if not level.plays(variant):
@@ -86,13 +86,13 @@ def find_level(key: Any, variant: str, among: Sequence[Level]) -> Level:
 
 
 def learned_agents(variant: str, among: Sequence[Level]) -> list[str]:
-    """The agents with a network that has learned a variant, the weakest first."""
+    """Return the agents with a network that has learned a variant, the weakest first."""
     agents = [level.agent(variant) for level in among if level.plays(variant)]
     return [agent for agent in agents if has_learned(agent)]
 
 
 def has_learned(agent: str) -> bool:
-    """Whether an agent plays by a network."""
+    """Say whether an agent plays by a network."""
     return agent.partition(":")[0] in ("net", "search")
 
 

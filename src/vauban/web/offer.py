@@ -1,4 +1,4 @@
-"""What can be played on the page: games, against which levels, by which clocks. Words for it are the page's."""
+"""Games, levels and clocks that the page offers. The page has the words for them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 def offer(games: Sequence[str], levels: Sequence[Level]) -> Json:
-    """All of it."""
+    """Return all that is offered."""
     return {
         "version": __version__,
         "variants": [_variant(name, levels) for name in games],
@@ -31,7 +31,7 @@ def offer(games: Sequence[str], levels: Sequence[Level]) -> Json:
 
 
 def find_offered(name: Any, games: Sequence[str]) -> str:
-    """The name of a game, if it can be played here."""
+    """Return the name of a game, if it can be played here."""
     if not isinstance(name, str) or name not in games:
         raise TableError("variant", f"There is no variant {name!r} here: {nearest(str(name), games)}.")
     return name

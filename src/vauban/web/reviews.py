@@ -2,7 +2,7 @@
 
     reviews.ask(table)        # the review as JSON, or how far it is: 0 to 1
 
-Whoever wants one asks again and again until it is there. What was found out is kept on the shelf.
+A page asks again and again until its review is there. Reviews are kept on the shelf.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Reviews:
         """By game, in the order in which they were asked for."""
 
     def start(self) -> None:
-        """Begin."""
+        """Start the worker process."""
         self.thinking.start()
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Who sits at a table: `Client`, one socket's end, and `Room`, a table in memory with all that goes on at it."""
+"""Clients at a table: `Client`, one socket's end, and `Room`, a table in memory with all that goes on at it."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def serve(
     """Serve the page until Ctrl-C; games are kept on the shelf.
 
     If the usual port is taken, another is; one that was asked for is not replaced. Port 0: any. `name` is what a
-    server that stands before this one is called: through it others come, even to one that is on loopback. `games_too`
+    proxy before this server is called: through it others come, even to a server on loopback. `games_too`
     are games that are offered beside the usual ones.
     """
     names = own_names(host, name)

@@ -35,11 +35,11 @@ CREATE INDEX IF NOT EXISTS oldest ON changes (seconds);
 """
 VERSION = 2
 CLEARED = 20
-"""Games that a full shelf gives up for a new one: few, since everybody waits for it."""
+"""Games that a full shelf removes for a new one: few, since all other games wait meanwhile."""
 
 
 class ConflictError(VaubanError):
-    """Somebody else has written the same table: another server on the same shelf."""
+    """Another server on the same shelf has written the same table."""
 
 
 class ShelfError(VaubanError):
@@ -51,7 +51,7 @@ class ClearedError(ShelfError):
 
 
 class UnreadableError(ShelfError):
-    """The game is there, but nobody can make sense of it."""
+    """The game is there, but it cannot be read."""
 
 
 class Shelf:
@@ -107,12 +107,12 @@ class Shelf:
             raise ShelfError(f"The game cannot be kept, so nothing was changed: {error}") from error
 
     def events(self, game: str) -> list[dict[str, Any]]:
-        """All events of a table, in order; none if there is no such table."""
+        """Return all events of a table, in order; none if there is no such table."""
         rows = self._read("SELECT event FROM events WHERE game = ? ORDER BY number", game)
         return [json.loads(row[0]) for row in rows]
 
     def keep_review(self, game: str, review: dict[str, Any]) -> None:
-        """Keep what was found out about a finished game."""
+        """Keep the review of a finished game."""
         text = json.dumps(review, separators=(",", ":"))
         there = "SELECT 1 FROM events WHERE game = ? AND number = 0"
         try:
@@ -121,12 +121,12 @@ class Shelf:
             raise ShelfError(f"What was found out about the game cannot be kept: {error}") from error
 
     def review(self, game: str) -> str | None:
-        """What was kept, as JSON."""
+        """Return the review that was kept, as JSON."""
         rows = self._read("SELECT review FROM reviews WHERE game = ?", game)
         return str(rows[0][0]) if rows else None
 
     def _make_room(self) -> None:
-        """On a full shelf, take away some of the games that were changed longest ago."""
+        """On a full shelf, remove some of the games that were changed longest ago."""
         if self.most is None or self._taken() < self.most:
             return
         rows = self._base.execute("SELECT game FROM changes ORDER BY seconds LIMIT ?", (CLEARED,)).fetchall()
@@ -134,7 +134,7 @@ class Shelf:
             self._base.executemany(f"DELETE FROM {table} WHERE game = ?", rows)
 
     def _taken(self) -> int:
-        """Bytes that hold something; what was taken away is free for what comes."""
+        """Count the bytes in use; those of removed games are free."""
         pages, free, size = (
             self._base.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
         )
@@ -147,5 +147,5 @@ class Shelf:
             raise ShelfError(f"The games cannot be read: {error}") from error
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._base.close()

@@ -1,9 +1,9 @@
 """The wall: what a seat is sent about a game. The only module that turns positions into JSON.
 
 During a game everything about the position is computed from the `View` of the seat's player, from which all that is
-hidden from him has been erased: the look that `_look` returns is the only way to the pieces. Beside it there are
-only public things: moves, clocks, offers, promises. Who may see all, a watcher, or anybody once the game is over, is
-shown the board itself. What is sent are codes and figures: words for them are the page's (strings.js).
+hidden from that player has been erased: the look that `_look` returns is the only way to it. Beside it there are only
+public things: moves, clocks, offers, promises. Watchers, and all once the game is over, are shown the board itself.
+What is sent are codes and figures; the page has the words for them (strings.js).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def sight(
     eyes: str | None = None,
     owns: bool = True,
 ) -> Json:
-    """All that a seat may know of a game now.
+    """Return all that a seat may know of a game now.
 
     `spent` is how long the side on turn has been thinking, in milliseconds; `thinking` what is said of a machine that
     thinks; `now` the server's time in seconds; `eyes` the side with whose eyes a watcher looks on, None for all open;
@@ -65,7 +65,7 @@ def sight(
 
 
 def moves(table: Table, first: int, seat: str = WATCH) -> list[Json]:
-    """The moves from this number on, as a seat may know them; the first of the game is number 0."""
+    """Return the moves from this number on, as a seat may know them; the first of the game is number 0."""
     if table.board is None:
         return []
     viewer = None if table.over is not None or seat == WATCH else SIDES.index(seat)
@@ -77,7 +77,7 @@ def moves(table: Table, first: int, seat: str = WATCH) -> list[Json]:
 
 
 def explain(table: Table, seat: str, text: str) -> Json:
-    """Why a seat's move cannot be played, or that it can: a code, and what belongs to it."""
+    """Say why a seat's move cannot be played, or that it can: a code, and what belongs to it."""
     said: Json = {"say": "why", "move": text, "rule": None, "ply": None}
     view = None if seat == WATCH or table.phase != "play" else _view(table, seat)
     return said | ({"code": "nothing"} if view is None else table.show.explain(view, text))
@@ -87,7 +87,7 @@ def explain(table: Table, seat: str, text: str) -> Json:
 
 
 def _look(table: Table, seat: str, eyes: str | None) -> Any:
-    """What a seat may look at: the board if nothing is hidden from it (any more), else a player's view."""
+    """Return what a seat may look at: the board if nothing is hidden from it (any more), else a player's view."""
     side = eyes if seat == WATCH else seat
     return table.board if table.over is not None or side is None else _view(table, side)
 

@@ -30,14 +30,14 @@ Event = dict[str, Any]
 WATCH = "watch"
 SEATS = (*SIDES, WATCH)
 PACES = {"slow": 3.0, "usual": 1.0, "fast": 0.2}
-"""How fast two machines play for whoever watches: the pause between moves, as a multiple of the usual one."""
+"""Pause between the moves of two watched machines, as a multiple of the usual one."""
 OFFER_PAUSE = 20
-"""Plies that lie between two offers of a draw by one side: or an agent could be sounded out move by move."""
+"""Plies between two offers of a draw by one side: or an agent could be sounded out move by move."""
 
 
 @dataclass(frozen=True)
 class Sitter:
-    """Who plays a side."""
+    """A player of one side."""
 
     who: str
     """"person" or "machine"."""
@@ -59,7 +59,7 @@ PERSON = Sitter("person")
 
 @dataclass(frozen=True)
 class End:
-    """How a game ended."""
+    """The end of a game."""
 
     winner: int | None
     end: str
@@ -70,7 +70,7 @@ class End:
 
 @dataclass(frozen=True)
 class Offer:
-    """What one side asks the other."""
+    """A question of one side to the other."""
 
     kind: str
     """"draw" or "take_back"."""
@@ -89,9 +89,9 @@ def new_table(
     rules: str | None = None,
     played_on: Mapping[str, Any] | None = None,
 ) -> Event:
-    """The event that makes a table, with an id and secrets that nobody can guess.
+    """Make the event that makes a table, with an id and secrets that nobody can guess.
 
-    The seat of whoever is `invited` has no secret yet: it gets one when the invitation is taken (`Table.join`).
+    The seat that is `invited` has no secret yet: it gets one when the invitation is taken (`Table.join`).
     `played_on` tells from where in another game this one goes on (`Host.play_on`).
     """
     seats = [WATCH] if kind in ("watch", "import") else [seat for seat in _people(sitters) if seat != invited]
@@ -116,7 +116,7 @@ def new_table(
 
 
 def _same(right: str | None, given: str) -> bool:
-    """Whether a secret is the right one, where there is one. Takes equally long whatever is wrong."""
+    """Compare a secret with the right one, if there is one. Takes equally long whatever is wrong."""
     same = hmac.compare_digest((right or "-" * 32).encode(), given.encode("utf-8", "replace"))
     return same and right is not None
 
@@ -184,12 +184,12 @@ class Table:
 
     @classmethod
     def made(cls, event: Event) -> Table:
-        """A new table (`new_table`)."""
+        """Make a table from its first event (`new_table`)."""
         return cls(event)
 
     @classmethod
     def replayed(cls, events: Iterable[Event]) -> Table:
-        """The table that was made of these events."""
+        """Make the table again that these events have made."""
         first, *rest = events
         table = cls(first)
         for event in rest:
@@ -208,30 +208,30 @@ class Table:
 
     @property
     def turn(self) -> int:
-        """Who is on turn; red before the game begins."""
+        """The player on turn; red before the game begins."""
         return 0 if self.board is None else int(self.board.turn)
 
     @property
     def plies(self) -> int:
-        """How many moves have been made at this table."""
+        """Number of moves made at this table."""
         return 0 if self.board is None else len(self.board.history)
 
     @property
     def invited(self) -> str | None:
-        """The seat that waits for whoever has the invitation."""
+        """The seat that waits for an invited friend."""
         seat = None if self.invitation is None else self.invitation["seat"]
         return None if seat in self.secrets else seat
 
     def invites(self, token: str) -> bool:
-        """Whether this is the invitation to this table, open or taken."""
+        """Say whether this is the invitation to this table, open or taken."""
         return _same(None if self.invitation is None else self.invitation["token"], token)
 
     def owns(self, seat: str, secret: str) -> bool:
-        """Whether this is the secret of this seat. Takes equally long whatever is wrong."""
+        """Say whether this is the secret of this seat. Takes equally long whatever is wrong."""
         return _same(self.secrets.get(seat), secret)
 
     def admits(self, seat: str, secret: str) -> bool:
-        """Whether this secret opens this seat: as its own, or to look on where all may be seen.
+        """Say whether this secret opens this seat: as its own, or to look on where all may be seen.
 
         That is a game that is over, or one of two machines.
         """
@@ -240,17 +240,17 @@ class Table:
         return any(found)
 
     def knows(self, secret: str) -> bool:
-        """Whether this secret opens any seat."""
+        """Say whether this secret opens any seat."""
         found = [self.admits(seat, secret) for seat in SEATS]  # all of them, so that the time tells nothing
         return any(found)
 
     def commitment(self, player: int) -> str | None:
-        """What was promised about a machine's setup."""
+        """Return the promise about a machine's setup."""
         setup, salt = self.setups[player], self.salts[player]
         return None if setup is None or salt is None else commit(setup, salt)
 
     def board_at(self, ply: int) -> Any:
-        """The game as it was after so many plies, to go its own way."""
+        """Return a copy of the game as it was after so many plies."""
         assert self.board is not None
         board = self.board.copy()
         while len(board.history) > ply:
@@ -258,16 +258,16 @@ class Table:
         return board
 
     def move_texts(self, ply: int) -> list[str]:
-        """The first moves of the game, so many of them, each as `move` takes it."""
+        """Return the first moves of the game as `move` takes them, so many of them."""
         return [self.show.played_text(self.board, played) for played in self.board.history[:ply]]
 
     @property
     def rules_played(self) -> str:
-        """The rules of the game as text; of one that was opened from elsewhere, those of its record."""
+        """Rules of the game as text; of an imported game, those of its record."""
         return self.rules if self.board is None else self.show.rules_of(self.board, self.rules)
 
     def record(self) -> str:
-        """The whole game in our notation, once it is over."""
+        """Return the whole game in our notation, once it is over."""
         if self.over is None or self.board is None:
             raise TableError("phase", "The game is not over: its record shows both armies, so it waits for the end.")
         result = "*" if self.over.end == "unfinished" else "1/2-1/2"
@@ -293,9 +293,9 @@ class Table:
     # ── What can be asked for ────────────────────────────────────────────────────────────────────
 
     def join(self, secret: str) -> str:
-        """Take the seat of the invitation, and have it from now on by this secret; returns the seat.
+        """Take the seat of the invitation, which this secret opens from now on; return the seat.
 
-        Whoever has it already, by the same secret, has it still: an answer may have been lost on its way to him.
+        The same secret may ask again: the answer may have been lost on its way.
         """
         if self.invitation is None:
             raise TableError("invitation", "Nobody is invited to this game.")
@@ -309,7 +309,7 @@ class Table:
         return seat
 
     def give_setup(self, seat: str, text: str, salt: str | None = None) -> None:
-        """A side's setup, in its own view; may be changed until both are there. `salt`: for a machine's promise."""
+        """Take a side's setup, in its own view; it may change until both are there. `salt`: for a machine's promise."""
         player = self._player(seat)
         if self.board is not None or self.over is not None:
             raise TableError("phase", "The game has begun: setups can no longer be changed.", "phase.begun")
@@ -318,7 +318,7 @@ class Table:
         self._happen({"what": "setup", "by": player, "setup": setup, "salt": salt})
 
     def move(self, seat: str, text: str, spent: int = 0) -> None:
-        """A move, as text; `spent` is how long it took, in milliseconds."""
+        """Make a move, given as text; `spent` is how long it took, in milliseconds."""
         player = self._on_turn(seat)
         if self.clock.is_up(self.banks, player, spent):
             self.flag_falls(player)
@@ -331,17 +331,17 @@ class Table:
         self._end(End(1 - player, "resigned"))
 
     def flag_falls(self, player: int) -> None:
-        """A player's time is up."""
+        """End the game: a player's time is up."""
         self._playing(SIDES[player])
         self._end(End(1 - player, "time"))
 
     def keep_time(self, spent: int) -> None:
-        """The server ends: so many milliseconds the side on turn has thought about its move."""
+        """Note how many milliseconds the side on turn has thought, before the server ends."""
         self._playing(SIDES[self.turn])
         self._happen({"what": "spent", "ms": spent})
 
     def forfeit(self, player: int, text: str) -> None:
-        """A machine gave no legal answer; `text` says what went wrong."""
+        """End the game: a machine gave no legal answer; `text` says what went wrong."""
         self._playing(SIDES[player])
         self._end(End(1 - player, "illegal", text))
 
@@ -419,7 +419,7 @@ class Table:
         return self.follower is None and wanted <= self.wishes
 
     def follow(self, game: str, seats: Mapping[str, Mapping[str, str]]) -> None:
-        """They play again at another table; `seats`: by seat here, the seats there with their secrets."""
+        """Note the table of the rematch; `seats`: by seat here, the seats there with their secrets."""
         self._happen({"what": "follow", "game": game, "seats": {seat: dict(there) for seat, there in seats.items()}})
 
     # ── Inside ───────────────────────────────────────────────────────────────────────────────────
@@ -499,7 +499,7 @@ class Table:
         self._begin()
 
     def _begin(self) -> None:
-        """Begin the game if nothing is missing any more: for one without setups, whoever is invited."""
+        """Begin the game if nothing is missing: both setups, or, without setups, an invited friend."""
         if not self.show.has_setups(self.variant):
             ready = self.invited is None
         else:
@@ -514,7 +514,7 @@ class Table:
         # An offer lapses when the side that was asked moves instead; one to take a move back, with any move.
         if self.offer is not None and (self.offer.by != self.turn or self.offer.kind == "take_back"):
             self.offer = None
-        # Whoever answers and moves in one breath has answered all the same.
+        # An answer counts even if its side moves right after it.
         if self.note is not None and self.note["by"] != SIDES[self.turn]:
             self.note = None
         # Games that were kept before moves were texts have two squares.

@@ -1,4 +1,4 @@
-"""What agents are asked to think about, each question a task for a worker process.
+"""Questions to agents, each a task for a worker process.
 
     pool = thinkers(2)
     move = await pool.ask(ChooseMove("mcts", seed, view), seconds=30)
@@ -17,12 +17,12 @@ from vauban.work.base import Task, Tell
 from vauban.work.pool import QUEUE, Pool
 
 MODULES = ("vauban.arena.play", "vauban.web.thinking", "vauban.web.stratego.show")
-"""What workers have imported before they start."""
+"""Modules that workers import before they start."""
 
 WORSE, BETTER = -0.1, 0.1
 """A draw is taken below the first value, and up to the second when nothing has happened for long."""
 REASONS = {"own": ("less", "even", "more", "play"), "counted": ("weaker", "quiet", "stronger", "play")}
-"""Why a draw is taken (the first two) or not, by whether the agent judges itself or the board was counted."""
+"""Reasons for taking a draw (the first two) or not, by whether the agent judges itself or the board was counted."""
 
 
 def thinkers(workers: int, queue: int = QUEUE, warm_ups: Sequence[Task[Any]] = ()) -> Pool:
@@ -70,7 +70,7 @@ class ChooseMove:
 
 @dataclass(frozen=True)
 class WeighDraw:
-    """Whether an agent takes a draw, and why, in a word: `REASONS`.
+    """An agent's answer to the offer of a draw, and the reason in a word: `REASONS`.
 
     An agent that can judge its game says what it expects, a searching one after a search; for one that cannot, what is
     on the board is counted. `view` is of the agent's last turn, where it had to judge.

@@ -1,4 +1,4 @@
-"""Reading what was asked for: each refuses what it cannot read with a sentence, as a `TableError`."""
+"""Readers for the fields of a message: each raises a `TableError` that says what is wrong."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 
 def read_words(message: Json, key: str) -> str:
-    """A text."""
+    """Read a text."""
     value = message.get(key)
     if not isinstance(value, str):
         raise TableError("message", f"{key!r} is missing: it is a text.")
@@ -19,7 +19,7 @@ def read_words(message: Json, key: str) -> str:
 
 
 def read_yes(message: Json, key: str) -> bool:
-    """An answer that has to be given."""
+    """Read a yes or no that must be given."""
     value = message.get(key)
     if not isinstance(value, bool):
         raise TableError("message", f"{key!r} is missing: it is true or false.")
@@ -27,7 +27,7 @@ def read_yes(message: Json, key: str) -> bool:
 
 
 def read_switch(wanted: Json, key: str) -> bool:
-    """A choice that is on unless it is switched off."""
+    """Read a switch that is on by default."""
     value = wanted.get(key, True)
     if not isinstance(value, bool):
         raise TableError(key, f"{key} is true or false.")
@@ -35,7 +35,7 @@ def read_switch(wanted: Json, key: str) -> bool:
 
 
 def read_side(side: Any) -> int:
-    """The number of a side that may be left to chance."""
+    """Read the number of a side; it may be left to chance."""
     if side == "random":
         return secrets.randbelow(2)
     if side not in SIDES:

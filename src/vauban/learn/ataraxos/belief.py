@@ -39,7 +39,7 @@ from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 
 OTHER_GAMES = 1 << 40
-"""What makes another seed of the run's."""
+"""Changes the run's seed into another one."""
 TAKINGS = 16
 """The positions to measure on are of so many moments of the same games."""
 TITLE = "Loss of the belief"
@@ -47,7 +47,7 @@ TITLE = "Loss of the belief"
 
 @dataclass(frozen=True)
 class BeliefConfig(StageConfig):
-    """How a belief network is made and trained; as published with Ataraxos where that says."""
+    """Settings of a belief network and its training; the published ones of Ataraxos, where there are."""
 
     depth: int = 6
     """Layers of the encoder."""
@@ -60,18 +60,18 @@ class BeliefConfig(StageConfig):
     dropout: float = 0.2
     """Share of each layer's output that is dropped in training."""
     learning_rate: float = 5e-5
-    """Of Adam; it does not fall."""
+    """Rate of Adam; it does not fall."""
     gradient_norm: float = 0.5
     """Gradients longer than this are shortened to it."""
     average: float = 0.99
-    """How much of the averaged weights a step of training keeps. That it is each step is ours: the paper has no average
-    of the belief, and the published program averages once in an iteration, which may be several steps."""
+    """Share of the averaged weights that a step of training keeps. Averaging at each step is ours: the paper has no
+    average of the belief, and the published program averages once in an iteration, which may be several steps."""
     games: int = 1024
     """Games at once, of each worker; as many positions are learned from in a step."""
     every: int = 7
     """Every so many plies the positions of all games are taken. Odd, so that both players' are."""
     pool: int = 32
-    """How many such takings wait, mixed, for their turn to be learned from."""
+    """Number of such takings that wait, mixed, to be learned from."""
     warmup: int = 1000
     """Plies before the first taking: some games long, so that games are met at all their stages."""
     refresh: int = 200
@@ -124,7 +124,7 @@ class BeliefConfig(StageConfig):
 
 
 class Step(NamedTuple):
-    """What a step of training found before it, of all workers (float32, on the device)."""
+    """Measurements before a step of training, of all workers (float32, on the device)."""
 
     loss: Tensor
     """Cross-entropy in nats for each hidden piece, unmasked, with dropout."""
@@ -142,7 +142,7 @@ class Scores(NamedTuple):
     marginal: float
     uniform: float
     positions: int
-    """How many have counted: those in which something is hidden."""
+    """Positions that counted: those in which something is hidden."""
 
 
 class BeliefLearner:
@@ -200,7 +200,7 @@ class BeliefLearner:
 
 
 def score(network: BeliefNetwork, game: Stratego, sim: Simulator, positions: Snapshot) -> Scores:
-    """How well a network and the closed forms know what is hidden in these positions; `sim` is as large as they are."""
+    """Compare a network and the closed forms on these positions; `sim` has as many games."""
     seen, values = observe_positions(sim, positions, torch.float32)
     hidden = hidden_pieces(seen, network.pieces)
     scores = []
@@ -326,7 +326,7 @@ class BeliefStage(Learner):
         return {"belief.steps": float(self.iteration), "speed.belief_positions_per_second": speed, **told}
 
     def _setups(self, strange: float) -> Setups | None:
-        """Where setups come from, this share of them drawn uniformly."""
+        """A source of setups, of which this share is drawn uniformly."""
         network = self._setup
         if network is None:
             return None

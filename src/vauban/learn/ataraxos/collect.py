@@ -1,6 +1,6 @@
 """Collecting: many games played at once by the network that is being trained.
 
-A *window* is what is played between two trainings. Its last rows, in which each player has his newest position, only
+A *window* is what is played between two trainings. Its last rows, which hold the newest position of each player, only
 say what the rows before them led to; they are the first rows of the next window. No observation is kept: a window has
 the records of its positions, from which learning makes observations and legal actions again.
 """
@@ -30,16 +30,16 @@ METRICS = (
 
 
 class Window(NamedTuple):
-    """What was played: a row for each step of the simulator, in each an entry for each game."""
+    """A window: a row for each step of the simulator, in each an entry for each game."""
 
     words: Tensor
     halves: Tensor
     bytes: Tensor
     """The records before the move."""
     players: Tensor
-    """Who was on turn."""
+    """The player on turn."""
     actions: Tensor
-    """What was played."""
+    """The action that was played."""
     log_policy: Tensor
     """The logarithm of the player's policy over the legal actions, in the simulator's order (−inf behind the last)."""
     foreseen: Tensor
@@ -47,17 +47,17 @@ class Window(NamedTuple):
     ended: Tensor
     """Whether the move ended the game."""
     results: Tensor
-    """If so, the outcome for the first player: its place in `game.utilities`."""
+    """The outcome of an ended game for the first player: its place in `game.utilities`."""
     ends: Tensor
-    """And how it ended: its place in `game.ends`."""
+    """Its end: its place in `game.ends`."""
     plies: Tensor
-    """And how long it was."""
+    """Its length."""
     starts: Tensor
-    """What the game began from."""
+    """The start of the game."""
 
 
 def sums_of_games(game: Game, utilities: Tensor, ends: Tensor, plies: Tensor) -> Tensor:
-    """Of games that ended: how many, their plies, the scores of the first player, the draws, and each kind of end."""
+    """Sums over games that ended: games, plies, scores of the first player, draws, each kind of end."""
     return torch.stack(
         [
             torch.ones_like(utilities).sum(),

@@ -1,4 +1,4 @@
-"""How long a run will take: a few batches, played and trained on before it begins, with nothing learned from them."""
+"""An estimate of a run's time: plays and trains a few batches before it begins, and learns nothing from them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROWS = 4
 """Plies of all games that are played to measure."""
 REPEATS = 3
-"""How often something is measured, after a first time that compiles;"""
+"""Measurements of a piece of work, after a first one that compiles;"""
 ENOUGH = 10.0
 """less often, when it has taken so many seconds already."""
 

@@ -20,7 +20,7 @@ class AdvantageFilter:
         """settled: in how many windows on end advantages have to be large before the size is asked for."""
         self.quantile, self.magnitude, self.settled = quantile, magnitude, settled
         self.large = 0
-        """How many windows on end had advantages of that size; it stays when there have been enough."""
+        """Windows on end with advantages of that size; it stays when there have been enough."""
 
     def threshold(self, sizes: Tensor) -> float:
         """The smallest advantage to learn from, among the sizes of those of a window."""

@@ -37,12 +37,12 @@ from vauban.observe import base as observations
 COLLAPSED = 0.05
 """An entropy of the policy, in nats, below which a run warns: of two moves, one is then played 99 times of 100."""
 ANEW = {"games": "new games begin", "setups": "games that are under way do not count for their setups"}
-"""What it means that a part of a checkpoint is missing."""
+"""Consequences of missing parts of a checkpoint."""
 
 
 @dataclass(frozen=True)
 class AtaraxosConfig(StageConfig):
-    """How Ataraxos learns; the defaults are the paper's."""
+    """Settings of Ataraxos; the defaults are the paper's."""
 
     move_network: Size = field(default=Size(8, 384, 8))
     setup_network: Size | None = field(default=Size(4, 512, 8))

@@ -42,7 +42,7 @@ from vauban.sim.simulator import Simulator
 
 @dataclass(frozen=True)
 class MoveConfig:
-    """How moves are learned; the defaults are the paper's (tables 18 and 22)."""
+    """Settings of learning to move; the defaults are the paper's (tables 18 and 22)."""
 
     games: int = 1536
     """Games at once, of each worker."""
@@ -53,7 +53,7 @@ class MoveConfig:
     slices: int = 1
     """In how many parts a batch goes through the network, one after the other: the same steps, with less memory."""
     quantile: float = 0.75
-    """How many of the advantages are too small to learn from."""
+    """Share of the advantages that is too small to learn from."""
     magnitude: float = 0.01
     """The least size that an advantage must have, whatever the quantile says."""
     settled: int = 0
@@ -62,19 +62,19 @@ class MoveConfig:
     outcome_decay: float = 0.8
     """λ of the two returns."""
     clip: float = 0.2
-    """How far from 1 the ratio of new policy to old still counts."""
+    """Distance from 1 up to which the ratio of new policy to old counts."""
     update_weight: float = 0.1
-    """Of the divergence to the policy that played."""
+    """Weight of the divergence from the policy that played."""
     magnet_weight: PowerLaw = PowerLaw(0.05, 0.3)  # noqa: RUF009 - it is frozen
-    """Of the divergence to the magnet, by iteration."""
+    """Weight of the divergence from the magnet, by iteration."""
     outcome_weight: float = 1.0
-    """Of the outcome's cross-entropy."""
+    """Weight of the outcome's cross-entropy."""
     learning_rate: PowerLaw = PowerLaw(0.5, 1.1, floor=5e-6, ceiling=1e-4)  # noqa: RUF009
     gradient_norm: float = 0.267
     average: float = 0.999
     """Rate of the moving average, an iteration."""
     reach: float = 0.0
-    """Over what share of a run so far the average may reach back, for a cold start; 0: no bound, as in the paper."""
+    """Share of a run so far over which the average reaches back, for a cold start; 0: no bound, as in the paper."""
 
     def __post_init__(self) -> None:
         for name in ("games", "length", "batch", "slices"):
@@ -103,7 +103,7 @@ class Batch(NamedTuple):
     advantages: Tensor
     outcomes: Tensor
     weights: Tensor
-    """Of each position in the whole; 0 for those that only fill the batch up."""
+    """Weight of each position in the whole; 0 for those that only fill the batch up."""
 
 
 class MoveLearner:
@@ -296,7 +296,7 @@ METRICS = (
 
 
 def _cut(keys: Tensor, together: Tensor, count: int) -> list[tuple[int, int, int]]:
-    """So many batches, none of them empty: the bounds in one worker's sorted keys, and how large they are in all."""
+    """Cut into `count` batches, none of them empty: bounds in one worker's sorted keys, and their whole sizes."""
     count = min(count, len(together))
     if count == 0:
         return []

@@ -109,7 +109,7 @@ class PositionStream:
             self.sim.set_pools(self._given)
 
     def fits(self, state: Mapping[str, Any]) -> bool:
-        """Whether a `state()` is of as many games as there are here, and of no more takings than the pool holds."""
+        """Whether a `state()` has as many games as this stream, and no more takings than the pool holds."""
         same = [part.shape for part in state["games"]] == [part.shape for part in self.sim.store]
         return same and sum(len(parts[0]) for parts in state["pool"]) <= self.config.pool * self.sim.n
 
@@ -119,7 +119,7 @@ class PositionStream:
 
 
 def observe_positions(sim: Simulator, positions: Snapshot, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """What the players on turn see in the layout "squares", and what is truly hidden from them."""
+    """The observations of the players on turn in the layout "squares", and what is truly hidden from them."""
     sim.restore(positions)
     seen = sim.observe(PieceBelief.observation, layout="squares", dtype=dtype)
     first = (sim.players == 0)[:, None]

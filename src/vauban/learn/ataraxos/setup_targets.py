@@ -27,7 +27,7 @@ def remaining_surprise(log_chosen: Tensor) -> Tensor:
 def setup_advantages(
     outcomes: Tensor, surprise: Tensor, foreseen: Tensor, entropy: Tensor, utilities: Tensor, temperature: float
 ) -> Tensor:
-    """How much better each placement was than foreseen, in outcome and in entropy: n × squares.
+    """The advantage of each placement over what was foreseen, in outcome and in entropy: n × squares.
 
     outcomes: what the setup's games came to, as a distribution (n × utilities).
     surprise: as `remaining_surprise` gives it.
@@ -44,14 +44,14 @@ class SetupLoss(NamedTuple):
     entropy: Tensor
     divergence: Tensor
     clipped: Tensor
-    """How many placements have an importance ratio beyond the clip, from 0 to 1 (not a part of the loss)."""
+    """Share of placements whose importance ratio is beyond the clip (not a part of the loss)."""
 
 
 def setup_loss(
     heads: Heads, pieces: Tensor, old_log_policy: Tensor, advantages: Tensor, outcomes: Tensor, surprise: Tensor,
     shares: Tensor, clip: float,
 ) -> SetupLoss:  # fmt: skip
-    """What a network that says `heads` of setups loses against their targets.
+    """The loss of a network that says `heads` of setups, against their targets.
 
     old_log_policy: of the network that drew them (n × squares × kinds).
     shares: how much each setup counts (n); those of a whole batch add up to 1.

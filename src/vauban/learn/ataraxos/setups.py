@@ -58,19 +58,19 @@ METRICS = (
 
 @dataclass(frozen=True)
 class SetupConfig:
-    """How setups are drawn and learned; the numbers of Ataraxos (tables 18 and 20)."""
+    """Settings of drawing and learning setups; the numbers of Ataraxos (tables 18 and 20)."""
 
     per_player: int = 1000
     """Setups for each player in an iteration's pool, of each worker."""
     batch: int = 1024
     """Rows in a batch, of each worker. A row is a setup and one outcome of its games, weighted by how many had it."""
     epochs: int = 5
-    """How often an iteration's setups are gone through."""
+    """Passes through an iteration's setups."""
     learning_rate: float = 5e-5
     gradient_norm: float = 0.5
     """Longer gradients are shortened to this."""
     clip: float = 0.2
-    """How far the importance ratio may go from 1."""
+    """Distance from 1 up to which the importance ratio counts."""
     outcome_weight: float = 0.5
     entropy_weight: float = 1.0
     kl_weight: float = 0.1
@@ -78,11 +78,11 @@ class SetupConfig:
     temperature: PowerLaw = field(default=PowerLaw(0.1, 0.3))
     """Weight of the entropy of setups against their outcome."""
     average: float = 0.999
-    """How much of the averaged network stays in an iteration."""
+    """Share of the averaged network that an iteration keeps."""
     reach: float = 0.0
-    """Over what share of a run so far the average may reach back, for a cold start; 0: no bound, as in the paper."""
+    """Share of a run so far over which the average reaches back, for a cold start; 0: no bound, as in the paper."""
     expiry: int | None = None
-    """For how many iterations a setup is remembered; as long as a game can run, if not given."""
+    """Iterations for which a setup is remembered; as long as a game can run, if not given."""
 
     def __post_init__(self) -> None:
         for name in ("per_player", "batch", "epochs"):
@@ -103,7 +103,7 @@ class SetupConfig:
 
 
 def iterations_to_remember(game: Game, plies: int) -> int:
-    """How many iterations of so many plies a game may touch that begins in the first of them."""
+    """The most iterations of this many plies that a game can touch which begins in the first of them."""
     if game.max_plies is None:
         raise ConfigurationError(
             f"games of {game!r} may go on for ever, and their setups cannot be remembered for so long: give a "
@@ -137,7 +137,7 @@ class Batch(NamedTuple):
     outcomes: Tensor
     surprise: Tensor
     weights: Tensor
-    """Of each setup in the whole; 0 for those that only fill the batch up."""
+    """Weight of each setup in the whole; 0 for those that only fill the batch up."""
 
 
 class SetupTable:
@@ -213,7 +213,7 @@ class SetupTable:
         return (setups.long() * self._powers).sum(1)
 
     def _find(self, setups: Tensor) -> Tensor:
-        """Where setups are in the table; behind its end, if they are not."""
+        """The places of setups in the table; its length for those that are not there."""
         if len(self) == 0:
             return torch.zeros(len(setups), dtype=torch.int64, device=setups.device)
         places = torch.searchsorted(self._sorted, self._keys(setups)).clamp_max(len(self) - 1)
@@ -317,7 +317,7 @@ class SetupLearner:
         return metrics | measured | {"gradient_norm": self._norms.item() / steps, "steps": float(steps)}
 
     def targets(self, counts: Tensor, temperature: float) -> Batch:
-        """What is to be learned from setups whose games came to this; counts: setups of the table × outcomes."""
+        """The targets of setups whose games had these outcomes; counts: setups of the table × outcomes."""
         # Each of a setup's games counts (the published program takes their mean); those that end alike teach the same.
         places, results = counts.nonzero(as_tuple=True)
         outcomes = torch.eye(counts.shape[1], device=self.device)[results]

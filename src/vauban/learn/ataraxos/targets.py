@@ -2,7 +2,7 @@
 
 A *window* is what was collected between two trainings: `length` rows of `n` games each. In every row the player on
 turn of each game saw a position, foresaw its outcome (a distribution over the game's utilities, the worst first) and
-played. His positions follow one another through the window; those of the other player lie between them.
+played. The positions of a player follow one another through the window; those of the other player lie between them.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from vauban.games.base import Game
 
 
 class Returns(NamedTuple):
-    """What the positions of a window turned out to be worth to the players on turn."""
+    """The worth of a window's positions to the players on turn."""
 
     outcomes: Tensor
-    """Where the outcome head should go: length × n × utilities."""
+    """Targets of the outcome head: length × n × utilities."""
     advantages: Tensor
-    """How much better the move was than foreseen: length × n."""
+    """Advantages of the moves over what was foreseen: length × n."""
     estimated: Tensor
-    """Which positions have these (bool, length × n): not the last of a player whose game goes on."""
+    """Positions that have these (bool, length × n): not the last of a player whose game goes on."""
 
 
 def lambda_returns(
@@ -38,8 +38,8 @@ def lambda_returns(
     utilities: what the classes are worth to a player, the worst first; the game is zero-sum, so that the other
         player's class is the mirror image.
 
-    Per player, G = (1 − λ)·V' + λ·G', with V' and G' of his next position, or the outcome itself when the game
-    ended before he had one. The newest position of a player whose game goes on only serves as such a V'.
+    Per player, G = (1 − λ)·V' + λ·G', with V' and G' of the player's next position, or the outcome itself when the game
+    ended before there was one. The newest position of a player whose game goes on only serves as such a V'.
     """
     length, games, classes = foreseen.shape
     device = foreseen.device
@@ -88,7 +88,7 @@ def quantile_of(values: Tensor, quantile: float) -> Tensor:
 
 
 def action_sources(game: Game) -> Tensor:
-    """What each action moves, for the magnet (int64): a square on a board; elsewhere every action is its own."""
+    """The thing that each action moves, for the magnet (int64): a square on a board; elsewhere the action itself."""
     if game.moves is not None:
         return torch.from_numpy(game.moves[:, 0].copy())
     return torch.arange(game.action_count)
@@ -117,7 +117,7 @@ def policy_loss(log_ratio: Tensor, advantages: Tensor, clip: float) -> Tensor:
 
 
 def is_clipped(log_ratio: Tensor, clip: float) -> Tensor:
-    """Of which positions the ratio of new policy to old is farther from 1 than the clip (bool)."""
+    """Positions at which the ratio of new policy to old is farther from 1 than the clip (bool)."""
     return (log_ratio.exp() - 1).abs() > clip
 
 

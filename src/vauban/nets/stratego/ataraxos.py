@@ -39,7 +39,7 @@ from vauban.nets.transformer import Size
 from vauban.notation.stratego.strados import EMPTY, RED_LETTERS
 
 HEADS = 8
-"""Of the published networks."""
+"""Sizes of the published networks."""
 VARIANTS = ("classic", "barrage")
 """What the program plays."""
 RULES = "ataraxos"
@@ -67,7 +67,7 @@ class Architecture:
 
     part: str
     names: str
-    """Whose names: of the release, or of the training script."""
+    """The origin of the names: the release, or the training script."""
     marks: tuple[str, ...]
     """Weights by which it is known."""
     projections: tuple[str, ...]
@@ -188,7 +188,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 
 def recognise(tensors: Mapping[str, Tensor], path: Path) -> Architecture:
-    """Which network it is, by the names of its weights."""
+    """The kind of a network, by the names of its weights."""
     for architecture in ARCHITECTURES:
         if all(mark in tensors for mark in architecture.marks):
             return architecture
@@ -264,7 +264,7 @@ def _size(tensors: Mapping[str, Tensor], heads: int, path: Path) -> Size:
 
 
 def _plan(architecture: Architecture, size: Size) -> dict[str, list[str]]:
-    """Of which of their weights each of ours is put together."""
+    """Our weight names, and the published ones they come from."""
     layers = dict(architecture.layers)
     for block in range(size.depth):
         theirs = f"transformer.{block}."

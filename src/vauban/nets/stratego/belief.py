@@ -38,15 +38,15 @@ class Hidden(NamedTuple):
     """The enemy's hidden pieces of n positions, as an observation shows them: by square in the viewer's frame."""
 
     squares: Tensor
-    """Where they stand: int64, n × pieces; behind the last any square."""
+    """Their squares: int64, n × pieces; behind the last any square."""
     present: Tensor
-    """Which entries are pieces (bool, n × pieces): the first ones."""
+    """Entries that are pieces (bool, n × pieces): the first ones."""
     moved: Tensor
-    """Which have moved (bool, n × pieces)."""
+    """Pieces that have moved (bool, n × pieces)."""
     unmoved: Tensor
-    """How many, from each piece on, have not moved (int64, n × pieces)."""
+    """Number of pieces, from each one on, that have not moved (int64, n × pieces)."""
     counts: Tensor
-    """How many are of each type (int64, n × 12)."""
+    """Number of pieces of each type (int64, n × 12)."""
     chances: Tensor
     """The probability of each type when all consistent assignments are equally likely (float32, n × pieces × 12)."""
 
@@ -67,18 +67,18 @@ def hidden_pieces(seen: Tensor, pieces: int) -> Hidden:
 
 
 class Left(NamedTuple):
-    """What is left to give out when a piece's turn comes."""
+    """The types left to give out when a piece's turn comes."""
 
     counts: Tensor
-    """How many pieces of each type (int64, … × 12)."""
+    """Number of pieces of each type (int64, … × 12)."""
     moved: Tensor
     """Whether this piece has moved (bool, …)."""
     unmoved: Tensor
-    """How many pieces, from this one on, have not moved (int64, …)."""
+    """Number of pieces, from this one on, that have not moved (int64, …)."""
 
 
 def allowed_types(left: Left) -> Tensor:
-    """Which types a piece may be given so that the rest can be given out too (bool, … × 12)."""
+    """The types that a piece may be given so that the rest can be given out too (bool, … × 12)."""
     fixed = left.counts[..., MOVABLE_TYPES:].sum(-1)
     # Flags and Bombs must go to pieces that have not moved: when they need all of those, none is left for the others.
     may_move = left.moved | (left.unmoved > fixed)
@@ -109,7 +109,7 @@ def masked_log_policy(log_weights: Tensor, allowed: Tensor) -> Tensor:
 
 
 def marginals(values: Tensor) -> Tensor:
-    """How often each piece is of each type among samples: float32, positions × pieces × 12; 0 behind the last piece."""
+    """The share of each type of each piece among samples: float32, positions × pieces × 12; 0 behind the last piece."""
     return one_hot(values).float().mean(1)
 
 
@@ -172,7 +172,7 @@ class PieceBelief(Belief):
         return functional.pad(values, (0, self.pieces - values.shape[1]), value=-1)
 
     def _speaker(self, seen: Tensor, hidden: Hidden, samples: int) -> Speaker:
-        """What gives the log-weights of one piece after the other."""
+        """A function that gives the log-weights of one piece after the other."""
         raise NotImplementedError
 
     def _log_weights(self, seen: Tensor, hidden: Hidden, values: Tensor, left: Left) -> Tensor:
@@ -252,7 +252,7 @@ class MemoryBlock(nn.Module):
 
 @dataclass(frozen=True)
 class BeliefNetworkConfig:
-    """What a belief network is built from, beside the game."""
+    """Settings of a belief network."""
 
     size: Size
     decoder_depth: int
@@ -321,7 +321,7 @@ class BeliefNetwork(nn.Module, PieceBelief):
         return memory, visible
 
     def _keys_and_values(self, memory: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """What each block of the decoder takes from the memory."""
+        """The keys and values that each block of the decoder takes from the memory."""
         return [cast(MemoryBlock, recall).attention.remember(memory) for recall in self.recall]
 
     def sample(self, seen: Tensor, uniforms: Tensor, *, wait: bool = True) -> Tensor:

@@ -1,6 +1,6 @@
 """The setup network: a decoder that sets up a player's pieces one square after the other.
 
-The squares are those of the player's own rows, his back row first and each row from his left, which is the order of a
+The squares are those of the player's own rows, the back row first and each row from the left, which is the order of a
 setup's row. Before each square the network has seen what stands on the ones before it, and gives the probabilities of
 what to place there, of the outcomes of the game, and how much is still undecided. An empty square is placed like a
 piece, so that every variant fits; what is used up has probability 0, so that every sample is a setup of its variant.
@@ -30,18 +30,18 @@ KINDS = EMPTY + 1
 ENTROPY_SCALE = 10.0
 """The entropy head gives nats divided by this."""
 REDRAWS = 100
-"""How often setups that leave their owner without a move are drawn again."""
+"""Most times that setups which leave their owner without a move are drawn again."""
 
 
 class Heads(NamedTuple):
-    """What the network says before each square."""
+    """The network's answer before each square."""
 
     log_policy: Tensor
     """Logarithm of the probability of each kind: n × squares × 14, float32, −inf for what cannot be placed there."""
     outcome: Tensor
     """Logits of the outcome for the owner: n × squares × `game.utilities`, the worst first."""
     entropy: Tensor
-    """How much of the setup is undecided (nats / 10): n × squares."""
+    """Entropy of what is undecided of the setup (nats / 10): n × squares."""
 
 
 class Sampled(NamedTuple):
@@ -61,7 +61,7 @@ class Sampled(NamedTuple):
 
 @dataclass(frozen=True)
 class SetupNetworkConfig:
-    """What a setup network is built from, beside the game."""
+    """Settings of a setup network."""
 
     size: Size
     count_prior: bool = False
@@ -103,7 +103,7 @@ class SetupNetwork(nn.Module):
         self.register_buffer("barred", barred, persistent=False)
 
     def forward(self, pieces: Tensor) -> Heads:
-        """What the network says before each square of whole setups (int64, n × squares), in one pass."""
+        """Answer before each square of whole setups (int64, n × squares), in one pass."""
         placed = functional.one_hot(pieces, KINDS)
         remaining = self.counts - (placed.cumsum(1) - placed)
         # The network sees the squares before each one; before the first it sees nothing.
@@ -203,7 +203,7 @@ def mirrored(game: Stratego, setups: Tensor) -> Tensor:
 
 
 def can_move_first(game: Stratego, setups: Tensor) -> Tensor:
-    """Which setups have a piece that can move at the start of a game, whatever the opponent sets up (bool)."""
+    """Setups with a piece that can move at the start of a game, whatever the opponent sets up (bool)."""
     variant = game.variant
     codes = setups.view(len(setups), variant.setup_rows, variant.columns)
     movable = (codes > 0) & (codes <= MOVABLE_TYPES)

@@ -10,11 +10,11 @@ from vauban.notation.records import read_games, write_game
 from vauban.web.show import Imported
 
 LONGEST = 4_000
-"""Plies of a game that can be looked back on."""
+"""Longest game that can be looked back on, in plies."""
 
 
 def imported(text: str, variants: Sequence[str]) -> Imported:
-    """The game of a text; of several, the first. Only these variants are taken."""
+    """Read the game of a text; of several, the first. Only these variants are taken."""
     if not text.strip():
         raise NotationError("there is no game in it: the text is empty")
     games = read_games(to_notation(text))

@@ -1,7 +1,7 @@
 """Playing on from a position of a finished game: the same moves up to there, then others.
 
 The new game is an ordinary one, with setups and moves of its own. Its hidden pieces are what they were, or drawn anew
-among all that whoever plays on could not know; either way the moves up to there are legal.
+among all that the player could not know; either way the moves up to there are legal.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from vauban.web.show import TableError
 
 
 def setups_with(board: Board, hidden: Mapping[int, int]) -> tuple[str, str]:
-    """The setups from which a game came to where it is, if the pieces on these squares are of these types."""
+    """Return the setups from which a game came to where it is, if the pieces on these squares are of these types."""
     if board.outcome() is not None:
         raise TableError("ply", "The game is over here: nothing is left to play.", "ply.over")
     pieces = board.pieces()

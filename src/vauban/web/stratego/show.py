@@ -48,7 +48,7 @@ class StrategoShow(Show):
     def begin(self, variant: str, rules: str, setups: Setups, seed: int | None) -> Board:
         red, blue = setups
         assert red is not None and blue is not None
-        return Board.from_setups(red, blue, find_variant(variant), rules)
+        return Board.from_setups(red, blue, variant, rules)
 
     def read_setup(self, variant: str, text: Any) -> str:
         return setup_text(_row(variant, text), find_variant(variant))
