@@ -61,7 +61,7 @@ def answer(text: str, position: str, seed: int = 0) -> str | None:
 def start() -> Any:
     """What red sees at the start of a classic game, all 40 enemies hidden."""
     view = begun(fox.BOT).view(0).snapshot()
-    words, halves, bytes_ = (part[0].numpy() for part in view.store)
+    words, halves, bytes_ = (part[0] for part in view.numpy().store)
     record = Record(words.view(np.uint64), halves.view(np.uint16), bytes_, view.format.parameters)
     return compiled(look, CPU, TRACKS=False)(record)
 
@@ -346,7 +346,7 @@ def agree(text: str, variant: str, moves: int) -> None:
         setups = [set_up(bot, Stratego(board_variant), 0, rng), make_sampler("human", board_variant)(rng)]
         if me == 1:
             setups = [setups[1], set_up(bot, Stratego(board_variant), 1, rng)]
-        board = Board.from_setups(*setups, board_variant)
+        board = Board.from_setups(*setups, variant)
         while not board.is_over and compared < moves and board.plies < LONGEST:
             view = board.view(board.turn)
             if board.turn == me:
