@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from contenders import plain
 from vauban import Board
 from vauban.agents import make_agent
 from vauban.agents.adapter import adapted, build
-from vauban.agents.base import RESIGNS, Closing, Listener, SetsUp, choose_action, choose_move
+from vauban.agents.base import RESIGNS, Closing, Listener, SetsUp, choose_action, choose_move, describe
 from vauban.arena.match import Match
 from vauban.arena.play import play_games
 from vauban.arena.schedule import play_match
@@ -96,6 +97,14 @@ def test_an_answer_at_poker_is_a_text_or_a_number(answer: Any) -> None:
     assert choose_action(adapted(Answers(lambda view: answer)), view) == 1
 
 
+def test_the_text_of_a_legal_move_is_its_str() -> None:
+    view = Board("barrage", seed=3).view(0)
+    texts = [str(move) for move in view.legal_moves]
+    assert texts == [view.move_text(move).replace("x", "") for move in view.legal_moves] and len(texts) > 3
+    assert view.legal_moves[0] == tuple(view.legal_moves[0])
+    assert [str(move) for move in pickle.loads(pickle.dumps(list(view.legal_moves)))] == texts
+
+
 def test_no_answer_resigns() -> None:
     assert choose_action(adapted(Answers(lambda view: None)), Board("kuhn", seed=1).view(0)) == RESIGNS
 
@@ -142,6 +151,10 @@ def test_an_agent_can_what_its_class_can() -> None:
     whole, part = adapted(Whole(lambda view: None)), adapted(Answers(lambda view: None))
     for capability in (SetsUp, Listener, Closing):
         assert isinstance(whole, capability) and not isinstance(part, capability)
+
+
+def test_a_class_is_described_by_its_own_words(mine: str) -> None:
+    assert describe(make_agent(f"{mine}:Striker")) == "Strikes if it can."
 
 
 def test_a_class_that_answers_for_many_views_is_left_as_it_is(mine: str) -> None:

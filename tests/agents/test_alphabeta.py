@@ -119,7 +119,7 @@ def test_it_does_not_repeat_a_position_when_it_is_not_chased() -> None:
             return
 
 
-# ── Values (BOTS.md §9.3) ────────────────────────────────────────────────────────────────────────
+# ── Values ────────────────────────────────────────────────────────────────────────
 
 
 def weighed(own: Any, enemy: Any, own_shown: Any = (0,) * 12, enemy_shown: Any = (0,) * 12) -> tuple[Any, Any]:
@@ -182,7 +182,7 @@ def test_whoever_is_ahead_counts_his_own_pieces_for_less_9_3() -> None:
     assert worth[1, COLONEL] == 1600
 
 
-# ── Suspected ranks (BOTS.md §9.4) ───────────────────────────────────────────────────────────────
+# ── Suspected ranks ───────────────────────────────────────────────────────────────
 
 
 def bits(*kinds: int) -> int:
@@ -217,7 +217,13 @@ def test_a_chaser_is_suspected_to_be_the_weakest_hidden_rank_that_wins_9_4(
 
 def make_world(board: Board, suspicious: bool = True) -> tuple[World, Record]:
     """The world of the player on turn, and the record it comes from."""
+<<<<<<< HEAD
     record = board.view(board.turn).snapshot().record()
+=======
+    snapshot = board.view(board.turn).snapshot()
+    words, halves, bytes_ = (part[0] for part in snapshot.numpy().store)
+    record = Record(words.view(np.uint64), halves.view(np.uint16), bytes_, snapshot.format.parameters)
+>>>>>>> main
     prior = prior_table(board.variant)
     return compiled(world_kernels.build, CPU, TRACKS=False)(record, suspicious, prior), record
 

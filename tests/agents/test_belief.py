@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from conftest import HERE, shared_folder
 
-from vauban.agents import belief as kernels
+from vauban.agents.stratego import belief as kernels
 from vauban.agents.stratego import priors
 from vauban.agents.stratego.belief import PriorBelief, prior_table
 from vauban.board import Board, View

@@ -32,7 +32,13 @@ def call(function: Any, *arguments: Any) -> Any:
 
 
 def record_of(look: View | Board) -> Record:
+<<<<<<< HEAD
     return look.snapshot().record()
+=======
+    snapshot = look.snapshot()
+    words, halves, bytes_ = (part[0].copy() for part in snapshot.numpy().store)
+    return Record(words.view(np.uint64), halves.view(np.uint16), bytes_, snapshot.format.parameters)
+>>>>>>> main
 
 
 def weighed(board: Board) -> dict[str, float]:
@@ -55,7 +61,7 @@ def pruned(values: list[float]) -> list[float]:
     return [values[int(each)] for each in moves.sources[:count]]
 
 
-# ── Pruning (BOTS.md §11.3) ──────────────────────────────────────────────────────────────────────
+# ── Pruning ──────────────────────────────────────────────────────────────────────
 
 
 def test_moves_below_the_mean_are_pruned():
@@ -72,7 +78,7 @@ def test_equal_moves_all_stay():
     assert pruned([0.0] * 3) == [0.0] * 3
 
 
-# ── Evaluation (BOTS.md §11.2) ───────────────────────────────────────────────────────────────────
+# ── Evaluation ───────────────────────────────────────────────────────────────────
 
 
 def value(board: Board, player: int = 0) -> float:
@@ -101,7 +107,7 @@ def test_a_position_is_worth_to_one_player_what_it_costs_the_other():
         assert value(board, 0) == pytest.approx(-value(board, 1))
 
 
-# ── Prior and path finder (BOTS.md §11.3, §11.4) ─────────────────────────────────────────────────
+# ── Prior and path finder ─────────────────────────────────────────────────
 
 
 def place(text: str) -> Board:
@@ -158,7 +164,7 @@ def test_a_high_piece_does_not_strike_what_never_moved():
     assert values["e4xf4"] > 1, "this one has moved"
 
 
-# ── Memory (BOTS.md §11.6) ───────────────────────────────────────────────────────────────────────
+# ── Memory ───────────────────────────────────────────────────────────────────────
 
 
 def test_a_prior_is_remembered_by_position_and_side():

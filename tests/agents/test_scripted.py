@@ -67,7 +67,7 @@ def start() -> Any:
 
 
 def test_charger_prefers_a_scout_two_steps_away_to_a_lieutenant_beside_an_unknown_piece() -> None:
-    """BOTS.md §2, the examples."""
+    """The chances that the original gives in its examples."""
     scout, sergeant, lieutenant, captain = 1, 3, 4, 5
     assert charger.PRICES[scout, STILL] / 3 == pytest.approx(0.1333, abs=1e-4)
     assert charger.PRICES[lieutenant, STILL] / 2 == pytest.approx(0.125)
@@ -77,14 +77,14 @@ def test_charger_prefers_a_scout_two_steps_away_to_a_lieutenant_beside_an_unknow
 
 
 def test_fox_expects_of_a_hidden_piece_what_the_document_says(start: Any) -> None:
-    """BOTS.md §3; from Spy to Marshal."""
+    """From Spy to Marshal."""
     adjacent = [-0.305, 0.19, -0.1475, 0.445, 0.4625, 0.4575, 0.52125, 0.5225, 0.55, 0.555]
     two_away = [-0.34, *adjacent[1:9], 0.51]
     np.testing.assert_allclose(compiled(expected, CPU)(start), [adjacent, two_away], atol=1e-4)
 
 
 def test_hunter_wants_of_a_hidden_piece_what_the_document_says(start: Any) -> None:
-    """BOTS.md §4; attack and retreat, from Spy to Marshal."""
+    """Attack and retreat, from Spy to Marshal."""
     attack = [0.0213, 0.06, 0.1417, 0.3062, 0.325, 0.3575, 0.3988, 0.4284, 0.4439, 0.4312]
     retreat = [0.1937, 0.06, 0.2138, 0.075, 0.0688, 0.0525, 0.035, 0.02, 0.0113, 0.0113]
     values, flees = compiled(weigh, CPU)(start)
@@ -346,7 +346,7 @@ def agree(text: str, variant: str, moves: int) -> None:
         setups = [set_up(bot, Stratego(board_variant), 0, rng), make_sampler("human", board_variant)(rng)]
         if me == 1:
             setups = [setups[1], set_up(bot, Stratego(board_variant), 1, rng)]
-        board = Board.from_setups(*setups, board_variant)
+        board = Board.from_setups(*setups, variant)
         while not board.is_over and compared < moves and board.plies < LONGEST:
             view = board.view(board.turn)
             if board.turn == me:

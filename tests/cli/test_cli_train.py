@@ -348,7 +348,7 @@ def test_opponents_that_break_down_are_not_beaten(
     def break_down(*_: object) -> None:
         raise RuntimeError("no more paper")
 
-    monkeypatch.setattr(CadetAgent, "choose_move", break_down)
+    monkeypatch.setattr(CadetAgent, "choose", break_down)
     scores = evaluate(tmp_path / "run" / "model")
     assert set(scores) == {"score.random"}, "two games have no interval"
     assert "against cadet, 2 games ended in an error, so there is no score" in capfd.readouterr().err
@@ -541,7 +541,7 @@ def test_a_card_counts_the_steps_of_each_network_and_says_what_the_belief_is_wor
     [
         ("no json", "a line of JSON for each match"),
         ('{"agents": ["cadet", "random"]}', "the first agent has to be the model"),
-        ('{"agents": ["net:run", "random"]}', "a match without variant"),
+        ('{"agents": ["net:run", "random"]}', "a match without game, rules"),
         ('{"agents": ["net:runs/x", "random"]}', "a match of the model 'runs/x', and this one is 'mine'"),
         (match_text("net:./run/model", "barrage"), "a match of 'barrage', and the model plays tiny"),
         ("[1]", "a line of JSON for each match"),

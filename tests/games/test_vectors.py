@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from vauban.board.stratego.verify import verify
 from vauban.errors import NotationError
-from vauban.verify import verify
 
 DATA = Path(__file__).parents[1] / "data"
 OURS = sorted(DATA.glob("games_uniform_*.json"))

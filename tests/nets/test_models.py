@@ -383,7 +383,7 @@ def test_further_strength_can_be_added_to_a_card(shipped: Path) -> None:
     card["strength"].append(strength_row(every_game_won, "vauban match net:mine random", "2026-02-02"))
     write_card(shipped / "mine", card)
     assert "+inf" in told("mine")
-    with pytest.raises(ModelError, match="a match without agents, variant"):
+    with pytest.raises(ModelError, match="a match without agents, game"):
         strength_row({}, "", "")
 
 

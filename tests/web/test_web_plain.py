@@ -13,13 +13,14 @@ from vauban.web import sight as wall
 from vauban.web.show import SIDES, show_of
 from vauban.web.table import PERSON, Table, TableError, new_table
 
-EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "adding_a_game.py"
-COIN = f"py:{EXAMPLE}:LiarsCoin"
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+COIN = f"py:{EXAMPLES / 'adding_a_game.py'}:LiarsCoin"
+AMBUSH = f"py:{EXAMPLES / 'ambush.py'}:Ambush"
 
 
 @pytest.fixture(scope="module")
 def server():
-    found = Server(games=("kuhn", "leduc", COIN))
+    found = Server(games=("kuhn", "leduc", COIN, AMBUSH))
     yield found
     found.close()
 
@@ -80,6 +81,22 @@ def test_a_machine_plays_it_and_what_is_not_there_is_refused(server, variant):
         assert seat.sight["over"]["end"] != "illegal"
     status, found, _ = server.ask("GET", f"/api/games/{made['game']}/picture.svg", secret=secret)
     assert (status, found["error"]["code"]) == (400, "picture")
+
+
+def test_somebody_elses_board_game_is_set_up_and_played_to_its_end(server):
+    setup = server.post("/api/setups", variant=AMBUSH, kind="random")["setup"]
+    assert server.post("/api/setups/check", variant=AMBUSH, setup=setup)["setup"] == setup
+    wished = {"variant": AMBUSH, "against": {"kind": "level", "level": "random"}, "side": "red"}
+    status, found, _ = server.ask("POST", "/api/games", wished | {"setup": "nonsense"})
+    assert (status, found["error"]["code"]) == (400, "setup")
+    made = server.post("/api/games", **wished, setup=setup)
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        assert seat.sight["commitment"]["blue"], "the machine's setup is sealed"
+        while seat.my_turn()["over"] is None:
+            seat.do("move", move=seat.sight["legal"][-1])
+            seat.until(lambda sight, ply=seat.sight["ply"]: sight["ply"] > ply)
+        assert seat.sight["over"]["end"] != "illegal"
+        assert seat.sight["over"]["setups"]["red"] == setup
 
 
 def test_friends_begin_when_both_are_there(server):

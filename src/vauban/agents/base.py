@@ -24,7 +24,6 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from vauban.board import View
-    from vauban.board.stratego import Played
     from vauban.games.base import Game
     from vauban.sim.store import Snapshot
 
@@ -87,7 +86,7 @@ class AsksForOne(Protocol):
 class Listener(Protocol):
     """An agent that also wants to be told of every move, its own too, as it is played."""
 
-    def told(self, played: Played) -> None:
+    def told(self, played: Any) -> None:
         """A move was made."""
 
 
@@ -123,7 +122,7 @@ def set_up(agent: Agent, game: Game, player: int, rng: random.Random) -> Row:
     return make_sampler(usual_setups(game) or "uniform", game)(rng)
 
 
-def tell(agent: Any, played: Played) -> None:
+def tell(agent: Any, played: Any) -> None:
     """Tell an agent of a move, if it listens."""
     if isinstance(agent, Listener):
         agent.told(played)
@@ -136,8 +135,9 @@ def close(agent: Any) -> None:
 
 
 def describe(agent: Any) -> str:
-    """Who an agent is: one line, then in full. Where it has options, their documentation says it."""
-    return cleandoc(type(getattr(agent, "options", agent)).__doc__ or "")
+    """Who an agent is: one line, then in full, as its class says, or its options where it has some."""
+    written = getattr(agent, "inner", agent)
+    return cleandoc(type(getattr(written, "options", written)).__doc__ or "")
 
 
 def chance(seed: int, view: View) -> random.Random:

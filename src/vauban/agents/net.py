@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -43,6 +43,14 @@ class NetOptions:
             raise ConfigurationError(f"temperature={self.temperature} of agent 'net': it must be 0 or more")
 
 
+@runtime_checkable
+class DrawsSetups(Protocol):
+    """A network that makes setups."""
+
+    def draw(self, count: int, rng: np.random.Generator) -> Any:
+        """So many setups, in `setups`, and what the network thinks of them."""
+
+
 class ModelAgent:
     """Whoever plays by a model."""
 
@@ -68,17 +76,17 @@ class ModelAgent:
 
     def set_up(self, game: Game, player: int, rng: random.Random) -> Row:
         """By its list of setups or its setup network, where it has learned the same army; else as is usual."""
-        from vauban.nets.stratego.setup import SetupNetwork
-
         if self.options.setups != "own":
             return make_sampler(self.options.setups, game)(rng)
         self.model.check_plays(game)
         if _army(self.model.game) == _army(game):
             if self.model.setups is not None:
                 return make_sampler(f"mirrored:list:{self.model.setups}", game)(rng)
-            if (network := self.model.find(SetupNetwork)) is not None:
-                drawn = network.draw(1, np.random.default_rng(rng.getrandbits(64)))
-                return drawn.setups[0].cpu().numpy()
+            for network in self.model.networks.values():
+                if isinstance(network, DrawsSetups):
+                    drawn = network.draw(1, np.random.default_rng(rng.getrandbits(64)))
+                    setup: Row = drawn.setups[0].cpu().numpy()
+                    return setup
         return make_sampler(usual_setups(game) or "uniform", game)(rng)
 
     def choose(self, views: Snapshot, seeds: Seeds) -> Actions:

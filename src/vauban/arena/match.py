@@ -281,8 +281,9 @@ def record_text(match: Match, game: FinishedGame) -> str | None:
         **dict(zip(names, result.agents, strict=True)),
         "Seed": str(match.seed),
         "Number": str(result.number),
-        "Setups": match.setups,
     }
+    if match.setups != NONE:
+        headers["Setups"] = match.setups
     if result.note:
         headers["Note"] = " ".join(result.note.split())
     if result.end == FORFEIT:

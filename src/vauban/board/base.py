@@ -322,7 +322,7 @@ class Board(Look):
         game: as for a new game. It may be left out where a family's positions show it.
         """
         if game is None:
-            return _family_board("from_position")(position)
+            return _family_board("from_position")(position, rules=rules)
         found = find_game(game, rules)
         board = board_of(found)
         if "from_position" in vars(board) and board is not Board:

@@ -52,8 +52,8 @@ def analyse(
     """Search a position, or look back on a whole game.
 
     Of a position: moves, values, outcomes, and what is believed to be hidden. The player on turn is the one who thinks,
-    and he knows only what he may know. A position that is given as text is played by the variant and the rules of the
-    agent's model.
+    and knows only what a player may know. A position that is given as text is played by the variant and the rules of
+    the agent's model.
 
     Of a game, without --ply: what each side foresaw and believed when it was on turn, and the moments that decided it.
     A search looks at those moments too, at each for as long as it takes to make a fixed number of rollouts, so that the

@@ -30,8 +30,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "exploitability": ("solve", "Say how much a perfect opponent gains."),
     "games": ("games", "List the games."),
     "observation": ("games", "Print every channel of an observation."),
-    "rules": ("rules", "Replay recorded games, and compare every ply."),
-    "perft": ("rules", "Count the sequences of legal moves."),
+    "rules": ("stratego.rules", "Replay recorded games, and compare every ply."),
+    "perft": ("stratego.rules", "Count the sequences of legal moves."),
     "bench": ("bench", "Measure speed, compare behaviour with what is stored."),
     "models": ("models", "List the models, show a card, import weights."),
 }

@@ -185,8 +185,8 @@ def strength_row(told: Mapping[str, Any], command: str, date: str) -> dict[str, 
 
     A match in which an agent broke down is refused: it says nothing about strength.
     """
-    told = {"game": told.get("variant"), **told}  # as it was called before
-    missing = [key for key in ("agents", *STRENGTH) if key not in told]
+    told = {**({"game": told["variant"]} if "variant" in told else {}), **told}  # as it was called before
+    missing = [key for key in ("agents", "game", *STRENGTH) if key not in told]
     if missing:
         raise ModelError(f"a match without {', '.join(missing)}: give what `vauban match … --json` prints")
     for noted in told.get("notes", []):

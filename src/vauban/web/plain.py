@@ -93,7 +93,13 @@ class PlainShow(Show):
         return setups.text(setups.draw(random.Random(seed)))
 
     def choose_setup(self, agent: str, seed: int, variant: str, player: int) -> str:
-        return self.draw_setup(variant, "random", seed)
+        from vauban.agents import make_agent
+        from vauban.agents.base import set_up
+
+        game = base.game(variant)
+        if game.setups is None:
+            raise TableError("setup", "Nothing is set up in this game.")
+        return game.setups.text(set_up(make_agent(agent, seed), game, player, random.Random(f"{seed} setup")))
 
     def weigh(self, view: Any) -> tuple[float, bool]:
         return 0.0, False

@@ -187,7 +187,7 @@ class SeenGame:
         restless = [square for square in hidden if square in self._moved]
         movable = [kind for kind in pool if kind < MOVABLE_TYPES]
         if min(left.values()) < 0 or len(pool) != len(hidden) or len(restless) > len(movable):
-            raise NotationError("what was told of the enemy's pieces cannot be: there are more than his army has")
+            raise NotationError("what was told of the enemy's pieces cannot be: there are more than the army has")
         dealt = dict(self._kinds)
         for square, kind in zip(restless, movable, strict=False):
             dealt[square] = kind

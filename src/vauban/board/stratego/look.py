@@ -99,11 +99,25 @@ class Barred:
     """For the chase rule: the ply after which the same position stood on the board, if it is known."""
 
 
+class LegalMove(Move):
+    """A move of a position; its `str` is its text, such as "a4a5"."""
+
+    variant: Variant
+
+    def __str__(self) -> str:
+        return self.variant.square_name(self.source) + self.variant.square_name(self.target)
+
+    def __repr__(self) -> str:
+        return f"Move(source={self.source}, target={self.target})"
+
+
 class LegalMoves(Sequence[Move]):
     """The legal moves of a position, ordered by source and target."""
 
-    def __init__(self, moves: list[Move]) -> None:
-        self._moves = sorted(moves)
+    def __init__(self, moves: list[Move], variant: Variant) -> None:
+        self._moves = [LegalMove(*move) for move in sorted(moves)]
+        for move in self._moves:
+            move.variant = variant
         self._set = frozenset(moves)
 
     def __getitem__(self, index: Any) -> Any:
@@ -227,7 +241,7 @@ class Look(base.Look):
         return None
 
     def fault(self, move: Move) -> str:
-        """What §1.2 of the rules says against a move, of a piece of one's own, that is not legal: one of `FAULTS`."""
+        """Name what is wrong, repetition aside, with a move of an own piece that is not legal: one of `FAULTS`."""
         piece, target = self.piece_at(move.source), self.piece_at(move.target)
         assert piece is not None and piece.kind is not None
         if piece.kind >= MOVABLE_TYPES:
@@ -280,7 +294,7 @@ class Look(base.Look):
     @property
     def legal_moves(self) -> LegalMoves:
         """The legal moves of the player on turn, repetition rules included."""
-        return LegalMoves(list_moves(self._record, inspect.LEGAL_MOVES))
+        return LegalMoves(list_moves(self._record, inspect.LEGAL_MOVES), self.variant)
 
     @property
     def legal_actions(self) -> list[int]:

@@ -25,7 +25,7 @@ def rules(
 
     Example: vauban rules games_uniform_barrage.json repetition_cases.jsonl
     """
-    from vauban.verify import verify
+    from vauban.board.stratego.verify import verify
 
     with progress_bar("replaying") as move:
         report = verify(files, lambda where: move(0, where))
@@ -62,8 +62,8 @@ def perft(
 
     Example: vauban perft tiny-1 --depth 7 --rules "two_square=off"
     """
-    from vauban.perft import perft as count
-    from vauban.perft import start_board
+    from vauban.board.stratego.perft import perft as count
+    from vauban.board.stratego.perft import start_board
 
     if not start.strip():
         raise ConfigurationError("START is empty: give a named start such as tiny-1, or a position text")
