@@ -217,9 +217,7 @@ def test_a_chaser_is_suspected_to_be_the_weakest_hidden_rank_that_wins_9_4(
 
 def make_world(board: Board, suspicious: bool = True) -> tuple[World, Record]:
     """The world of the player on turn, and the record it comes from."""
-    snapshot = board.view(board.turn).snapshot()
-    words, halves, bytes_ = (part[0] for part in snapshot.numpy().store)
-    record = Record(words.view(np.uint64), halves.view(np.uint16), bytes_, snapshot.format.parameters)
+    record = board.view(board.turn).snapshot().record()
     prior = prior_table(board.variant)
     return compiled(world_kernels.build, CPU, TRACKS=False)(record, suspicious, prior), record
 

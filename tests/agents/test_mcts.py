@@ -32,9 +32,7 @@ def call(function: Any, *arguments: Any) -> Any:
 
 
 def record_of(look: View | Board) -> Record:
-    snapshot = look.snapshot()
-    words, halves, bytes_ = (part[0].copy() for part in snapshot.numpy().store)
-    return Record(words.view(np.uint64), halves.view(np.uint16), bytes_, snapshot.format.parameters)
+    return look.snapshot().record()
 
 
 def weighed(board: Board) -> dict[str, float]:

@@ -27,7 +27,7 @@ def look(game: Game, snapshot: Snapshot):
     from vauban.board.stratego import Look
     from vauban.games.kernel import Record
 
-    words, halves, bytes_ = (part[0].numpy() for part in snapshot.store)
+    words, halves, bytes_ = (part[0] for part in snapshot.numpy().store)
     return Look(game, Record(words.view("uint64"), halves.view("uint16"), bytes_, snapshot.format.parameters))
 
 

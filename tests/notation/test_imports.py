@@ -531,7 +531,7 @@ def test_other_files_are_refused_and_counted(tmp_path):
     report = import_gravon([folder, other, tmp_path / "missing.xml"])
     assert (report.files, report.accepted, len(report.refusals)) == (11, 8, 3)
     assert report.refused == {
-        "format .gsn is not documented; convert to the plain format of PROTOCOLS §4": 1,
+        "format .gsn is not documented; convert it to a board string (docs/notation.md)": 1,
         "not an .xml file": 1,
         "cannot be opened": 1,
     }

@@ -580,6 +580,8 @@ def play_with(
 
 @pytest.mark.parametrize("player", [0, 1])
 def test_an_agent_plays_long_without_ever_losing_the_thread(player: int, capsys: pytest.CaptureFixture[str]) -> None:
+    play_with(RandomAgent(3), player, plies=4)
+    capsys.readouterr()  # compiling, which is announced where it takes long
     board, _ = play_with(RandomAgent(3), player, plies=500)
     assert board.plies == 500 or board.is_over
     assert not capsys.readouterr().err

@@ -175,7 +175,7 @@ def kuhn_slots(tree: Tree) -> dict[str, slice]:
     named = {}
     for player in (0, 1):
         own = np.flatnonzero(tree.groups.owner == player)
-        for each, bytes_ in zip(own, tree.views(own).store.bytes.numpy(), strict=True):
+        for each, bytes_ in zip(own, tree.views(own).store.bytes, strict=True):
             actions = "".join(" pb"[code] for code in bytes_[ACTIONS:]).strip()
             named["JQK"[bytes_[CARDS + player]] + actions] = tree.slots_of(int(each))
     return named

@@ -96,6 +96,7 @@ def test_a_server_that_tells_hidden_types_is_caught(visit, tmp_path):
             visitor.resign()
         with pytest.raises(AssertionError, match="was never shown"):
             hidden_was_hidden(visitor)
+        visitor.page.goto("about:blank")  # before the server ends: else the page would ask where it is
 
 
 # ── Whole games ──────────────────────────────────────────────────────────────────────────────────

@@ -48,3 +48,6 @@ def test_kuhn_poker_is_played_by_buttons_alone_and_with_a_friend(visit, tmp_path
         for each in (host, guest):
             each.see("dialog.end")
         host.picture("kuhn")
+        # All pages are left before the server ends: else they would ask where it is.
+        for each in (visitor, host, guest):
+            each.page.goto("about:blank")

@@ -108,7 +108,7 @@ def import_ataraxos(
     out: Annotated[
         Path | None, typer.Option(help="The folder of the model (default: models/ and the first file's name).")
     ] = None,
-    variant: Annotated[str, typer.Option(help="What the networks were trained for: classic or barrage.")] = "classic",
+    game: Annotated[str, typer.Option(help="What the networks were trained for: classic or barrage.")] = "classic",
     heads: Annotated[int, typer.Option(help="Heads of the networks, which the files do not say.", min=1)] = 8,
     json: Json = False,
 ) -> None:
@@ -124,7 +124,7 @@ def import_ataraxos(
     from vauban.nets.stratego import ataraxos
 
     folder = out or Path("models") / files[0].stem
-    ataraxos.import_ataraxos(files, folder, date=time.strftime("%Y-%m-%d"), variant=variant, heads=heads)
+    ataraxos.import_ataraxos(files, folder, date=time.strftime("%Y-%m-%d"), variant=game, heads=heads)
     card = read_card(folder)
     if json:
         print_json({"folder": str(folder), **card})

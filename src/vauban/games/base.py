@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -342,7 +342,14 @@ def names() -> list[str]:
     return list(_makers)
 
 
-def game(name: str | Game, rules: str | Mapping[str, Any] | None = None) -> Game:
+class Described(Protocol):
+    """What describes a game and can make it, a variant for example."""
+
+    def as_game(self, rules: Any = None) -> Game:
+        """The game, by its default rules or the given ones."""
+
+
+def game(name: str | Game | Described, rules: str | Mapping[str, Any] | None = None) -> Game:
     """The game of this name, or that a file describes, with its default rules or the given ones (docs/rules.md).
 
     name: of a registered game; a .toml file, which describes a variant; or `py:FILE.py:NAME`, a game of one's own.
@@ -352,6 +359,8 @@ def game(name: str | Game, rules: str | Mapping[str, Any] | None = None) -> Game
             raise ConfigurationError(f"the game {name.name!r} is made already: give its rules when making it")
         return name
     _load()
+    if not isinstance(name, str):
+        return name.as_game(rules)
     if name.startswith(door.PREFIX):
         return _from_door(name, rules)
     if name.endswith(".toml"):

@@ -241,7 +241,7 @@ class Look(base.Look):
         return None
 
     def fault(self, move: Move) -> str:
-        """What §1.2 of the rules says against a move, of a piece of one's own, that is not legal: one of `FAULTS`."""
+        """Name what is wrong, repetition aside, with a move of an own piece that is not legal: one of `FAULTS`."""
         piece, target = self.piece_at(move.source), self.piece_at(move.target)
         assert piece is not None and piece.kind is not None
         if piece.kind >= MOVABLE_TYPES:

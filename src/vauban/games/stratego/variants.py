@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from vauban.errors import ConfigurationError
-from vauban.games.base import nearest
+from vauban.games.base import Game, nearest
 from vauban.games.kernel import MAX_SQUARES
 from vauban.games.stratego.pieces import FLAG, LETTERS, MOVABLE_TYPES, TYPES
 
@@ -88,6 +88,12 @@ class Variant:
             limit = getattr(self, name)
             if limit is not None and (type(limit) is not int or not 1 <= limit <= LARGEST_LIMIT):
                 self._refuse(f"{name} must be 1 or more and at most {LARGEST_LIMIT:,}, or none")
+
+    def as_game(self, rules: Any = None) -> Game:
+        """The variant, played by its default rules or the given ones."""
+        from vauban.games.stratego.game import Stratego
+
+        return Stratego(self, rules)
 
     def _refuse(self, why: str) -> None:
         raise ConfigurationError(f"variant {self.name!r}: {why}")

@@ -304,7 +304,7 @@ def _check_army(tensors: Mapping[str, Tensor], game: Stratego, path: Path) -> No
     variant = game.variant
     army = [*variant.army, 0, game.setup_size - variant.pieces]
     if "piece_counts" in tensors and tensors["piece_counts"].flatten().tolist() != army:
-        raise ModelError(f"{path}: this network sets up another army than that of {variant.name!r}: give --variant")
+        raise ModelError(f"{path}: this network sets up another army than that of {variant.name!r}: give --game")
 
 
 # ── Setups ───────────────────────────────────────────────────────────────────────────────────────

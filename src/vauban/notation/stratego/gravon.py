@@ -1,4 +1,4 @@
-"""Import recorded games of the Gravon archive (PROTOCOLS.md §3): XML files that a user has obtained himself.
+"""Import recorded games of the Gravon archive (docs/notation.md): XML files that a user has obtained.
 
     report = import_gravon(["archive/"])
     print(report.summary)
@@ -54,7 +54,7 @@ RULES = "two_square=off chase=off battleless_limit=none total_limit=none"
 """Gravon's own repetition rules are not ours: games are replayed without any."""
 
 ResultTable = Mapping[str, tuple[str, Mapping[str, str]]]
-"""By the code of the attribute `type`: the End (RULES.md §4.5), and what each value of `winner` means: "first" (the
+"""By the code of the attribute `type`: the End, and what each value of `winner` means: "first" (the
 side with the letters B to M), "second" (N to Y) or "draw"."""
 
 
@@ -127,7 +127,7 @@ class GravonGame:
 
     file: str
     text: str
-    """The game as game text (RULES.md §4.5); `read_games` reads it."""
+    """The game as game text (docs/notation.md); `read_games` reads it."""
     plies: int
     complete: bool
     """True if the board shows the end of the game."""
@@ -451,7 +451,7 @@ def _read(path: Path, report: GravonReport, count: bool = True) -> GravonFile | 
     try:
         if path.suffix.lower() == ".gsn":
             raise GravonFormatError(
-                path.name, "file", "format .gsn is not documented; convert to the plain format of PROTOCOLS §4"
+                path.name, "file", "format .gsn is not documented; convert it to a board string (docs/notation.md)"
             )
         if path.suffix.lower() != ".xml":
             raise GravonFormatError(path.name, "file", "not an .xml file", repr(path.suffix))

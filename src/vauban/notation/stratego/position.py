@@ -1,4 +1,4 @@
-"""Positions as text (RULES.md §4.4): the pieces, who is on turn, and the history that the rules look back to.
+"""Positions as text (docs/notation.md): the pieces, who is on turn, and the history that the rules look back to.
 
     10/7b2/5sfm2/4ng1oo1/2~~2~~2/2~~2~~2/1G2M5/1S2N5/B8O/F8O r 0 0 -,- 0:-,0:-
 
@@ -228,7 +228,7 @@ def _parse_chase(text: str, grid: Position) -> tuple[int, Move | None]:
 
 
 def _check(position: Position) -> None:
-    """Refuse a position that contradicts itself (RULES.md §4.4)."""
+    """Refuse a position that contradicts itself."""
     at = {piece.square: piece for piece in position.pieces}
     for piece in position.pieces:
         name = square_text(piece.square, position)

@@ -1,4 +1,4 @@
-"""Games as a board string and action numbers, as published with Ataraxos (RULES.md §4.2; docs/notation.md).
+"""Games as a board string and action numbers, as published with Ataraxos (docs/notation.md).
 
 The first line has 100 letters, a cell each from red's left back corner on, or 200, with a mark after
 every letter; every further line is one action number of the player on turn, red first. There is no

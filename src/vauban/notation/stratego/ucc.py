@@ -492,7 +492,7 @@ def _settle_log(board: Board, end: str | None, on_turn: int | None) -> tuple[str
         if end in ("resigned", "time", "illegal"):
             return result, end
         raise NotationError(f"the log says that the game ended ({REASONS[end]}), and on the board it is not over")
-    # A player without a legal move is still asked there, and can only give up; here he has lost already.
+    # A player without a legal move is still asked there, and can only give up; here that player has lost already.
     same = end == outcome.end or (end in ("resigned", "time", "illegal") and outcome.end == "no_moves")
     if not same or result_of(outcome) != result:
         raise NotationError(
