@@ -15,6 +15,7 @@ from vauban.games.stratego import layout
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.switches import DEFAULT_PRESET, PRESETS, SWITCHES
 from vauban.games.stratego.variants import VARIANTS, load_variant
+from vauban.learn.config import load_config
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -102,8 +103,10 @@ def test_code_on_the_page_runs(name: str, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     for block in blocks(text, "toml"):
         variant = re.search(r'^name = "(.+)"', block, re.MULTILINE)
-        assert variant, f"{name}: a TOML block without a name"
-        Path(f"{variant[1]}.toml").write_text(block, encoding="utf-8")
+        file = Path(f"{variant[1]}.toml" if variant else "configuration.toml")
+        file.write_text(block, encoding="utf-8")
+        if variant is None:
+            load_config(str(file))  # refuses what is no configuration of a run
     space: dict[str, object] = {}
     found = blocks(text, "python")
     assert found, f"{name} has no code"
