@@ -1,4 +1,4 @@
-"""Writes how strong the page's opponents are, from tournaments of their agents: src/vauban/web/ratings.json.
+"""Writes how strong the page's opponents are, from tournaments of their agents: src/vauban/web/stratego/ratings.json.
 
     vauban tournament barrage.db random charger cadet prober fox hunter thermal alphabeta mcts:time=0.3 \\
         net:barrage search:barrage,time=0.5 --game barrage --setups own --games 10 --seed 1

@@ -271,7 +271,7 @@ class Game(ABC):
         return None
 
     def spec(self) -> dict[str, Any]:
-        """What makes this game again, as plain data: `registry.from_spec` reads it."""
+        """What makes this game again, as plain data: `from_spec` reads it."""
         return {"game": self.definition(), "rules": self.rules_text}
 
     def definition(self) -> str | dict[str, Any]:

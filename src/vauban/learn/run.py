@@ -1,6 +1,6 @@
 """A training run: the loop that keeps learners going.
 
-    run = Run.begin(load_config("ataraxos-laptop"), Path("runs/mine"))
+    run = Run.begin(load_config("laptop"), Path("runs/mine"))
     while run.goes_on():
         print(run.iterate())
         run.save_if_due()
