@@ -98,6 +98,7 @@ class LiarsCoin(SmallGame):
     name = family = "liars-coin"
     players = ("liar", "doubter")
     action_count, max_legal, max_plies, record_bytes = 2, 2, 2, BYTES
+    public_actions = True
     utilities = (-2.0, -1.0, 1.0, 2.0)
     ends = ("", "given_up", "believed", "doubted")
     kernels = Kernels(

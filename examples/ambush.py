@@ -221,7 +221,7 @@ class Ambush(Game):
     action_count, max_legal, max_plies = 4 * SQUARES, 8, LIMIT
     start_size, hidden_size, hidden_kinds = SQUARES, 2, ("", "King", "Guard")
     board, has_chance, utilities = (SIDE, SIDE), False, (-1.0, 0.0, 1.0)
-    setups = AmbushSetups()
+    setups, public_actions = AmbushSetups(), True
     kernels = Kernels(
         begin, legal_count, legal_action, is_legal, play, utility, draw_start, place_setup, even_chance,
         hidden_count, hidden_values, conceal, assign,

@@ -96,6 +96,9 @@ def test_a_view_knows_the_own_moves_and_legal_moves_and_no_others() -> None:
     board.push("heads")
     first, second = board.view(0), board.view(1)
     assert [played.text for played in first.history] == ["heads"] and second.history == []
+    open_hand = Board("kuhn", seed=1)
+    open_hand.push("bet")
+    assert [played.text for played in open_hand.view(1).history] == ["bet"], "bets are made in the open"
     assert list(first.legal_moves) == [] and list(second.legal_moves) == ["heads", "tails"]
     other = Board("matching-pennies")
     other.push("tails")

@@ -62,12 +62,18 @@ def test_what_the_other_side_holds_changes_nothing_that_one_is_sent():
     assert len(said) == 3 and all(len(found) == 1 for found in said.values())
 
 
-def test_a_move_of_the_other_side_is_told_when_the_game_is_over():
+def test_a_move_that_is_made_in_the_open_is_told_at_once():
     at = table(1)
     at.move("red", "bet")
-    assert wall.moves(at, 0, "blue")[0]["text"] is None and wall.moves(at, 0, "red")[0]["text"] == "bet"
-    at.move("blue", "pass")
-    assert [move["text"] for move in wall.moves(at, 0, "blue")] == ["bet", "pass"]
+    assert [move["text"] for move in wall.moves(at, 0, "blue")] == ["bet"]
+
+
+def test_a_move_that_is_made_in_secret_is_told_when_the_game_is_over():
+    at = table(1, "matching-pennies")
+    at.move("red", "heads")
+    assert wall.moves(at, 0, "blue")[0]["text"] is None and wall.moves(at, 0, "red")[0]["text"] == "heads"
+    at.move("blue", "tails")
+    assert [move["text"] for move in wall.moves(at, 0, "blue")] == ["heads", "tails"]
 
 
 @pytest.mark.parametrize("variant", ["kuhn", COIN])

@@ -391,8 +391,8 @@ class Board(Look):
         return self.views(self.game, record, player, self._known_history(player))
 
     def _known_history(self, player: int) -> list[Any]:
-        """The moves that a player knows of: those of the player, since a game may keep the others' to itself."""
-        return [played for played in self.history if played.player == player]
+        """The moves that a player knows of: all, if the game is played in the open; otherwise the player's own."""
+        return [played for played in self.history if self.game.public_actions or played.player == player]
 
     def copy(self) -> Self:
         """A board that goes its own way from here."""

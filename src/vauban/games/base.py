@@ -215,6 +215,8 @@ class Game(ABC):
     """What players place before the game; None where they place nothing."""
     moves: npt.NDArray[np.int64] | None = None
     """By action its two squares, from and to, in the frame of the player who moves; None where actions are no moves."""
+    public_actions: bool = False
+    """Whether both players see every action as it is played. A game that does not say so keeps them secret."""
     hidden_kinds: tuple[str, ...] = ()
     """Names of what a hidden thing can be, by its value."""
     rules_text: str | None = None

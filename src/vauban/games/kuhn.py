@@ -95,6 +95,7 @@ class Kuhn(SmallGame):
     max_plies = LONGEST
     ends = POKER_ENDS
     cards = 3
+    public_actions = True
     hidden_kinds = ("jack", "queen", "king")
     utilities = (-2.0, -1.0, 1.0, 2.0)
     record_bytes = ACTIONS + LONGEST

@@ -141,6 +141,7 @@ class Leduc(SmallGame):
     moves_in_a_row = 2
     ends = POKER_ENDS
     cards = 6
+    public_actions = True
     hidden_kinds = ("jack", "jack", "queen", "queen", "king", "king")
     utilities = tuple(float(chips) for chips in (-13, -11, -9, -7, -5, -3, -1, 0, 1, 3, 5, 7, 9, 11, 13))
     record_bytes = ACTIONS + 2 * SLOTS

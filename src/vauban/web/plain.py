@@ -1,7 +1,7 @@
 """`PLAIN`: any game on the page that has no show of its own.
 
 A player sees what the player's observation holds, as text, and the legal actions as buttons. The other side's moves are
-not told before the game is over: a game may keep them secret, and the picture says what there is to know of them.
+told as they are played where the game is played in the open (`Game.public_actions`), otherwise when it is over.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ class PlainShow(Show):
         return {"picture": setup or "", "legal": []}
 
     def move(self, board: Any, played: Any, viewer: int | None) -> Json:
-        return {"text": played.text if viewer is None or played.player == viewer else None}
+        told = viewer is None or board.game.public_actions or played.player == viewer
+        return {"text": played.text if told else None}
 
     def explain(self, view: Any, text: str) -> Json:
         return {"code": "legal" if text in view.legal_moves else "illegal"}

@@ -51,6 +51,7 @@ class Stratego(Game):
     utilities = (-1.0, 0.0, 1.0)
     players = PLAYERS
     ends = ENDS
+    public_actions = True
     hidden_kinds = TYPES
     setups: StrategoSetups
     kernels = KERNELS
