@@ -90,16 +90,17 @@ SMALL_RUNS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def parts() -> dict[str, Part]:
-    """All parts by name, each with the function that computes its signature."""
+    """All parts of the package by name, each with the function that computes its signature."""
     found: dict[str, Part] = {}
-    for name in base.names():
+    ours = [name for name in base.names() if type(base.game(name)).__module__.startswith(f"{__package__}.")]
+    for name in ours:
         found[f"games/{name}"] = partial(_sign_game, name)
     for rules in (
         *PRESETS,
         *(f"{switch}={value}" for switch, values in SWITCHES.items() for value in values or LIMITS),
     ):
         found[f"rules/{rules}"] = partial(_sign_rules, rules)
-    for name in base.names():
+    for name in ours:
         for seen in observations.names(base.game(name)):
             found[f"observations/{name}/{seen}"] = partial(_sign_observation, name, seen)
     for name in AGENTS:
