@@ -32,8 +32,8 @@ def exploitability(tree: Tree, run: Run) -> float:
     return evaluate(tree, tabulate(tree, policy_of(agent))).exploitability
 
 
-def trained(preset: str, folder: Path, changes: Sequence[str] = ()) -> Run:
-    run = Run.begin(load_config(preset, changes), folder)
+def trained(game: str, folder: Path, changes: Sequence[str] = ()) -> Run:
+    run = Run.begin(load_config(f"ataraxos-{game}", changes), folder)
     while run.goes_on():
         run.iterate()
     return run
