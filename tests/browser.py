@@ -225,6 +225,10 @@ CELLS = "[...document.querySelectorAll('.table .cell')].map(c => [c.dataset.at, 
 CLICKED = "void (window.clicked = new Promise(done => addEventListener('click', () => setTimeout(done), {once: true})))"
 """In the page: begin to wait for a click, and for all that comes of it at once."""
 
+TYPED = """text => { for (const key of text)
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true})); }"""
+"""In the page: type a text at once. A letter alone becomes a command after a moment, which a busy machine may take."""
+
 Cells = dict[str, tuple[list[str], set[str]]]
 """For each square what its label says, word by word between commas, and how it is marked."""
 
@@ -246,6 +250,10 @@ class Player:
         self.page.evaluate(CLICKED)
         self.cell(at).tap()
         self.page.evaluate("window.clicked")
+
+    def type(self, move: str) -> None:
+        """Type a move, without a pause between its letters."""
+        self.page.evaluate(TYPED, move)
 
     def cell(self, at: str) -> Locator:
         return self.page.locator(f".table .cell[data-at={at}]")

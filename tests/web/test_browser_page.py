@@ -472,7 +472,7 @@ def test_a_move_typed_while_looking_at_an_earlier_position_leads_back(visit):
     visitor.see(".bottom-card.turn")
     page.locator(".moves button").first.click()
     visitor.see(".look")
-    page.keyboard.type("e5e6")  # nothing stands there
+    player.type("e5e6")  # nothing stands there
     visitor.see(".reason-box", has_text="There is no piece on e5")
     expect(page.locator(".look")).to_have_count(0)
     expect(page.locator(".board.past")).to_have_count(0)

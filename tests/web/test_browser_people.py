@@ -381,7 +381,7 @@ def test_a_move_is_prepared_while_the_other_side_thinks(visit):
     expect(red.cell("h1")).to_have_attribute("aria-label", "h1, your spy (1), has moved")
     # Given up by Escape, or by touching the board: nothing is played.
     for give_up in (lambda: host.page.keyboard.press("Escape"), lambda: red.press("f5")):
-        host.page.keyboard.type("h1i1" if moves.count() == 3 else "i1j1")
+        red.type("h1i1" if moves.count() == 3 else "i1j1")
         host.see(".status", has_text="Prepared: ")
         give_up()
         expect(host.page.locator(".cell.pending")).to_have_count(0)
@@ -415,13 +415,13 @@ def test_a_prepared_move_that_a_rule_bars_is_dropped_with_the_rule(visit):
     friends(host, guest)
     red, blue = Player(host), Player(guest)
     for ply, move in enumerate(("f1g1", "e10d10", "g1f1", "d10c10", "f1g1"), 1):
-        (red if ply % 2 else blue).page.keyboard.type(move)
+        (red if ply % 2 else blue).type(move)
         for visitor in (host, guest):
             expect(visitor.page.locator(".moves li")).to_have_count(ply)
     red.press("g1")
     red.press("f1")
     host.see(".status", has_text="Prepared: g1 to f1.")
-    guest.page.keyboard.type("c10b10")
+    blue.type("c10b10")
     dropped = "Your prepared move g1 to f1 cannot be played now. Two-square rule: this Spy has just gone"
     box = host.see(".reason-box", has_text=dropped)
     expect(box.get_by_role("link", name="What the rule says")).to_be_visible()
