@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from contenders import plain
+from typer.testing import CliRunner
 
 from vauban import Board
 from vauban.agents import make_agent
@@ -17,6 +18,7 @@ from vauban.agents.base import RESIGNS, Closing, Listener, SetsUp, choose_action
 from vauban.arena.match import Match
 from vauban.arena.play import play_games
 from vauban.arena.schedule import play_match
+from vauban.cli.main import app
 from vauban.errors import ConfigurationError
 from vauban.work.executors import Processes
 
@@ -194,6 +196,19 @@ def test_an_installed_package_offers_agents_by_name(tmp_path: Path, monkeypatch:
     with pytest.raises(ConfigurationError, match="did you mean 'outsider'"):
         make_agent("outsidr")
     sys.modules.pop("outsiders")
+
+
+def test_a_package_whose_agent_is_broken_leaves_the_others_in_the_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "outsiders-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: outsiders\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[vauban.agents]\nlost = nowhere:X\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    done = CliRunner().invoke(app, ["agents"])
+    assert done.exit_code == 0 and "charger" in done.stdout
+    assert "'lost' of the package outsiders cannot be loaded from nowhere:X: Module" in done.stderr.replace("\n", " ")
 
 
 def test_what_makes_an_agent_may_be_a_function_of_the_seed() -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from vauban.board.stratego import Board
+from vauban.cli.main import app
 from vauban.errors import ConfigurationError, InvalidMoveError
 from vauban.games import base
 from vauban.games.small import SmallGame
@@ -114,6 +118,118 @@ def test_utilities_that_cannot_be_are_refused(worths: tuple[float, ...]) -> None
     game.utilities = worths
     with pytest.raises(ConfigurationError, match="what one gains the other loses"):
         base.check_game(game)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("name", 5), ("version", None), ("players", ("one",)), ("action_count", "two"), ("max_legal", 0),
+        ("start_size", -1), ("hidden_size", True), ("board", 3), ("ends", ("", 1)), ("kernels", None), ("max_plies", 0),
+        ("has_chance", "no"), ("utilities", 5),
+    ],
+)  # fmt: skip
+def test_an_attribute_that_cannot_be_is_refused_with_what_it_means(name: str, value: object) -> None:
+    game = Unfinished()
+    game.utilities = (-1.0, 1.0)
+    base.check_game(game)
+    setattr(game, name, value)
+    with pytest.raises(ConfigurationError, match=rf"the game Unfinished cannot have: {name}=.* \(.+\)$"):
+        base.check_game(game)
+
+
+def test_a_class_that_leaves_methods_out_is_refused_with_their_names() -> None:
+    class Silent(base.Game):
+        """A game that cannot say a word."""
+
+    with pytest.raises(ConfigurationError, match="the game 'silent' lacks methods: action_text, format"):
+        base.register("silent", Silent)
+
+
+THEIRS = f"""
+import importlib.util
+from pathlib import Path
+from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.variants import Variant, parse_army
+
+spec = importlib.util.spec_from_file_location("their_coin", {str(EXAMPLE)!r})
+coin = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(coin)
+
+
+class Coin(coin.LiarsCoin):
+    def __init__(self):
+        pass
+
+
+def broken():
+    raise RuntimeError("not today")
+
+
+mini = Variant("mini", 5, 5, (), 2, parse_army("F1 J2 P1"), total_limit=60)
+
+
+def long(rules=None):
+    return Stratego(mini, rules or "total_limit=80")
+"""
+
+
+@pytest.fixture
+def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A file of somebody else's, which an installed package offers games from."""
+    (tmp_path / "their_games.py").write_text(THEIRS)
+    info = tmp_path / "their_games-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-games\nVersion: 1.0\n")
+    offered = {"coin": "Coin", "mini": "mini", "long": "long", "broken": "broken", "path": "Path", "gone": "gone"}
+    lines = [f"{name} = their_games:{what}" for name, what in offered.items()]
+    (info / "entry_points.txt").write_text("\n".join(["[vauban.games]", *lines, "all = their_games"]) + "\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    base.names()
+    for table in ("_makers", "_failed"):
+        monkeypatch.setattr(base, table, dict(getattr(base, table)))
+    monkeypatch.setattr(base, "_loaded", False)
+    yield tmp_path / "their_games.py"
+    for name in ("their_games", "their_coin"):
+        sys.modules.pop(name, None)
+
+
+def test_installed_packages_offer_games_in_any_form(theirs: Path) -> None:
+    assert {"coin", "mini", "long"} <= set(base.names())
+    assert base.game("coin").name == "liars-coin"
+    assert base.game("long").max_plies == 80 and base.game("long", "total_limit=70").max_plies == 70
+    for name in ("coin", "mini", "long"):
+        game = base.game(name)
+        again = base.from_spec(game.spec())
+        assert type(again) is type(game) and again.format() == game.format(), "its spec makes it again"
+    with pytest.raises(ConfigurationError, match="'coin' has no rules to choose, so 'isf' cannot be used"):
+        base.game("coin", "isf")
+
+
+def test_a_package_whose_games_are_broken_leaves_the_others_alone(theirs: Path) -> None:
+    assert "classic" in base.names() and "coin" in base.names()
+    said = base.failed()
+    assert set(said) == {"broken", "path", "gone"}
+    assert said["broken"] == "the game 'broken' cannot be made: RuntimeError: not today"
+    assert "'path' is no game" in said["path"]
+    with pytest.raises(ConfigurationError, match="'gone' of the package their-games cannot be loaded from their_g"):
+        base.game("gone")
+    done = CliRunner().invoke(app, ["games"])
+    assert done.exit_code == 0 and "coin" in done.stdout
+    assert said["gone"] in done.stderr.replace("\n", " ")
+
+
+def test_a_file_may_hold_a_variant_or_a_function_that_makes_a_game(theirs: Path) -> None:
+    assert base.game(f"py:{theirs}:mini").max_plies == 60
+    assert base.game(f"py:{theirs}:long", "total_limit=70").max_plies == 70
+    assert base.game(f"py:{theirs}:Coin").name == "liars-coin"
+    with pytest.raises(ConfigurationError, match="cannot be made: RuntimeError: not today"):
+        base.game(f"py:{theirs}:broken")
+
+
+def test_a_class_after_stratego_is_made_again_as_that_class(tmp_path: Path) -> None:
+    path = tmp_path / "after.py"
+    path.write_text("from vauban.games.stratego.game import Stratego\n\n\nclass After(Stratego):\n    version = 9\n")
+    assert base.from_spec(base.game(f"py:{path}:After").spec()).version == 9
 
 
 def test_observations_are_found_by_themselves_and_have_versions() -> None:

@@ -18,7 +18,17 @@ from rich.table import Table
 from rich.text import Text
 
 from vauban import __version__
-from vauban.cli.output import Json, check_files, complaining, console, errors, print_json, progress_bar, started_as
+from vauban.cli.output import (
+    Json,
+    check_files,
+    complain,
+    complaining,
+    console,
+    errors,
+    print_json,
+    progress_bar,
+    started_as,
+)
 from vauban.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -327,7 +337,12 @@ def agents(
         if described["options"]:
             console.print(options)
         return
-    described_all = [_description(each) for each in (*AGENTS, *LEARNED, *SOLVED, *entry_points(GROUP))]
+    described_all = [_description(each) for each in (*AGENTS, *LEARNED, *SOLVED)]
+    for each in entry_points(GROUP):
+        try:
+            described_all.append(_description(each))
+        except Exception as error:  # one package that is broken leaves the others to be listed
+            complain(f"{each}: {error}")
     if json:
         print_json({"agents": described_all})
         return

@@ -8,7 +8,7 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from vauban.cli.output import Json, console, print_json
+from vauban.cli.output import Json, complain, console, print_json
 from vauban.cli.show import show_of
 from vauban.games import base
 from vauban.observe import base as observations
@@ -25,6 +25,8 @@ def games(json: Json = False) -> None:
     Example: vauban games --json
     """
     shows = {name: show_of(base.game(name)) for name in base.names()}
+    for sentence in base.failed().values():
+        complain(sentence)
     if json:
         print_json(
             {

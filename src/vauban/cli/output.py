@@ -17,8 +17,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from vauban.errors import ConfigurationError
 
-console = Console()
-errors = Console(stderr=True)
+# Texts of others may have words between colons, nowhere:X: for example, which are no emoji.
+console = Console(emoji=False)
+errors = Console(stderr=True, emoji=False)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on the last line.")]
 

@@ -13,21 +13,23 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import pkgutil
 import random
 import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from vauban import door
-from vauban.errors import ConfigurationError, InvalidMoveError
+from vauban.errors import ConfigurationError, InvalidMoveError, VaubanError
 from vauban.games.kernel import Record
 
 NUMBER, PLIES = 0, 1
@@ -325,11 +327,15 @@ GROUP = "vauban.games"
 _makers: dict[str, Maker] = {}
 _tables: dict[str, tuple[frozenset[str], Maker]] = {}
 _loaded = False
+_failed: dict[str, str] = {}
 
 
 def register(name: str, maker: Maker) -> None:
-    """Make a game known under a name; `maker(rules=…)` is called to make it, and once here, to check it."""
-    check_game(maker())
+    """Make a game known under a name; `maker(rules=…)` is called to make it, and once here, to check it.
+
+    A maker of a game without rules to choose need not take any.
+    """
+    check_game(_make(maker, None, name))
     _makers[name] = maker
 
 
@@ -342,6 +348,12 @@ def names() -> list[str]:
     """The names of all games."""
     _load()
     return list(_makers)
+
+
+def failed() -> dict[str, str]:
+    """By the name of what installed packages offer and cannot be used: a sentence that says why."""
+    _load()
+    return dict(_failed)
 
 
 class Described(Protocol):
@@ -367,9 +379,15 @@ def game(name: str | Game | Described, rules: str | Mapping[str, Any] | None = N
         return _from_door(name, rules)
     if name.endswith(".toml"):
         return _from_file(name, rules)
+    if name in _failed and name not in _makers:
+        raise ConfigurationError(_failed[name])
     if name not in _makers:
-        raise ConfigurationError(f"there is no game {name!r}: {nearest(name, list(_makers))}")
-    return _makers[name](rules=rules)
+        lost = "".join(f"; {sentence}" for sentence in _failed.values())
+        raise ConfigurationError(f"there is no game {name!r}: {nearest(name, list(_makers))}{lost}")
+    made = _make(_makers[name], rules, name)
+    if made.name != name:
+        made.source = name  # A package has chosen another name for it, which alone makes it again.
+    return made
 
 
 def from_spec(spec: str | Mapping[str, Any]) -> Game:
@@ -399,15 +417,44 @@ def _from_file(path: str, rules: Any) -> Game:
 
 
 def _from_door(text: str, rules: Any) -> Game:
-    made: Any = door.load(text, "a game")
-    if not isinstance(made, Game):
-        if not callable(made) or (isinstance(made, type) and not issubclass(made, Game)):
-            raise ConfigurationError(f"{text!r} is no game: make it a class that derives from vauban.games.base.Game")
-        made = made() if rules is None else made(rules=rules)
-    check_game(made)
-    found: Game = made
+    found = _made_of(door.load(text, "a game"), text, rules)
     found.source = text
     return found
+
+
+def _made_of(offered: Any, text: str, rules: Any = None) -> Game:
+    """The game behind what a file or a package offers: a game, what describes one, or what makes one."""
+    known = not isinstance(offered, type) or issubclass(offered, Game)
+    if known and (isinstance(offered, Game) or hasattr(offered, "as_game")):
+        made = game(offered, rules)
+    elif known and callable(offered):
+        try:
+            made = _make(offered, rules, text)
+        except VaubanError:
+            raise
+        except Exception as error:
+            raise ConfigurationError(f"the game {text!r} cannot be made: {type(error).__name__}: {error}") from error
+    else:
+        raise ConfigurationError(f"{text!r} is no game: make it a class that derives from vauban.games.base.Game")
+    check_game(made)
+    return made
+
+
+def _make(maker: Maker, rules: Any, name: str) -> Game:
+    """Call what makes a game; refuse a class that leaves methods out, and rules where there are none to choose."""
+    missing = sorted(getattr(maker, "__abstractmethods__", ()))
+    if missing:
+        raise ConfigurationError(f"the game {name!r} lacks methods: {', '.join(missing)} (vauban.games.base.Game)")
+    if rules is None:
+        return maker()
+    if not _takes_rules(maker):
+        raise ConfigurationError(f"{name!r} has no rules to choose, so {rules!r} cannot be used: leave rules out")
+    return maker(rules=rules)
+
+
+def _takes_rules(maker: Maker) -> bool:
+    known = inspect.signature(maker).parameters
+    return "rules" in known or any(each.kind is each.VAR_KEYWORD for each in known.values())
 
 
 def _load() -> None:
@@ -423,38 +470,70 @@ def _load() -> None:
         if module.name != "kit":  # which stands above the rooms that need this one
             importlib.import_module(f"{room.__name__}.{module.name}")
     for name, load in door.entry_points(GROUP).items():
-        offered = load()
-        if isinstance(offered, type) and issubclass(offered, Game):
-            register(name, offered)
+        # A package that is broken must not take the other games away: it is told of where it is asked for.
+        try:
+            offered = load()
+            if not isinstance(offered, ModuleType):  # which has registered its games
+                register(name, partial(_made_of, offered, name))
+        except ConfigurationError as error:
+            _failed[name] = str(error)
 
 
-REQUIRED = {
-    "name": "what it is called",
-    "family": "which kernels and observations it shares",
-    "version": "a whole number, raised when the behaviour changes",
-    "players": "what the two players are called",
-    "action_count": "how many actions there are",
-    "max_legal": "the most actions that are legal at once",
-    "start_size": "how many numbers a start is, 0 if all games begin alike",
-    "hidden_size": "the most things that are hidden at once",
-    "board": "rows and columns, (1, 1) without a board",
-    "ends": 'names of the ends, "" first',
-    "kernels": "its rules, a Kernels",
-    "max_plies": "the longest possible game, None if there is no limit",
-    "has_chance": "whether chance is ever on turn",
-    "utilities": "all that a game can be worth to a player, the worst first",
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) and all(map(_is_text, value))
+
+
+def _is_whole(value: Any, least: int = 0) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= least)
+
+
+def _are_numbers(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) and all(isinstance(each, (int, float, np.number)) for each in value)
+
+
+def _is_two(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, (tuple, list)) and len(value) == 2 and all(map(fits, value))
+
+
+_is_count = partial(_is_whole, least=1)
+REQUIRED: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "name": ("what it is called", _is_text),
+    "family": ("which kernels and observations it shares, a name", _is_text),
+    "version": ("a whole number, raised when the behaviour changes", _is_whole),
+    "players": ("what the two players are called", _is_two(_is_text)),
+    "action_count": ("how many actions there are", _is_count),
+    "max_legal": ("the most actions that are legal at once", _is_count),
+    "start_size": ("how many numbers a start is, 0 if all games begin alike", _is_whole),
+    "hidden_size": ("the most things that are hidden at once", _is_whole),
+    "board": ("rows and columns, (1, 1) without a board", _is_two(_is_count)),
+    "ends": ('names of the ends, "" first', _are_texts),
+    "kernels": ("its rules, a Kernels", lambda value: isinstance(value, Kernels)),
+    "max_plies": ("the longest possible game, None if there is no limit", lambda v: v is None or _is_count(v)),
+    "has_chance": ("whether chance is ever on turn", lambda value: isinstance(value, (bool, np.bool_))),
+    "utilities": ("all that a game can be worth to a player, the worst first", _are_numbers),
 }
-"""What every game must say, and what it means."""
+"""What every game must say: what it means, and whether a value can be that."""
 
 
 def check_game(made: Any) -> None:
-    """Refuse what is no whole game, with a sentence that says what is missing."""
+    """Refuse what is no whole game, with a sentence that says what is missing or cannot be."""
     kind = type(made).__name__
     if not isinstance(made, Game):
         raise ConfigurationError(f"{kind} is no game: derive it from vauban.games.base.Game")
-    missing = [f"{name} ({meaning})" for name, meaning in REQUIRED.items() if not hasattr(made, name)]
+    missing = [f"{name} ({meaning})" for name, (meaning, _) in REQUIRED.items() if not hasattr(made, name)]
     if missing:
         raise ConfigurationError(f"the game {kind} does not say: {'; '.join(missing)}")
+    wrong = [
+        f"{name}={value!r} ({meaning})"
+        for name, (meaning, fits) in REQUIRED.items()
+        if not fits(value := getattr(made, name))
+    ]
+    if wrong:
+        raise ConfigurationError(f"the game {kind} cannot have: {'; '.join(wrong)}")
     worths = list(made.utilities)
     if worths != sorted(set(worths)) or worths != sorted(0.0 - worth for worth in worths):
         raise ConfigurationError(

@@ -128,6 +128,8 @@ class Stratego(Game):
         return np.array([self.decode(0, action) for action in range(self.action_count)], np.int64)
 
     def definition(self) -> str | dict[str, Any]:
+        if self.source and type(self) is not Stratego:
+            return self.source
         return self.name if VARIANTS.get(self.name) == self.variant else variant_table(self.variant)
 
     def same_board(self, other: Game) -> bool:
