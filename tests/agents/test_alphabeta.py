@@ -4,7 +4,6 @@ against a plain one."""
 from __future__ import annotations
 
 import random
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,10 +16,10 @@ from vauban.agents.stratego.alphabeta import BOT, Options, plans, suspects, valu
 from vauban.agents.stratego.alphabeta import root as root_kernels
 from vauban.agents.stratego.alphabeta import search as search_kernels
 from vauban.agents.stratego.alphabeta import world as world_kernels
-from vauban.agents.stratego.alphabeta.search import ENDLESS, QUIET_DEPTH, RADIUS, WON
+from vauban.agents.stratego.alphabeta.search import BETWEEN_LOOKS, ENDLESS, QUIET_DEPTH, RADIUS, WON
 from vauban.agents.stratego.alphabeta.world import BOTH_GONE, FALLS, LONGEST, STAYS, WINS, World
 from vauban.agents.stratego.belief import prior_table
-from vauban.agents.stratego.compiled import CompiledAgent
+from vauban.agents.stratego.compiled import CompiledAgent, JudgingAgent
 from vauban.board import Board
 from vauban.errors import VaubanError
 from vauban.games.kernel import Record
@@ -566,13 +565,13 @@ def test_the_same_view_and_seed_give_the_same_answer_alone_and_in_a_batch() -> N
         assert one.choose(views[row], seeds[:1])[0] == together[row]
 
 
-def test_it_thinks_no_longer_than_it_may() -> None:
-    board = Board.random("classic", seed=1)
-    clocked = CompiledAgent(BOT, Options(time=0.1))
-    choose_move(clocked, board.view(0))
-    begun = time.perf_counter()
-    choose_move(clocked, board.view(0))
-    assert time.perf_counter() - begun < 2.0
+def test_it_stops_when_it_looks_at_the_clock_and_its_time_is_over() -> None:
+    views = Board.random("classic", seed=1).view(0).snapshot()
+    hasty, counted, thorough = (
+        float(JudgingAgent(BOT, Options(depth=8, **limit)).judge(views)[0])
+        for limit in ({"time": 1e-9}, {"nodes": BETWEEN_LOOKS}, {"nodes": 10**6})
+    )
+    assert hasty == counted != thorough
 
 
 def test_what_is_hidden_changes_nothing() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from patience import PATIENCE
 from typer.testing import CliRunner
 
 from vauban.agents.base import Closing, Listener, choose_move, close, set_up, tell
@@ -39,9 +40,9 @@ CLASSIC = VARIANTS["classic"]
 PLIES = 60
 
 
-def bot(name: str, *arguments: str, seconds: float = 1.0, **options: object) -> ExternalAgent:
+def bot(name: str, *arguments: str, seconds: float = PATIENCE, **options: object) -> ExternalAgent:
     command = [sys.executable, str(BOTS / f"{name}.py"), *arguments]
-    return ExternalAgent(command, 1, seconds=seconds, start_seconds=20.0, **options)  # type: ignore[arg-type]
+    return ExternalAgent(command, 1, seconds=seconds, start_seconds=PATIENCE, **options)  # type: ignore[arg-type]
 
 
 def game(agents: list[object], plies: int = PLIES, seed: int = 1) -> Board:
@@ -113,7 +114,7 @@ def test_a_good_bot_plays_in_both_colours_and_quits(colour: int) -> None:
 
 @pytest.mark.parametrize("colour", [0, 1])
 def test_a_bot_that_follows_the_events_alone_never_loses_the_thread(colour: int) -> None:
-    agent = bot("tracker", seconds=20.0)
+    agent = bot("tracker")
     board = faces(agent, colour, plies=500)
     assert (board.plies == 500 or board.is_over) and agent.fault is None
     assert sum(played.battle is not None for played in board.history) > 10
@@ -127,7 +128,7 @@ def test_two_bots_play_each_other_and_one_agent_plays_game_after_game() -> None:
 
 def test_a_bot_finds_the_seed_in_its_environment() -> None:
     def moves(seed: int) -> list[Move]:
-        agent = ExternalAgent([sys.executable, str(BOTS / "good.py")], seed, start_seconds=20.0)
+        agent = ExternalAgent([sys.executable, str(BOTS / "good.py")], seed, start_seconds=PATIENCE)
         return [played.move for played in faces(agent, 0).history]
 
     assert moves(7) == moves(7) != moves(8)
@@ -244,7 +245,7 @@ def test_limits_that_are_none_are_refused(options: dict[str, float], words: str)
 
 
 def test_lines_that_end_with_a_carriage_return_are_taken_and_noticed() -> None:
-    agent = bot("crlf", seconds=20.0)
+    agent = bot("crlf")
     try:
         board = Board.from_setups(set_up(agent, Stratego(CLASSIC), 0, random.Random(1)), good_rows(), "classic")
         assert choose_move(agent, board.view(0)) in board.legal_moves
@@ -291,7 +292,7 @@ def test_a_bot_that_misbehaves_loses_that_game_and_the_next_one_works(colour: in
         faces(agent, colour)
     assert caught.value.kind == kind and agent.fault is caught.value
     agent.command[1] = str(BOTS / "good.py")
-    agent.seconds = agent.start_seconds = 20.0
+    agent.seconds = agent.start_seconds = PATIENCE
     assert faces(agent, colour, plies=10).plies == 10 and agent.fault is None
 
 
@@ -394,7 +395,7 @@ def test_a_bot_does_not_outlive_us_even_if_we_are_killed(tmp_path: Path) -> None
         "import random, sys, time\n"
         "from vauban.agents.external.agent import ExternalAgent\n"
         "from vauban.games.stratego.game import Stratego\n"
-        "agent = ExternalAgent(sys.argv[1:], start_seconds=20.0)\n"
+        "agent = ExternalAgent(sys.argv[1:], start_seconds=600.0)\n"
         "agent.set_up(Stratego('classic'), 0, random.Random(1))\n"
         "print('ready', flush=True)\n"
         "time.sleep(600)\n"
@@ -431,7 +432,7 @@ def _alive(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists() and _state(pid) != "Z"
 
 
-def _until(true: Callable[[], bool], seconds: float = 10.0) -> None:
+def _until(true: Callable[[], bool], seconds: float = PATIENCE) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, "it did not happen"

@@ -11,6 +11,7 @@ import pytest
 from contenders import Dice, Rogue, Slow, Untidy, plain
 
 from vauban.agents.external.agent import ExternalAgent
+from vauban.arena import play
 from vauban.arena.match import FinishedGame, Match, record_text, records
 from vauban.arena.play import play_games, play_in_batch, play_on_boards
 from vauban.arena.schedule import Schedule, play_match
@@ -132,7 +133,8 @@ def test_a_setup_that_is_none_loses_the_pair() -> None:
     assert any(game.result.end != "forfeit" for game in games)
 
 
-def test_who_thinks_too_long_loses_on_time() -> None:
+def test_who_thinks_too_long_loses_on_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(play, "perf_counter", lambda: Slow.now)  # nobody else takes any time
     [game] = play_match(Match("random", Slow, 1, "tiny", seed=1, time=0.1))
     assert (game.result.winner, game.result.end, game.result.note) == (0, "forfeit", "time: more than 0.1 s for a move")
     assert play_match(Match("random", Slow, 1, "nano", seed=1, time=60))[0].result.end != "forfeit"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 from test_executors import wait_until
 from test_match import RESIGNS_AT_ONCE
 
@@ -215,7 +216,7 @@ def test_a_tournament_that_is_killed_ends_with_the_same_table_as_one_that_is_not
         os.kill(process.pid, signal.SIGKILL)
     assert 0 < count(broken) < 40, "it was to be killed midway"
     with start(broken) as process:
-        said, complaint = process.communicate(timeout=120)
+        said, complaint = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, complaint
     assert "40 of 40 games" in said
     with Tournament.open(whole, Settings(("cadet", "random"), 40, "octa-barrage", seed=5)) as tournament:
@@ -234,7 +235,7 @@ def test_an_interrupted_tournament_prints_the_command_that_continues_it(tmp_path
     with start(path, "cadet", "random", "--games", "400", "--game", "octa-barrage", "--workers", "2") as process:
         wait_until(lambda: count(path) > 0)
         os.kill(process.pid, signal.SIGINT)
-        said, complaint = process.communicate(timeout=60)
+        said, complaint = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert f"vauban tournament '{path}'" in complaint.replace("\n", "")
     assert "cadet" in said and "Traceback" not in complaint

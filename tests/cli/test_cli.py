@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 from vauban.cli.main import _interrupt_again
 
@@ -22,7 +23,7 @@ DATA = Path(__file__).parents[1] / "data"
 def vauban(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own."""
     command = [sys.executable, "-c", "from vauban.cli.main import run; run()", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
 
 
 def result(*arguments: str) -> dict:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import torch
 import typer
+from patience import PATIENCE
 from rich.console import Console
 from test_learn_run import SMALL, Clock, without_times
 from typer.testing import CliRunner
@@ -160,7 +161,7 @@ def test_ctrl_c_ends_a_run_in_order(config: Path) -> None:
     running = start("small.toml")
     wait_for(running, "outcome loss")
     running.send_signal(signal.SIGINT)
-    _, words = running.communicate(timeout=120)
+    _, words = running.communicate(timeout=PATIENCE)
     assert running.returncode == 130
     assert "stopping after this iteration" in words and "vauban train --resume runs/small" in words
     progress = json.loads(Path("runs/small/checkpoint/progress.json").read_text())

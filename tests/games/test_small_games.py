@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import torch
+from patience import PATIENCE
 
 from vauban.errors import ConfigurationError, RecordError
 from vauban.games.base import CHANCE, END, NUMBER, PLAYER, PLIES, Game
@@ -498,9 +499,8 @@ def test_actions_have_names_that_a_person_would_write() -> None:
 
 
 def test_the_example_of_adding_a_game_runs_and_comes_near_its_exact_value() -> None:
-    run = subprocess.run(
-        [sys.executable, ROOT / "examples/adding_a_game.py"], capture_output=True, text=True, check=True, timeout=120
-    )
+    command = [sys.executable, ROOT / "examples/adding_a_game.py"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
     value = float(run.stdout.split()[4])
     assert abs(value + 1 / 4) < 5 * 1.4 / math.sqrt(10_000), run.stdout
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from contenders import Dice, KillsAlways, KillsOnce, Rogue, plain
+from patience import PATIENCE
 
 from vauban.arena.match import Match
 from vauban.arena.play import play_games
@@ -24,7 +25,7 @@ from vauban.work.base import WorkError
 from vauban.work.executors import Here, Processes, RayExecutor
 
 
-def wait_until(true: Callable[[], object], seconds: float = 60) -> None:
+def wait_until(true: Callable[[], object], seconds: float = PATIENCE) -> None:
     """Wait for something that another process does."""
     deadline = time.monotonic() + seconds
     while not true():
@@ -156,7 +157,7 @@ print("it went on")
 
 def test_a_worker_that_is_told_to_end_while_the_compiler_calls_it_back_ends_in_silence() -> None:
     """In such a call Python cannot raise anything: it would print the error, and go on."""
-    done = subprocess.run([sys.executable, "-c", CALLED_BACK], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", CALLED_BACK], capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from web_server import wait_until
 
 from vauban.errors import ConfigurationError
@@ -77,10 +78,10 @@ def lines(file: Path) -> list[str]:
 
 def test_a_worker_that_dies_is_replaced_and_the_task_asked_again(tmp_path):
     async def work(pool):
-        first = await pool.ask(Report(), 30)
-        assert await pool.ask(Die(tmp_path / "log", 1), 30) == "alive"
-        os.kill(await pool.ask(Report(), 30), signal.SIGKILL)  # while it has nothing to do
-        return first, await pool.ask(Report(), 30)
+        first = await pool.ask(Report(), PATIENCE)
+        assert await pool.ask(Die(tmp_path / "log", 1), PATIENCE) == "alive"
+        os.kill(await pool.ask(Report(), PATIENCE), signal.SIGKILL)  # while it has nothing to do
+        return first, await pool.ask(Report(), PATIENCE)
 
     first, last = asyncio.run(by(work))
     assert first != last != os.getpid()
@@ -90,8 +91,8 @@ def test_a_worker_that_dies_is_replaced_and_the_task_asked_again(tmp_path):
 def test_a_task_that_kills_every_process_ends_with_a_sentence(tmp_path):
     async def work(pool):
         with pytest.raises(WorkError, match="has ended 3 times in a row"):
-            await pool.ask(Die(tmp_path / "log", 99), 30)
-        return await pool.ask(Report(), 30)
+            await pool.ask(Die(tmp_path / "log", 99), PATIENCE)
+        return await pool.ask(Report(), PATIENCE)
 
     assert asyncio.run(by(work))
 
@@ -116,8 +117,8 @@ def test_a_process_that_cannot_be_started_costs_no_more_than_the_task_that_wante
         failed = failing_starts(monkeypatch, times)
         if times == ATTEMPTS:
             with pytest.raises(WorkError, match="3 times in a row"):
-                await asyncio.wait_for(pool.ask(Report(), 30), 60)
-        found = await asyncio.wait_for(pool.ask(Report(), 30), 60)
+                await asyncio.wait_for(pool.ask(Report(), PATIENCE), PATIENCE)
+        found = await asyncio.wait_for(pool.ask(Report(), PATIENCE), PATIENCE)
         return found, failed
 
     found, failed = asyncio.run(by(work))
@@ -135,8 +136,8 @@ def test_whatever_goes_wrong_around_a_task_is_told_to_whoever_asked_and_the_next
 
         monkeypatch.setattr(pool._threads, "submit", once)
         with pytest.raises(WorkError, match="could not be done"):
-            await asyncio.wait_for(pool.ask(Report(), 30), 60)
-        return await asyncio.wait_for(pool.ask(Report(), 30), 60)
+            await asyncio.wait_for(pool.ask(Report(), PATIENCE), PATIENCE)
+        return await asyncio.wait_for(pool.ask(Report(), PATIENCE), PATIENCE)
 
     assert asyncio.run(by(work))
     assert "can't start new thread" in caplog.text
@@ -145,18 +146,18 @@ def test_whatever_goes_wrong_around_a_task_is_told_to_whoever_asked_and_the_next
 def test_a_task_that_cannot_be_sent_is_answered_with_a_sentence():
     async def work(pool):
         with pytest.raises(WorkError, match="could not be done"):
-            await pool.ask(Fail(lambda: None), 30)
-        return await pool.ask(Report(), 30)
+            await pool.ask(Fail(lambda: None), PATIENCE)
+        return await pool.ask(Report(), PATIENCE)
 
     assert asyncio.run(by(work))
 
 
 def test_a_worker_that_takes_too_long_is_replaced_and_whoever_asked_is_told(tmp_path):
     async def work(pool):
-        await pool.ask(Report(), 30)
+        await pool.ask(Report(), PATIENCE)
         with pytest.raises(WorkError, match="longer than 0.2 seconds"):
             await pool.ask(Report(tmp_path / "begun", tmp_path / "never"), 0.2)
-        return str(await pool.ask(Report(), 30))
+        return str(await pool.ask(Report(), PATIENCE))
 
     assert asyncio.run(by(work)) not in lines(tmp_path / "begun")
 
@@ -165,9 +166,9 @@ def test_a_tasks_error_is_told_as_it_is_and_the_worker_goes_on():
     async def work(pool):
         for task, words in ((Fail(True), "the wheel is broken"), (Fail(False), "KeyError: 'wheel'")):
             with pytest.raises(WorkError) as error:
-                await pool.ask(task, 30)
+                await pool.ask(task, PATIENCE)
             assert str(error.value) == words
-        return await pool.ask(Report(), 30)
+        return await pool.ask(Report(), PATIENCE)
 
     assert asyncio.run(by(work))
 
@@ -182,7 +183,7 @@ def test_a_task_that_nobody_waits_for_any_more_gives_its_worker_back(tmp_path, m
             await asyncio.sleep(0.01)
         asked.cancel()
         waiting.cancel()  # in the queue: never begun
-        found = await pool.ask(Report(), 30)
+        found = await pool.ask(Report(), PATIENCE)
         return str(found), lines(tmp_path / "begun")
 
     found, begun = asyncio.run(by(work))
@@ -191,10 +192,10 @@ def test_a_task_that_nobody_waits_for_any_more_gives_its_worker_back(tmp_path, m
 
 async def queued(pool, folder, number):
     """A task that goes on when there is a file `go` in the folder, and so many that wait behind it."""
-    asked = [asyncio.create_task(pool.ask(Report(folder / "begun", folder / "go"), 60))]
+    asked = [asyncio.create_task(pool.ask(Report(folder / "begun", folder / "go"), PATIENCE))]
     while not lines(folder / "begun"):
         await asyncio.sleep(0.01)
-    asked += [asyncio.create_task(pool.ask(Report(), 60)) for _ in range(number)]
+    asked += [asyncio.create_task(pool.ask(Report(), PATIENCE)) for _ in range(number)]
     await asyncio.sleep(0)
     return asked
 
@@ -203,13 +204,13 @@ def test_whoever_gives_up_waiting_leaves_a_place_in_the_queue(tmp_path):
     async def work(pool):
         asked = await queued(pool, tmp_path, 2)
         with pytest.raises(BusyError):
-            await pool.ask(Report(), 60)
+            await pool.ask(Report(), PATIENCE)
         asked[1].cancel()
         await asyncio.gather(asked[1], return_exceptions=True)
-        asked[1] = asyncio.create_task(pool.ask(Report(), 60))
+        asked[1] = asyncio.create_task(pool.ask(Report(), PATIENCE))
         await asyncio.sleep(0)
         with pytest.raises(BusyError):
-            await pool.ask(Report(), 60)
+            await pool.ask(Report(), PATIENCE)
         (tmp_path / "go").touch()
         return await asyncio.gather(*asked)
 
@@ -220,7 +221,7 @@ def test_the_queue_is_bounded(tmp_path):
     async def work(pool):
         asked = await queued(pool, tmp_path, 3)
         with pytest.raises(BusyError, match="3 tasks are waiting already"):
-            await pool.ask(Report(), 60)
+            await pool.ask(Report(), PATIENCE)
         (tmp_path / "go").touch()
         return await asyncio.gather(*asked)
 
@@ -229,10 +230,10 @@ def test_the_queue_is_bounded(tmp_path):
 
 def test_a_slow_task_does_not_keep_another_waiting_nor_the_loop(tmp_path):
     async def work(pool):
-        slow = asyncio.create_task(pool.ask(Report(tmp_path / "begun", tmp_path / "go"), 60))
+        slow = asyncio.create_task(pool.ask(Report(tmp_path / "begun", tmp_path / "go"), PATIENCE))
         while not lines(tmp_path / "begun"):
             await asyncio.sleep(0.01)
-        others = [await pool.ask(Report(), 60) for _ in range(5)]
+        others = [await pool.ask(Report(), PATIENCE) for _ in range(5)]
         assert not slow.done()
         (tmp_path / "go").touch()
         return others, await slow
