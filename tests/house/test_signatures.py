@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 from vauban import signature
 from vauban.cli.main import app
 from vauban.errors import ConfigurationError
+from vauban.learn.base import learners
+from vauban.learn.config import load_config
 
 PARTS = signature.parts()
 TRANSCRIPTS = transcripts()
@@ -28,6 +30,13 @@ def test_a_part_does_what_it_did(name: str) -> None:
         assert PARTS[name]() == found, f"two runs of {name} differ"
         pytest.skip(f"stored for {learned_on}, and this is {signature.learned_on()}: two runs here agree")
     assert found == stored[name], f"{name} has changed; if that is meant, say why in the commit: {signature.COMMAND}"
+
+
+def test_every_learner_that_is_shipped_is_trained_by_some_line() -> None:
+    runs = [load_config(preset, changes) for preset, changes in signature.SMALL_RUNS.values()]
+    trained = {algorithm for config in runs for algorithm in config.algorithms}
+    shipped = {name for name, kind in learners().items() if kind.__module__.startswith("vauban.")}
+    assert shipped <= trained, f"no line trains {shipped - trained}: add a small run to SMALL_RUNS in signature.py"
 
 
 def test_no_signature_is_stored_of_a_part_that_is_gone() -> None:
