@@ -46,3 +46,9 @@ def test_agents_are_listed_without_torch() -> None:
 def test_a_match_of_scripted_agents_is_played_without_torch() -> None:
     match = ("match", "fox", "random", "--game", "tiny", "--games", "2", "--seed", "1", "--workers", "1")
     assert not {"torch", "fastapi", "ray"} & loaded(*match)
+
+
+def test_a_small_game_is_solved_and_played_without_torch() -> None:
+    assert "torch" not in loaded("exploitability", "kuhn", "cfr+:iterations=3")
+    match = ("match", "random", "cfr+:iterations=3", "--game", "kuhn", "--games", "2", "--seed", "1", "--workers", "1")
+    assert not {"torch", "fastapi", "ray"} & loaded(*match)
