@@ -226,6 +226,14 @@ def test_a_file_may_hold_a_variant_or_a_function_that_makes_a_game(theirs: Path)
         base.game(f"py:{theirs}:broken")
 
 
+def test_a_class_is_taken_wherever_a_game_is(theirs: Path) -> None:
+    coin = type(base.game(f"py:{theirs}:Coin"))
+    assert Simulator(coin, 2, seed=1).game.name == "liars-coin"
+    for other in (Path, 5):
+        with pytest.raises(ConfigurationError, match="is no game: make it a class that derives"):
+            base.game(other)  # type: ignore[arg-type]
+
+
 def test_a_class_after_stratego_is_made_again_as_that_class(tmp_path: Path) -> None:
     path = tmp_path / "after.py"
     path.write_text("from vauban.games.stratego.game import Stratego\n\n\nclass After(Stratego):\n    version = 9\n")

@@ -363,10 +363,11 @@ class Described(Protocol):
         """The game, by its default rules or the given ones."""
 
 
-def game(name: str | Game | Described, rules: str | Mapping[str, Any] | None = None) -> Game:
+def game(name: str | Game | type[Game] | Described, rules: str | Mapping[str, Any] | None = None) -> Game:
     """The game of this name, or that a file describes, with its default rules or the given ones (docs/rules.md).
 
     name: of a registered game; a .toml file, which describes a variant; or `py:FILE.py:NAME`, a game of one's own.
+        The class of one may also be given itself.
     """
     if isinstance(name, Game):
         if rules is not None:
@@ -374,7 +375,7 @@ def game(name: str | Game | Described, rules: str | Mapping[str, Any] | None = N
         return name
     _load()
     if not isinstance(name, str):
-        return name.as_game(rules)
+        return _made_of(name, getattr(name, "__name__", repr(name)), rules)
     if name.startswith(door.PREFIX):
         return _from_door(name, rules)
     if name.endswith(".toml"):
@@ -425,8 +426,10 @@ def _from_door(text: str, rules: Any) -> Game:
 def _made_of(offered: Any, text: str, rules: Any = None) -> Game:
     """The game behind what a file or a package offers: a game, what describes one, or what makes one."""
     known = not isinstance(offered, type) or issubclass(offered, Game)
-    if known and (isinstance(offered, Game) or hasattr(offered, "as_game")):
+    if isinstance(offered, Game):
         made = game(offered, rules)
+    elif known and hasattr(offered, "as_game"):
+        made = offered.as_game(rules)
     elif known and callable(offered):
         try:
             made = _make(offered, rules, text)

@@ -32,7 +32,7 @@ PLIES = 40
 SEED = 11
 
 
-def check(game: str | Game, device: str = "cpu", tell: Callable[[str], None] = lambda _: None) -> None:
+def check(game: str | Game | type[Game], device: str = "cpu", tell: Callable[[str], None] = lambda _: None) -> None:
     """Run every check on a game; `tell` is told the name of each before it runs."""
     made = base.game(game)
     base.check_game(made)
