@@ -290,7 +290,7 @@ class Oracle:
     # --- the end of the game ---
 
     def _judge(self, flag_taken_by: int | None = None) -> None:
-        """Find the moves of the side on turn, then judge the end in the order of docs/rules.md, "When the game ends"."""
+        """Find the moves of the side on turn, then judge the end in the order that docs/rules.md gives."""
         geometric = self.geometric(self.to_move)
         self._barred = {
             "two_square": [move for move in geometric if self._barred_by_two_square(move)],

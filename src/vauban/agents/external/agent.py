@@ -161,14 +161,11 @@ class ExternalAgent:
         return RESIGNS if move is None else view.game.encode(view.player, *move)
 
     @staticmethod
-    def check_plays(game: Game, *, sets_up: bool) -> None:
+    def check_plays(game: Game, *, sets_up: bool = False) -> None:
         """Refuse a game that a program cannot be told of; `sets_up`: it is to choose its setup itself."""
-        if not isinstance(game, Stratego):
-            raise ConfigurationError(
-                f"a program plays Stratego, not {game.name!r}: its line protocol knows no other game"
-            )
+        variant = ucc.variant_of(game)
         try:
-            ucc.check_variant(game.variant, any_army=not sets_up)
+            ucc.check_variant(variant, any_army=not sets_up)
         except ConfigurationError as error:
             if not sets_up:
                 raise

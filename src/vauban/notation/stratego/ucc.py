@@ -21,6 +21,8 @@ import numpy as np
 
 from vauban.board.stratego import Battle, Board, Look, Played
 from vauban.errors import ConfigurationError, InvalidMoveError, NotationError, SetupError, VaubanError
+from vauban.games.base import Game
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES
 from vauban.games.stratego.setups import Row, check_army, parse_setup
 from vauban.games.stratego.variants import VARIANTS, Variant
@@ -55,6 +57,13 @@ def value(kind: int) -> int:
 def army_value(variant: Variant = CLASSIC) -> int:
     """What a whole army counts."""
     return sum(value(kind) * count for kind, count in enumerate(variant.army))
+
+
+def variant_of(game: Game) -> Variant:
+    """Return a game's variant; refuse a game that the protocol does not know."""
+    if not isinstance(game, Stratego):
+        raise ConfigurationError(f"a program plays Stratego, not {game.name!r}: its line protocol knows no other game")
+    return game.variant
 
 
 def check_variant(variant: Variant, *, any_army: bool = False) -> None:
