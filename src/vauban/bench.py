@@ -1,4 +1,4 @@
-"""How fast the simulator is: the measurements behind `vauban bench`."""
+"""Speed of the simulator: the measurements behind `vauban bench`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def make(game: Game, n: int, device: str, threads: int | None, tracks: bool) -> 
 
 
 def _rate(simulator: Simulator, work: Callable[[], Any], seconds: float) -> float:
-    """How often `work` is done in a second: on a GPU replayed from a graph, and timed there."""
+    """Measure how often `work` is done in a second: on a GPU replayed from a graph, and timed there."""
     timed = _timed_cuda(work) if simulator.device.type == "cuda" else _timed_cpu(work)
     once = timed(3) / 3
     count = max(3, int(seconds / REPEATS / once))

@@ -42,7 +42,7 @@ def split(text: str, wanted: str) -> tuple[Path, str, str]:
 
 
 def load(text: str, wanted: str) -> Any:
-    """What `py:FILE.py:NAME` names. `wanted` says what it should be, in words, for the error messages."""
+    """Load what `py:FILE.py:NAME` names. `wanted` says what it should be, in words, for the error messages."""
     path, name, rest = split(text, wanted)
     if rest:
         raise ConfigurationError(f"{wanted} in a file has no options, and {rest!r} was given")

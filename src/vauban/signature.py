@@ -46,9 +46,9 @@ from vauban.sim.simulator import Simulator
 FILE = Path(__file__).with_name("signatures.json")
 """The stored signatures."""
 COMMAND = "vauban bench signature --write"
-"""What stores them anew."""
+"""The command that stores them anew."""
 LEARNERS = "learners/"
-"""How the names of the parts begin that depend on the machine."""
+"""Beginnings of the names of the parts that depend on the machine."""
 
 Part = Callable[[], str]
 
@@ -57,7 +57,7 @@ GAMES = 4
 OBSERVED = 7
 """Every so many plies everybody's observation is taken. Odd, so that each player is on turn in some."""
 LONG = 255
-"""How far back games without a bound are judged; none of these comes to it."""
+"""Plies that games without a bound are judged back; none of these comes to it."""
 LIMITS = ("40",)
 """Values of the switches that are numbers."""
 REPETITIVE = Variant("repetitive", 8, 4, (), 1, parse_army("F1 J2 P1"), total_limit=400)
@@ -242,7 +242,7 @@ def _play(game: Game, games: int, hashed: _Hash, habit: int = 1) -> None:
 
 
 def _sign_observation(name: str, seen: str) -> str:
-    """What each player sees of random games."""
+    """Hash what each player sees of random games."""
     game, hashed = base.game(name), _Hash()
     sim = _simulator(game, GAMES, tracks=True)
     hashed.add(*observations.find(game, seen).channel_names(game))

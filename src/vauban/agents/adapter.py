@@ -112,7 +112,7 @@ def adapted(agent: Any, text: str = "") -> Agent:
 def _arguments(
     made: Callable[..., Any], seed: int, settings: Mapping[str, str], text: str
 ) -> tuple[list[Any], dict[str, Any]]:
-    """What a class is made with: a seed, if it takes one, and the options."""
+    """List what a class is made with: a seed, if it takes one, and the options."""
     try:
         known = dict(inspect.signature(made).parameters)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What an agent is: whatever chooses, from views alone.
+"""The interface of agents: whatever chooses, from views alone.
 
     class Mine:
         name = "mine"
@@ -41,7 +41,7 @@ class Agent(Protocol):
     """Whatever chooses."""
 
     name: str
-    """What it is called in the pool, in records and on screens: the text that makes it again."""
+    """Its name in the pool, in records and on screens: the text that makes it again."""
 
     def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
         """For each view a legal action, or `RESIGNS`. All chance in it comes from the view's seed."""
@@ -71,7 +71,7 @@ class Judge(Protocol):
     """An agent that also says how it thinks its games will end."""
 
     def judge(self, views: Snapshot) -> Floats:
-        """What each game is worth to its player, who is on turn; in a game of wins and losses from −1 to 1."""
+        """Estimate each game's worth to its player, who is on turn; in a game of wins and losses from −1 to 1."""
 
 
 @runtime_checkable
@@ -135,7 +135,7 @@ def close(agent: Any) -> None:
 
 
 def describe(agent: Any) -> str:
-    """Who an agent is: one line, then in full, as its class says, or its options where it has some."""
+    """Say who an agent is: one line, then in full, as its class says, or its options where it has some."""
     written = getattr(agent, "inner", agent)
     return cleandoc(type(getattr(written, "options", written)).__doc__ or "")
 

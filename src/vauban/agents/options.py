@@ -88,7 +88,7 @@ def make_options(kind: type[T], name: str, settings: dict[str, str]) -> T:
 
 
 def without_options(name: str, kind: Callable[[int], Agent]) -> Maker:
-    """What makes an agent that has no options from a seed, and refuses any that are given."""
+    """Return a maker of an agent that has no options; it refuses any that are given."""
 
     def make(settings: dict[str, str], seed: int) -> Agent:
         if settings:

@@ -77,6 +77,6 @@ def choose_all(words, halves, bytes_, rules, seeds, actions):
 
 @kernel
 def count_all(words, halves, bytes_, rules, seeds, counts):
-    """How many legal actions every game has."""
+    """Count the legal actions of every game."""
     for row in range(len(words)):
         counts[row] = legal_count(Record(words[row], halves[row], bytes_[row], rules))

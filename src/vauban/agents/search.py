@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 TOLD = 64
-"""So many configurations at least an analysis tells the belief by."""
+"""Fewest samples that a reported belief is based on."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,11 @@ class SearchAgent(ModelAgent):
         return rows
 
     def judge(self, views: Snapshot) -> Floats:
-        """What the games are worth, if it plays by the policies of its searches."""
+        """Estimate each game's worth if the agent plays by the policies of its searches."""
         return np.array([each.value for each in self._analyse(views)])
 
     def analyse(self, view: View) -> Analysis:
-        """What it finds out about a position before it moves.
+        """Search a position, and return the analysis.
 
         When time is short, rollouts begin in a few configurations only; so that the belief can be told all the same,
         more of them are drawn afterwards, in time of their own.

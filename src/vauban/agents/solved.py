@@ -86,7 +86,7 @@ MEANINGS = {
 
 
 def policy(text: str, seed: int, watch: Watch = lambda name, done, total: None) -> Callable[[Tree], Table]:
-    """What makes the table of a policy, once there is a tree; mistakes in the text are found before."""
+    """Return what makes the table of a policy from a tree; refuse mistakes in the text now."""
     from vauban import solve
 
     name, settings = split_text(text)

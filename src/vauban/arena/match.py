@@ -41,7 +41,7 @@ from vauban.notation.records import write_game
 from vauban.sim.simulator import Simulator
 
 Contender = str | Callable[..., Any]
-"""Who plays: an agent's text, or what makes an agent, such as a class, perhaps from a seed."""
+"""A player: an agent's text, or what makes an agent, such as a class, perhaps from a seed."""
 
 OWN = "own"
 """In place of a sampler of setups: agents choose their own."""
@@ -71,7 +71,7 @@ class FinishedGame:
 
 
 class Match:
-    """What is to be played, by whom and from which setups."""
+    """The games to be played, the agents, and the setups."""
 
     def __init__(
         self,
@@ -110,12 +110,12 @@ class Match:
         self._check_setups(self.setups)  # refuses what it cannot read, now and not in the first game
         agents = [self._checked(contender) for contender in self.contenders]
         self.programs = (isinstance(agents[0], ExternalAgent), isinstance(agents[1], ExternalAgent))
-        """Which of the two are programs of their own."""
+        """True for each of the two that is a program of its own."""
         for agent in agents:
             if isinstance(agent, ExternalAgent):
                 agent.check_plays(self.game, sets_up=self.setups == OWN)
         self.names = (_name(a, agents[0]), _name(b, agents[1]))
-        """What the two agents are called."""
+        """Names of the two agents."""
         alone = [isinstance(agent, AsksForOne | Listener) for agent in agents]
         self.in_batches = time is None and self.game.bounded and not any(alone)
         """Whether many games can be played at once: both agents answer for many, and nobody has to be timed or told."""
@@ -128,11 +128,11 @@ class Match:
     # ── What follows from a game's number ────────────────────────────────────────────────────────
 
     def role(self, number: int, player: int) -> int:
-        """Which of the two agents, the first (0) or the second (1), is the first (0) or the second (1) player."""
+        """Return which agent is this player: the first agent (0) or the second (1)."""
         return (number + player) % 2
 
     def names_in(self, number: int) -> tuple[str, str]:
-        """Who is the first player in a game, and who the second."""
+        """Name the first player of a game, and the second."""
         return self.names[self.role(number, 0)], self.names[self.role(number, 1)]
 
     def agent_seed(self, number: int, role: int) -> int:
@@ -141,7 +141,7 @@ class Match:
 
     @property
     def chance_seed(self) -> int:
-        """What chance in the games depends on, together with the number of the pair."""
+        """The seed of chance in the games, together with the number of the pair."""
         return mixed(self.seed, "chance")
 
     def make(self, role: int, seed: int = 0) -> Agent:
@@ -179,7 +179,7 @@ class Match:
         return chosen.astype(np.int8)
 
     def simulator(self, games: int) -> Simulator:
-        """What plays so many games of the match at once."""
+        """Make a simulator for this many games of the match at once."""
         return Simulator(self.game, games, seed=self.chance_seed, restart=False, threads=1, arrays="numpy")
 
     def _draw_setup(self, pair: int, which: int) -> Row:
@@ -214,7 +214,7 @@ class Match:
 
 
 def settled_setups(game: Game, setups: str | None) -> str:
-    """Where setups come from: as asked for, or as is usual in the game."""
+    """Settle where setups come from: as asked for, or as is usual in the game."""
     if game.setups is not None:
         return (usual_setups(game) or OWN) if setups is None else setups
     if setups not in (None, NONE):

@@ -295,7 +295,7 @@ class _Batch:
         self.log: list[tuple[Ints, Ints, Ints]] = []
         """For each step: the games in which it was played, by whom, and the actions."""
         self.plies = np.zeros(len(numbers), np.int64)
-        """How many plies each game has."""
+        """Plies of each game."""
         self.games: Ints = np.zeros(0, np.int64)
         self.live: Ints = np.zeros(0, np.int64)
         """The rows whose games go on."""
@@ -421,7 +421,7 @@ class _Batch:
         self.live = self.live[~over[self.live]]
 
     def _refusal(self, game: int, moves: str) -> Forfeit:
-        """Why the last action of a game is no legal move, as a board would say it."""
+        """Say why the last action of a game is no legal move, as a board would."""
         board = replayed(self.match, int(self.numbers[game]), self.texts[game], moves)
         player = board.turn
         try:

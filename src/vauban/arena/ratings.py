@@ -45,7 +45,7 @@ class Ratings:
     prior: bool
     """Whether half a virtual win was added to each side of every two agents that have met."""
     anchor: str | None
-    """Whose rating was set; None if the mean is 0."""
+    """The agent whose rating was set; None if the mean is 0."""
 
     @property
     def errors(self) -> Floats:
@@ -122,7 +122,7 @@ def needs_prior(wins: ArrayLike, draws: ArrayLike) -> bool:
 
 
 def _reach(steps: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Who can be reached from whom, in any number of steps."""
+    """Find the agents that can be reached from each agent, in any number of steps."""
     reached = steps | np.eye(len(steps), dtype=bool)
     for middle in range(len(steps)):
         reached |= reached[:, middle, None] & reached[None, middle]

@@ -214,7 +214,7 @@ def _cycles(rows: list[Report]) -> list[list[str]]:
 
 
 def _ends(results: Iterable[GameResult]) -> dict[str, int]:
-    """How many games ended in which way, the commonest first."""
+    """Count games by their ends, the commonest first."""
     return dict(Counter(result.end for result in results).most_common())
 
 
@@ -239,7 +239,7 @@ def _plies(results: Sequence[GameResult]) -> Report:
 
 
 def _notes(results: Iterable[GameResult]) -> list[Report]:
-    """What was noted of games, the commonest first; `agent` is who lost them."""
+    """Count the notes of games, the commonest first; `agent` is who lost them."""
     found = Counter(
         (None if result.winner is None else result.agents[1 - result.winner], result.end, result.note)
         for result in results
@@ -307,7 +307,7 @@ def is_lopsided(row: Report) -> bool:
 
 
 def sprt_text(test: Report) -> str:
-    """What a sequential test says so far."""
+    """Say where a sequential test stands."""
     said = {"H0": "H0 accepted", "H1": "H1 accepted", None: "goes on"}[test["decision"]]
     return f"{said}, LLR {test['llr']:.2f} in ({test['lower']:.2f}, {test['upper']:.2f})"
 
@@ -332,7 +332,7 @@ WEALTH = "KT wealth: the wealth ratio of a bettor on the first, and of one on th
 # ── Terminal ─────────────────────────────────────────────────────────────────────────────────────────
 
 MATRIX_COLUMNS = 6
-"""How many columns of a matrix fit beside the names."""
+"""Columns of a matrix that fit beside the names."""
 
 
 def report_text(report: Report) -> Group:

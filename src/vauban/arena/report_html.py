@@ -30,7 +30,7 @@ from vauban.arena.report import (
 from vauban.charts import minus
 
 COLOURS = 8
-"""How many colours the styles have for kinds of ends."""
+"""Number of colours that the styles have for kinds of ends."""
 WIDTH = 992.0
 """Of a drawing: as wide as the page."""
 LONGEST_NAME = 30

@@ -20,7 +20,7 @@ from vauban.arena.statistics import GAME_SCORES, PAIR_SCORES, expected_score
 from vauban.errors import ConfigurationError
 
 EMPTY = 0.001
-"""What stands in for a count of 0, so that no result is impossible."""
+"""Stands in for a count of 0, so that no result is impossible."""
 MOST_STEPS = 100
 SMALL_STEP = 1e-12
 
@@ -30,14 +30,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """What is tested, and how often the test may be wrong."""
+    """The hypotheses, and how often the test may be wrong."""
 
     elo0: float
     elo1: float
     alpha: float = 0.05
-    """How likely H1 may be accepted where H0 is true."""
+    """Probability of accepting H1 where H0 is true."""
     beta: float = 0.05
-    """How likely H0 may be accepted where H1 is true."""
+    """Probability of accepting H0 where H1 is true."""
 
     def __post_init__(self) -> None:
         numbers = (self.elo0, self.elo1, self.alpha, self.beta)
@@ -57,7 +57,7 @@ class Hypotheses:
 
 
 def _shares(counts: ArrayLike) -> tuple[Floats, Floats, Floats]:
-    """How many observations there are, the share of each result, and the score that it brings."""
+    """Return the number of observations, the share of each result, and the score that it brings."""
     filled = np.asarray(counts, np.float64)
     if filled.shape[-1] not in (3, 5):
         raise ResultsError(f"counts of games are 3 numbers, of pairs 5; not {filled.shape[-1]}")
@@ -165,7 +165,7 @@ class Sprt:
             self.decision = "H0"
 
     def state(self) -> dict[str, Any]:
-        """Where the test stands, ready for JSON."""
+        """Return the state of the test, ready for JSON."""
         lower, upper = self.hypotheses.bounds
         return {
             "elo0": self.hypotheses.elo0,

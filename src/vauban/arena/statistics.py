@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from vauban.arena.results import GameResult, PairCounts, ResultsError, Tally, in_order, pair_counts, tally
 
 Z = 1.959963984540054
-"""How many standard errors a two-sided interval of 95 % reaches to either side."""
+"""Standard errors from the middle of a two-sided interval of 95 % to either end."""
 ELO_PER_NAT = 400 / math.log(10)
 """Elo per unit of natural log odds."""
 GAME_SCORES = (0.0, 0.5, 1.0)
-"""What a game can bring: lost, drawn, won."""
+"""Points of a game: lost, drawn, won."""
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""What a pair of games can bring, per game."""
+"""Points of a pair of games, per game."""
 MOST_EXACT = 5000
 """Up to so many games likelihoods are computed in whole numbers; beyond, to nine digits."""
 BALANCED_SCORES = (0.2, 0.8)
@@ -66,7 +66,7 @@ class Estimate:
     elo_error: float | None
     """Standard error by the delta method: for places that need one number; never in place of the interval."""
     note: str
-    """Why a figure is infinite, missing or exact; empty if nothing is unusual."""
+    """The reason if a figure is infinite, missing or exact; empty if nothing is unusual."""
 
 
 def estimate(counts: Sequence[int]) -> Estimate:
@@ -180,7 +180,7 @@ def los_exact(wins: int, losses: int) -> float:
 
 
 def sign_test(wins: int, losses: int) -> tuple[float, float]:
-    """How likely so many wins or more are between equals: one-sided; and two-sided, for either of the two."""
+    """Return the chance of so many wins or more between equals: one-sided; and two-sided, for either of the two."""
     decided = wins + losses
     return _at_most(losses, decided), min(1.0, 2 * _at_most(min(wins, losses), decided))
 
@@ -200,7 +200,7 @@ def _at_most(most: int, tosses: int) -> float:
 
 
 def estimate_match(games: Tally, pairs: PairCounts) -> Estimate:
-    """What is published of a match: from its pairs, where there is one, since their games share their setups."""
+    """Compute a match's published figures: from its pairs, where there is one, since their games share setups."""
     if sum(pairs) == 0:
         return estimate((games.losses, games.draws, games.wins))
     found = estimate(pairs)

@@ -83,7 +83,7 @@ class TournamentError(VaubanError, ValueError):
 
 @dataclass(frozen=True)
 class Settings:
-    """What a tournament is."""
+    """The settings of a tournament."""
 
     agents: tuple[str, ...]
     games: int = 100
@@ -101,7 +101,7 @@ class Settings:
     memory: int = MEMORY
     """MiB for each process of a program (bot:COMMAND), 0 for no limit."""
     folder: str | None = None
-    """Where programs are started and files (py:FILE.py:NAME) are looked for, from wherever the tournament goes on;
+    """Programs are started and files (py:FILE.py:NAME) are looked for here, from wherever the tournament goes on;
     None: where it was begun."""
 
     def __post_init__(self) -> None:
@@ -116,7 +116,7 @@ class Settings:
             )
 
     def pairings(self) -> list[tuple[str, str]]:
-        """Who meets whom, the first agent of each match first."""
+        """Pairs of agents that meet, the first agent of each match first."""
         if self.gauntlet is not None:
             return [(self.gauntlet, other) for other in self.agents if other != self.gauntlet]
         return list(combinations(self.agents, 2))
@@ -264,12 +264,12 @@ class Tournament:
 
     @property
     def games(self) -> int:
-        """How many games there are in all."""
+        """Number of games in all."""
         return sum(match.games for match in self.matches)
 
     @property
     def played(self) -> int:
-        """How many of them have been played."""
+        """Number of games that have been played."""
         return int(self._database.execute("SELECT count(*) FROM games").fetchone()[0])
 
     def results(self) -> list[list[GameResult]]:

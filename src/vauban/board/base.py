@@ -59,7 +59,7 @@ class Played:
 
 
 class Look:
-    """What boards and views have in common: reading a record."""
+    """The common part of boards and views: reading a record."""
 
     history: list[Any]
     """The moves made so far: `Played`, or what a family has in its place; each has its `player`."""
@@ -70,12 +70,12 @@ class Look:
 
     @property
     def turn(self) -> int:
-        """Who is on turn: 0 or 1."""
+        """The player on turn: 0 or 1."""
         return int(self._record.bytes[PLAYER])
 
     @property
     def plies(self) -> int:
-        """How many plies have been played."""
+        """Plies played so far."""
         return int(self._record.words[PLIES])
 
     @property
@@ -84,7 +84,7 @@ class Look:
         return bool(self._record.bytes[END])
 
     def outcome(self) -> Outcome | None:
-        """Who won, how it ended and what it is worth; None while the game goes on."""
+        """Return the winner, the end and the game's worth; None while the game goes on."""
         if not self.is_over:
             return None
         end, winner = int(self._record.bytes[END]), int(self._record.bytes[WINNER])
@@ -121,7 +121,7 @@ class Look:
         return action
 
     def observe(self, name: str | None = None, layout: str = "planes") -> Any:
-        """What the player on turn sees (of a view: what its player sees), as a tensor (`Simulator.observe`).
+        """Observe the game as the player on turn (of a view: as its player), as a tensor (`Simulator.observe`).
 
         name: of an observation of the game; its first one if not given.
         """
@@ -130,7 +130,7 @@ class Look:
         return torch.from_numpy(self.look_through(name, layout, self._viewer()))
 
     def look_through(self, name: str | None, layout: str, viewer: int) -> npt.NDArray[np.float32]:
-        """What a player sees, as an array; of a view, ask for its own player."""
+        """Observe the game as a player, as an array; of a view, ask for its own player."""
         from vauban.observe import base as observations
         from vauban.sim.cpu import CpuBatch
 
@@ -382,7 +382,7 @@ class Board(Look):
     # ── Knowledge, copies ────────────────────────────────────────────────────────────────────────
 
     def view(self, player: int) -> Any:
-        """What a player may know: a copy from which all that is hidden from that player has been erased."""
+        """Return a player's view: a copy from which all that is hidden from that player has been erased."""
         if player not in (0, 1):
             first, second = self.game.players
             raise ConfigurationError(f"a player is 0 ({first}) or 1 ({second}), not {player!r}")

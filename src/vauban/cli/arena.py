@@ -380,7 +380,7 @@ def _written(value: Any) -> str:
 
 @contextmanager
 def _executor(workers: int | None, ray: str | None, games: int) -> Iterator[Executor]:
-    """Where games are played, as the options say."""
+    """Make the executor that the options ask for."""
     from vauban.work.executors import Here, Processes, RayExecutor
     from vauban.work.processes import cores
 
@@ -414,7 +414,7 @@ def _rules_text(game: Any) -> str | None:
 
 
 def _conditions(game: Any, setups: str, seed: int, time: float | None) -> dict[str, str]:
-    """How the games of a report were played, besides by whom; enough to play them again."""
+    """Say how the games of a report were played, besides by whom; enough to play them again."""
     found = {"game": game.name}
     rules = _rules_text(game)
     if rules is not None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Device(StrEnum):
-    """Where it runs."""
+    """Where to run."""
 
     cpu = "cpu"
     cuda = "cuda"

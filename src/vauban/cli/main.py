@@ -98,7 +98,7 @@ def main(
 
 
 def _interrupt_again(unraised: sys.UnraisableHookArgs) -> None:
-    """Where Python cannot raise an error it prints it and goes on. A Ctrl-C that comes there is not to be lost.
+    """Raise a Ctrl-C again that came where Python cannot raise an error, only prints it and goes on.
 
     The compiler calls Python back from its own code: an interrupt in such a call comes again a moment later, since
     nothing can be raised in here either.

@@ -17,7 +17,7 @@ from vauban.cli.output import Json, console, print_json
 from vauban.errors import ConfigurationError
 
 CURVE_ROWS = 8
-"""So many rows of a run's curve are shown, evenly chosen."""
+"""Rows of a run's curve that are shown, evenly chosen."""
 NONE_SHIPPED = """No model comes with this version. To get one:
   vauban train --help                                       trains one on your own machine
   vauban models import-ataraxos MODEL.pthm --out FOLDER     imports published weights (docs/models.md)"""

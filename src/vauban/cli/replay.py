@@ -38,7 +38,7 @@ KEYS = {
     ">": "last", "\x1b[F": "last", "\x1b[4~": "last", "\x1bOF": "last",
     "g": "go", "f": "flip", "v": "view", "q": "quit", "\x04": "quit",
 }  # fmt: skip
-"""What is typed, and what it does. A number goes to that ply."""
+"""Keys, and what they do. A number goes to that ply."""
 HELP = "→ n next · ← b back · < first · > last · g go to a ply · f flip the board · v whose view · q quit"
 
 
@@ -55,7 +55,7 @@ class Replay:
         self._later: list[int] = []
         self.show = show_of(game.game)
         self.views = (ALL, *game.game.players)
-        """Whose knowledge can be shown: both sides open, or what one player knew."""
+        """The views that can be shown: both sides open, or one player's knowledge."""
         if view not in self.views:
             raise ConfigurationError(f"there is no view {view!r}: {nearest(view, self.views)}")
         self.view = view
@@ -67,12 +67,12 @@ class Replay:
 
     @property
     def ply(self) -> int:
-        """How many moves of the record have been made."""
+        """Moves of the record that have been made."""
         return len(self.board.history)
 
     @property
     def plies(self) -> int:
-        """How many there are."""
+        """Moves of the record in all."""
         return len(self.board.history) + len(self._later)
 
     def go(self, ply: int) -> None:
@@ -89,7 +89,7 @@ class Replay:
         self.console.print(Text(text, style) if isinstance(text, str) else text)
 
     def introduce(self) -> None:
-        """Who played what."""
+        """Say who played what."""
         sides = [
             Text.assemble(self.show.player(player), f" {self.game.headers.get(name.title(), '?')}")
             for player, name in enumerate(self.game.game.players)
@@ -123,7 +123,7 @@ class Replay:
         self.draw()
 
     def verdict(self) -> str:
-        """How the game ended."""
+        """Say how the game ended."""
         said = self.show.ended(self.game.outcome or Outcome(None, "unfinished", 0.0))
         note = self.game.headers.get("Note")
         return f"{said.removesuffix('.')} ({note})." if note else said

@@ -107,7 +107,7 @@ def _rounded(number: float) -> str:
 
 
 def _policy(text: str, seed: int) -> Callable[[Tree], Table]:
-    """What makes the table of an agent's text, once there is a tree; mistakes in the text are found before."""
+    """Return what makes the table of an agent's text from a tree; refuse mistakes in the text now."""
     from vauban.agents.external.agent import PREFIX
     from vauban.agents.solved import OPTIONS, policy
 

@@ -62,12 +62,12 @@ class TerminalGame:
         self.show = show_of(game)
         self.resigner: int | None = None
         self.told = 0 if board is None else max(0, len(board.history) - 2)
-        """How many of the moves the person has been told of."""
+        """Number of moves that the person has been told of."""
         self.source = source or sys.stdin
         self.console = Console(file=target or sys.stdout, markup=False, emoji=False, highlight=False)
         self.shelf = shelf or Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "vauban"
         self.files: set[Path] = set()
-        """Where this game has been written, or was read from: it may be written there again."""
+        """Files that hold this game: it may be written there again."""
 
     def run(self) -> int:
         """Play; the exit code: 0, or 130 after Ctrl-C."""
@@ -167,7 +167,7 @@ class TerminalGame:
                 self.say(sentence(error))
 
     def _look(self) -> Any:
-        """What is shown while the game goes on."""
+        """Return what is shown while the game goes on."""
         return self.board.view(self.person)
 
     def _show(self) -> None:
@@ -237,7 +237,7 @@ class TerminalGame:
     # ── The end ──────────────────────────────────────────────────────────────────────────────────
 
     def outcome(self) -> Outcome | None:
-        """How the game ended on the board, or because somebody gave it up."""
+        """Return the game's outcome: on the board, or because a player gave it up."""
         if self.resigner is not None:
             return Outcome(1 - self.resigner, "resigned", (-1.0, 1.0)[self.resigner])
         outcome: Outcome | None = None if self.board is None else self.board.outcome()

@@ -224,7 +224,7 @@ def command_text(
 
 
 def _next_step(run: Run) -> str:
-    """What to do with the model: play a match, or, in a game for stakes, measure how far it is from equilibrium."""
+    """Suggest what to do with the model: play a match, or, for stakes, measure how far it is from equilibrium."""
     agent, config = f"net:{run.folder / 'model'}", run.config
     rules = ["--rules", config.rules] if config.rules else []
     if run.game.drawn:
@@ -240,7 +240,7 @@ def _given(folder: Path | None) -> Path:
 
 @contextmanager
 def _gone_workers_end_it() -> Iterator[None]:
-    """When another worker is gone, say so and end at once."""
+    """Say when another worker is gone, and end at once."""
     from vauban.learn.workers import WorkersError
 
     try:
@@ -279,7 +279,7 @@ def stopped_by_signals(run: Run, display: Display) -> Iterator[None]:
 
 @contextmanager
 def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path, run: Run | None = None) -> Iterator[None]:
-    """When memory is not enough, say what to lower."""
+    """Say what to lower when memory is not enough."""
     from vauban.learn.run import CONFIG
 
     try:

@@ -218,7 +218,7 @@ def estimate_lines(run: Run, found: Estimate | None, price: float) -> list[str]:
 
 
 def done_line(run: Run) -> str:
-    """Why the first stage of a run is over, and what would make it go on."""
+    """Say why the first stage of a run is over, and what would make it go on."""
     config, reached = run.config, []
     if config.minutes and run.minutes >= config.minutes:
         more = f"--minutes {run.minutes + config.minutes:.0f}"

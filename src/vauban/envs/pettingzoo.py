@@ -122,7 +122,7 @@ class RawEnv(AECEnv):  # type: ignore[misc]
         self._tell()
 
     def observe(self, agent: str) -> dict[str, Observed | Mask]:
-        """What an agent sees, on turn or not, in its own frame; the mask is all 0 for who is not on turn."""
+        """Observe the game as an agent, on turn or not, in its own frame; off turn, the mask is all 0."""
         if agent not in self.possible_agents:
             raise ConfigurationError(f"there is no agent {agent!r}: {nearest(str(agent), self.possible_agents)}")
         player = self.possible_agents.index(agent)

@@ -25,7 +25,7 @@ from vauban.sim.simulator import Simulator
 BOUND = 256.0
 """Every number of an observation lies between this and its negative: shares within 1, chips below 256."""
 OPTIONS = ("setups",)
-"""What `reset(options=…)` may hold."""
+"""The keys of `reset(options=…)`."""
 
 Observed = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.int8]
@@ -55,9 +55,9 @@ class Table:
         # Board reads the record too (for pictures and reasons), and it wants one that tracks.
         self.sim = Simulator(self.game, 1, restart=False, setups=setups, threads=1, arrays="numpy")
         self.number = -1
-        """Which game of this seed is played: the first one after `reset(seed=…)` is 0."""
+        """Number of this game among those of the seed: the first one after `reset(seed=…)` is 0."""
         self.actions: list[tuple[int, int]] = []
-        """Who has played what in this game."""
+        """The moves of this game, with their players."""
         self._mask = self.sim.legal_mask()
         self._action = np.zeros(1, np.int16)
         self.shape = self.observe(0).shape
@@ -86,12 +86,12 @@ class Table:
 
     @property
     def seed(self) -> int:
-        """What setups and chance depend on. Not for players: who knows it knows every card."""
+        """The seed of setups and chance. Not for players: it tells every card."""
         return self.sim.seed
 
     @property
     def player(self) -> int:
-        """Who is on turn: 0 or 1."""
+        """The player on turn: 0 or 1."""
         return int(self.sim.players[0])
 
     @property
@@ -101,11 +101,11 @@ class Table:
 
     @property
     def outcome(self) -> Outcome | None:
-        """How the game ended; None while it goes on."""
+        """Return the game's outcome; None while it goes on."""
         return self.sim.outcome(0)
 
     def utility(self, player: int) -> float:
-        """What the game is worth to a player: 0 while it goes on, and what one wins the other loses."""
+        """Return the game's worth to a player: 0 while it goes on, and what one wins the other loses."""
         outcome = self.outcome
         if outcome is None:
             return 0.0
@@ -119,7 +119,7 @@ class Table:
         return seen
 
     def mask(self, player: int) -> Mask:
-        """Which actions the player may play: none where the other one is on turn, or the game is over."""
+        """Return which actions the player may play: none where the other one is on turn, or the game is over."""
         if player != self.player:
             return np.zeros(self.game.action_count, np.int8)
         mask: Mask = self._mask[0].astype(np.int8)
@@ -150,7 +150,7 @@ class Table:
         return Board.from_snapshot(self.sim.snapshot())
 
     def render(self, mode: str | None, player: int | None = None) -> str | None:
-        """What `render` answers in a mode; "human" prints the text."""
+        """Return the answer of `render` in a mode; "human" prints the text."""
         if mode is None:
             modes = " or ".join(map(repr, render_modes(self.game)))
             raise ConfigurationError(f"nothing is rendered: make the environment with render_mode={modes}")
@@ -222,7 +222,7 @@ class Table:
 
 
 def render_modes(game: Game) -> list[str]:
-    """How a game can be shown."""
+    """List the ways to show a game."""
     return ["human", "ansi", *(["svg"] if hasattr(board_of(game), "svg") else [])]
 
 

@@ -45,7 +45,7 @@ PlainKernel = Callable[..., Any]
 
 
 class Shape(NamedTuple):
-    """How many words, halves and bytes a record has."""
+    """Numbers of words, halves and bytes of a record."""
 
     words: int
     halves: int
@@ -59,7 +59,7 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Format:
-    """How the records of a game are laid out, and the numbers that its kernels read. `Game.format` makes one."""
+    """The layout of a game's records, and the numbers that its kernels read. `Game.format` makes one."""
 
     shape: Shape
     parameters: npt.NDArray[np.int64]
@@ -67,7 +67,7 @@ class Format:
     tracks: bool = True
     """Whether a record keeps what only observations need."""
     history: int = 0
-    """How many of the latest moves a record keeps."""
+    """Number of the latest moves that a record keeps."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Format) and self._key == other._key
@@ -120,30 +120,30 @@ class Kernels:
     hidden_values: PlainKernel
     """(game, viewer, values): write the hidden things as they truly are, in the order in which `assign` takes them."""
     conceal: PlainKernel
-    """(game, viewer): erase from the record all that is hidden from the viewer; what is left is his view."""
+    """(game, viewer): erase from the record all that is hidden from the viewer; what is left is the view."""
     assign: PlainKernel
     """(game, viewer, values) → make the hidden things so; False if they cannot be: the record is then of no use."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a game ended: one value."""
+    """The outcome of a game: one value."""
 
     winner: int | None
     """0 or 1; None for a draw."""
     end: str
-    """What ended it, e.g. "flag"."""
+    """The name of the end, e.g. "flag"."""
     utility: float
-    """What it is worth to the first player."""
+    """Its worth to the first player."""
 
 
 class Setups(ABC):
-    """What players place before a game begins: a row of numbers for each player."""
+    """The setups of a game: before it begins each player places a row of numbers."""
 
     size: int
-    """How many numbers a setup is: a row of int8."""
+    """Length of a setup: a row of int8."""
     count: int
-    """How many setups a player can choose from."""
+    """Number of setups that a player can choose from."""
 
     @abstractmethod
     def all(self) -> npt.NDArray[np.int8]:
@@ -184,13 +184,13 @@ class Game(ABC):
     version: int
     """Raised when the behaviour changes, never for speed."""
     players: tuple[str, str]
-    """What the players are called, the first one first."""
+    """Names of the players, the first one first."""
     action_count: int
     """Actions are numbered from 0 to this, exclusive."""
     max_legal: int
     """No position has more legal actions than this."""
     start_size: int
-    """How many numbers a start is: what a game begins from. 0 where all games begin alike."""
+    """Length of a start, from which a game begins, in numbers. 0 where all games begin alike."""
     hidden_size: int
     """No position hides more than this many things from a player."""
     board: tuple[int, int]
@@ -210,9 +210,9 @@ class Game(ABC):
     bounded: bool = True
     """Whether the rules look back a bounded number of plies. If not, records need a format with room (`plies`)."""
     moves_in_a_row: int = 1
-    """How often a player can be on turn before the other one is again."""
+    """Most actions of a player before the other one is on turn."""
     setups: Setups | None = None
-    """What players place before the game; None where they place nothing."""
+    """The players' setups before the game; None where they place nothing."""
     moves: npt.NDArray[np.int64] | None = None
     """By action its two squares, from and to, in the frame of the player who moves; None where actions are no moves."""
     public_actions: bool = False
@@ -222,11 +222,11 @@ class Game(ABC):
     rules_text: str | None = None
     """The rules as text, where there are some to choose; `game(name, rules)` reads it."""
     source: str = ""
-    """What names the game where its own name does not: `py:FILE.py:NAME`."""
+    """Names the game where its own name does not: `py:FILE.py:NAME`."""
 
     @property
     def setup_size(self) -> int:
-        """How many numbers a setup is; 0 where players place nothing."""
+        """Length of a setup, in numbers; 0 where players place nothing."""
         return 0 if self.setups is None else self.setups.size
 
     @property
@@ -269,11 +269,11 @@ class Game(ABC):
         return f"{chr(ord('a') + column)}{row + 1}"
 
     def hidden_squares(self, record: Record, viewer: int) -> list[int] | None:
-        """Where the things lie that are hidden from the viewer, in the order of `hidden_values`; None if nowhere."""
+        """Return the squares of what is hidden from the viewer, in the order of `hidden_values`; None without any."""
         return None
 
     def spec(self) -> dict[str, Any]:
-        """What makes this game again, as plain data: `from_spec` reads it."""
+        """Return plain data from which `from_spec` makes this game again."""
         return {"game": self.definition(), "rules": self.rules_text}
 
     def definition(self) -> str | dict[str, Any]:
@@ -297,7 +297,7 @@ class Game(ABC):
         """Refuse rows that cannot be records of this game, so that no kernel is led astray by them."""
 
     def are_views(self, bytes_: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-        """Which records have something erased from them."""
+        """Return which records have something erased from them."""
         return np.zeros(len(bytes_), bool)
 
     def outcome(self, end: int, winner: int, utility: float) -> Outcome | None:
@@ -345,7 +345,7 @@ def names() -> list[str]:
 
 
 class Described(Protocol):
-    """What describes a game and can make it, a variant for example."""
+    """Describes a game and can make it, a variant for example."""
 
     def as_game(self, rules: Any = None) -> Game:
         """The game, by its default rules or the given ones."""
@@ -444,7 +444,7 @@ REQUIRED = {
     "has_chance": "whether chance is ever on turn",
     "utilities": "all that a game can be worth to a player, the worst first",
 }
-"""What every game must say, and what it means."""
+"""The attributes that every game must give, and what they mean."""
 
 
 def check_game(made: Any) -> None:

@@ -53,7 +53,7 @@ def hook(function: F) -> F:
 
 @primitive
 def popcount(word):
-    """How many bits of a 64-bit word are set."""
+    """Count the bits of a 64-bit word that are set."""
     raise NotImplementedError
 
 
@@ -98,7 +98,7 @@ def holds(low, high, square):
 
 @kernel
 def size(low, high):
-    """How many squares are in the set."""
+    """Count the squares in the set."""
     return popcount(low) + popcount(high)
 
 

@@ -26,7 +26,7 @@ LARGEST = 128
 
 @kernel
 def payoff(rules, row, column):
-    """What the first player gets."""
+    """Return what the first player gets."""
     place = PAYOFFS + 2 * (row * rules[COLUMNS] + column)
     return math.ldexp(np.float64(rules[place]), rules[place + 1])
 
@@ -88,7 +88,7 @@ def utility(game):
 
 @kernel
 def hidden_count(game, viewer):
-    """The row is hidden from the second player while he chooses."""
+    """The row is hidden from the second player, who chooses."""
     return 1 if viewer == 1 and game.bytes[CHOICES] != NONE and game.bytes[END] == 0 else 0
 
 

@@ -17,7 +17,7 @@ ROLLOUT, CONFIGURATION, SEARCHED_MOVE = 8, 9, 10
 SETUP_POOL, SETUP_SHUFFLE = 11, 12
 """Of learning setups: drawing a pool of them, and shuffling what is learned from."""
 REVIEWED_BELIEF = 13
-"""What may have been hidden in a game that is looked back on."""
+"""Of looking back on a game: what may have been hidden in it."""
 DROPOUT, BELIEF_STREAM, BELIEF_VALIDATION, BELIEF_STRANGE = 21, 22, 23, 24
 """Of learning a belief: dropout, the games to learn from, those to measure on, those with strange setups."""
 

@@ -123,7 +123,7 @@ class Run:
         """Iterations of this process, and the one after which `goes_on` was asked last."""
         self._since = self._saved = self._evaluated = clock()
         self._ended: deque[float] = deque(maxlen=RECENT + 1)
-        """When the latest iterations of the first stage ended; at first also when the first one began."""
+        """Times at which the latest iterations of the first stage ended; at first also that of the beginning."""
         self.journal = Journal(folder, lambda sentence: self.notes.append(sentence)) if workers.leads else None
         self._make_learner(self.stages[0])
 

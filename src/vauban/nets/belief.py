@@ -14,9 +14,9 @@ class Belief:
     """A distribution over what is hidden from a player."""
 
     observation: str
-    """What `seen` is, in the layout "squares"."""
+    """The observation that `seen` is, in the layout "squares"."""
     pieces: int
-    """How many things can be hidden at most."""
+    """Most things that can be hidden."""
 
     def sample(self, seen: Tensor, uniforms: Tensor, *, wait: bool = True) -> Tensor:
         """Draw what the hidden things are (int8, positions × samples × `pieces`, −1 behind the last).

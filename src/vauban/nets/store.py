@@ -116,7 +116,7 @@ class Training:
     command: str
     """The commands that make the model again."""
     date: str
-    """When the run ended, as YYYY-MM-DD."""
+    """Date of the run's end, as YYYY-MM-DD."""
     steps: Mapping[str, int] = field(default_factory=dict)
     """Gradient steps, by network."""
     belief: Mapping[str, float] = field(default_factory=dict)

@@ -35,12 +35,12 @@ WIDTH = 80
 
 
 class Form(NamedTuple):
-    """How the moves of a game are written."""
+    """The syntax of a game's moves."""
 
     is_move: Callable[[str], bool]
     """True if a text has the form of a move."""
     example: str
-    """What a move looks like, for messages."""
+    """An example of a move, for messages."""
     players: tuple[str, str] | None = None
     """The players, if they move by turns and a number stands before a pair of moves. If None, every move gets a number,
     and a reader takes any."""
@@ -70,13 +70,13 @@ class GameText:
     headers: dict[str, str] = field(default_factory=dict)
     """In the order in which they stand; unknown ones too."""
     moves: list[WrittenMove] = field(default_factory=list)
-    """What they mean depends on the game."""
+    """As they are written; the game says what they mean."""
     result: str | None = None
     """One of `RESULTS`, from the header or from the end of the moves; None if neither is there."""
     comment: str | None = None
     """A comment before the first move."""
     first: int | None = None
-    """Who begins, as the first move number says ("1." the first player, "1..." the second); None if there is none."""
+    """The player who begins, by the first move number ("1." the first player, "1..." the second); None without one."""
 
 
 # ── Reading ──────────────────────────────────────────────────────────────────────────────────────

@@ -42,7 +42,7 @@ class RecordedGame:
     headers: dict[str, str]
     """As they stand in the record, unknown ones too."""
     game: Game
-    """What was played, by which rules."""
+    """The game that was played, with its rules."""
     board: Any
     """The `Board` at the end of the game, with all moves in its history; None if the beginning is not known, so that
     nothing can be judged."""
@@ -53,7 +53,7 @@ class RecordedGame:
     result: str
     """"1-0", "0-1", "1/2-1/2" or "*"."""
     end: str | None
-    """How it ended, as in the header End; None if nothing is known of it."""
+    """Its end, as in the header End; None if nothing is known of it."""
 
     @property
     def outcome(self) -> Outcome | None:

@@ -56,7 +56,7 @@ ARRIVED, LEFT = 1, 2
 
 @kernel
 def mark_chances(codes, square, channel, kind, hidden, moved):
-    """What the other side can know of a piece: its type, or one chance for each type."""
+    """Mark what the other side can know of a piece: its type, or one chance for each type."""
     if not hidden:
         put(codes, square, channel + kind, CERTAIN)
     elif moved:

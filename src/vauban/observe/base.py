@@ -1,4 +1,4 @@
-"""What an observation is, and the registry of observations.
+"""Observations: what they are made of, and their registry.
 
 Most of an observation is bits. So a kernel does not write numbers: it writes, for each square and
 channel, a *code* from 0 to 3, and for each channel the three *levels* that the codes 1 to 3 stand

@@ -1,4 +1,4 @@
-"""What a network thinks of views: the legal actions, its policy over them, the outcome it foresees."""
+"""A network's opinion of views: the legal actions, its policy over them, the outcome it foresees."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class _Views:
 
 
 def _batch(views: Snapshot) -> Any:
-    """What runs the kernels over these records where they are. A `Simulator` would refuse rules without limits."""
+    """Return what runs the kernels over these records in place. A `Simulator` would refuse rules without limits."""
     device = views.store.words.device
     if device.type == "cpu":
         return CpuBatch(views.game, views.format, 1 if len(views) < ALONE else None)

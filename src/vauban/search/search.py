@@ -64,7 +64,7 @@ Seeds = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """How much is searched, and how far the policy may move."""
+    """The amount of searching, and how far the policy may move."""
 
     rollouts: int = 1000
     depth: int = 40
@@ -106,7 +106,7 @@ class Search:
         self.device = torch.device(device)
         self.network = network.to(self.device).eval()
         self.paces: dict[str, Pace] = {}
-        """What searches have cost so far, by the name of the game."""
+        """The cost of searches so far, by the name of the game."""
         self._player: PolicyNetwork = working_copy(self.network, self.device)
         # One compilation serves any number of rollouts: players wait for the first move as it is.
         self._forward: Forward = self._player
@@ -216,7 +216,7 @@ class Search:
         ]  # fmt: skip
 
     def draw_configurations(self, view: Snapshot, seed: int, count: int) -> npt.NDArray[np.int8]:
-        """So many ways in which what is hidden from one view may be, by the belief: configurations × things."""
+        """Draw this many ways in which what is hidden from one view may be, by the belief: configurations × things."""
         [drawn] = self._draw_configurations(view.to(self.device), np.array([seed], np.uint64), [count])
         found: npt.NDArray[np.int8] = drawn.cpu().numpy()
         return found

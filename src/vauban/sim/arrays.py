@@ -1,4 +1,4 @@
-"""What a `Simulator` keeps its numbers in: NumPy arrays here, torch tensors in `vauban.sim.tensors`.
+"""The arrays in which a `Simulator` keeps its numbers: NumPy's here, torch tensors in `vauban.sim.tensors`.
 
 Both offer the same few operations, so that the simulator is written once, and nothing below it needs torch.
 """
@@ -37,7 +37,7 @@ class NumpyArrays:
         return np.empty(shape, kind)
 
     def take(self, given: Any) -> Array:
-        """What somebody gives, as an array of ours."""
+        """Turn what a caller gives into an array of ours."""
         return as_numpy(given)
 
     def clear(self, array: Array) -> None:

@@ -1,4 +1,4 @@
-"""What is done to one game of a batch, the same on every device, as kernels.
+"""The work on one game of a batch, the same on every device, as kernels.
 
 The functions marked with `@hook` stand for the kernels of whatever game is played
 (`vauban.games.base.Kernels`).
@@ -26,7 +26,7 @@ class ResultArrays(NamedTuple):
 
 
 ATTEMPTS = 1000
-"""How often a start is drawn again because the game would be over at once."""
+"""Most draws of a start, where the game would be over at once."""
 
 
 @hook

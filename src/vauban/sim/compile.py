@@ -135,7 +135,7 @@ def cuda() -> Any:
 
 @cache
 def primitives(target: str) -> dict[str, Any]:
-    """What each target supplies by itself (`vauban.games.kernel`)."""
+    """Return what each target supplies by itself (`vauban.games.kernel`)."""
     if target == CPU:
         from vauban.sim import primitives_cpu as source
     else:
@@ -148,7 +148,7 @@ def primitives(target: str) -> dict[str, Any]:
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels are kept; `VAUBAN_CACHE` names another place."""
+    """Return the folder that keeps compiled kernels; `VAUBAN_CACHE` names another place."""
     chosen = os.environ.get("VAUBAN_CACHE")
     base = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "vauban"
     return base / f"kernels-{fingerprint()}"
@@ -182,7 +182,7 @@ def fingerprint(folders: frozenset[Path] = frozenset()) -> str:
 
 
 def _folders(function: FunctionType, hooks: Hooks) -> frozenset[Path]:
-    """Where a kernel, and all that it calls, are written."""
+    """Return the folders of a kernel, and of all that it calls."""
     found: set[Path] = set()
     seen: set[str] = set()
     waiting = [function, *(cast(FunctionType, each) for each in hooks.values())]

@@ -168,22 +168,22 @@ class Simulator:
 
     @property
     def players(self) -> Array:
-        """Who is on turn in each game (uint8; a view of the records)."""
+        """The player on turn in each game (uint8; a view of the records)."""
         return self.store.bytes[:, PLAYER]
 
     @property
     def over(self) -> Array:
-        """Which games are over (bool; with `restart`, none after a step)."""
+        """True for games that are over (bool; with `restart`, none after a step)."""
         return self.store.bytes[:, END] != 0
 
     @property
     def plies(self) -> Array:
-        """How many plies each game has (int64; a view of the records)."""
+        """Plies of each game (int64; a view of the records)."""
         return self.store.words[:, PLIES]
 
     @property
     def steps(self) -> Array:
-        """How many actions of the present ply each game has had, where a move takes several (uint8; a view)."""
+        """Actions of the present ply so far, by game, where a move takes several (uint8; a view)."""
         return self.store.bytes[:, STEP]
 
     @property
@@ -193,16 +193,16 @@ class Simulator:
 
     @property
     def starts(self) -> Array:
-        """What each game began from: a row of `game.start_size` (int8; of no meaning after a restore)."""
+        """The start of each game: a row of `game.start_size` (int8; of no meaning after a restore)."""
         return self._starts
 
     def outcome(self, row: int) -> Outcome | None:
-        """How the last game that ended in this row came out; None if none has since the last reset."""
+        """Return the outcome of the last game that ended in this row; None if none has since the last reset."""
         end = int(self.results.end[row])
         return self.game.outcome(end, int(self.results.winner[row]), float(self.results.utility[row]))
 
     def legal_mask(self, out: Array | None = None) -> Array:
-        """Which actions are legal: bool, n × `game.action_count`."""
+        """Return which actions are legal: bool, n × `game.action_count`."""
         out = self._output(out, (self.n, self.game.action_count), "bool")
         self._batch.mask_all(self.store, out)
         return out
@@ -223,7 +223,7 @@ class Simulator:
         dtype: torch.dtype | None = None,
         viewer: int | None = None,
     ) -> Array:
-        """What the player on turn (or the given viewer) sees, as numbers, in his own frame.
+        """Observe the games as the player on turn (or the given viewer) sees them, as numbers, in that player's frame.
 
         layout: "planes" is n × channels × rows × columns; "squares" is n × squares × channels.
         dtype: of tensors, float32 (the default) or bfloat16 (that of `out`, where it is given).
@@ -354,21 +354,21 @@ class Simulator:
             self.step(row, check=False)
 
     def views(self, viewer: int) -> Snapshot:
-        """The games as one player may know them: everything hidden from him is erased."""
+        """The games as one player may know them: everything hidden from that player is erased."""
         _check_viewer(viewer)
         snapshot = self.snapshot()
         self._batch.conceal_all(snapshot.store, viewer)
         return replace(snapshot, viewer=viewer)
 
     def hidden_counts(self, viewer: int, out: Array | None = None) -> Array:
-        """How many things are hidden from the viewer in each game (int32)."""
+        """Count the things that are hidden from the viewer in each game (int32)."""
         _check_viewer(viewer)
         out = self._output(out, (self.n,), "int32")
         self._batch.count_hidden(self.store, viewer, out)
         return out
 
     def hidden_values(self, viewer: int, out: Array | None = None) -> Array:
-        """What is truly hidden from the viewer, as `determinise` takes it (int8, n × `game.hidden_size`, −1 behind)."""
+        """Return what is hidden from the viewer, as `determinise` takes it: int8, n × `game.hidden_size`, −1 behind."""
         _check_viewer(viewer)
         out = self._output(out, (self.n, self.game.hidden_size), "int8")
         self._batch.tell_hidden(self.store, viewer, out)

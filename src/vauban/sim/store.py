@@ -31,18 +31,18 @@ class Store(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What the games that ended in the last step came to; columns keep their last value between ends."""
+    """The outcomes of the games that ended in the last step; columns keep their last value between ends."""
 
     ended: Array
     """1 where the game ended in the last step."""
     end: Array
-    """How it ended: an index into `Game.ends`."""
+    """The end: an index into `Game.ends`."""
     winner: Array
     """0, 1, or 2 for a draw."""
     plies: Array
-    """How long it was."""
+    """Plies of the game."""
     utility: Array
-    """What it was worth to the first player."""
+    """Its worth to the first player."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Snapshot:
     format: Format
     store: Store
     viewer: int | None = None
-    """Whose views these are, if hidden things have been erased from them."""
+    """The player whose views these are, if hidden things have been erased from them."""
 
     def __len__(self) -> int:
         return len(self.store.words)

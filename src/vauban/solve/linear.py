@@ -22,7 +22,7 @@ class MatrixEquilibrium(NamedTuple):
     """An equilibrium of a matrix game."""
 
     value: float
-    """What the game is worth to the player who chooses rows."""
+    """The game's worth to the player who chooses rows."""
     row: Mix
     column: Mix
 
@@ -31,7 +31,7 @@ class TreeEquilibrium(NamedTuple):
     """An equilibrium of a tree."""
 
     value: float
-    """What the game is worth to the first player."""
+    """The game's worth to the first player."""
     policy: Table
 
 
@@ -68,8 +68,8 @@ def solve_tree(tree: Tree) -> TreeEquilibrium:
 def _best_plan(tree: Tree, player: int) -> tuple[float, Table]:
     """The player's policy that guarantees the most, and how much it guarantees.
 
-    Variables: the realisation weight of each of his sequences (the empty one last), and for the
-    other player what he can still get in each of his information sets and at the root (last).
+    Variables: the realisation weight of each of the player's sequences (the empty one last), and what the
+    other player can still get in each of its information sets and at the root (last).
     """
     sparse = _scipy().sparse
     other = 1 - player

@@ -13,7 +13,7 @@ from vauban.solve.linear import Mix
 
 
 def matrix_nash_conv(payoffs: npt.ArrayLike, row: npt.ArrayLike, column: npt.ArrayLike) -> float:
-    """What both players together could gain by answering each other's mix as well as possible."""
+    """Return what both players together could gain by answering each other's mix as well as possible."""
     matrix, x, y = (np.asarray(each, np.float64) for each in (payoffs, row, column))
     return float((matrix @ y).max() - (x @ matrix).min())
 

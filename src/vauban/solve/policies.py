@@ -35,7 +35,7 @@ class GivesProbabilities(Protocol):
 
 
 BATCH = 4096
-"""How many views a policy is asked about at once."""
+"""Views that a policy is asked about at once."""
 TOLERANCE = 1e-4
 """Probabilities may sum to this much more or less than 1, as those of a network do; they are made to sum to 1."""
 

@@ -46,7 +46,7 @@ RECENT_PLIES = 10_000
 
 GAME_ID = re.compile(r"[A-Za-z0-9_-]{8,40}")
 SECRET = re.compile(r"[A-Za-z0-9_-]{32,64}")
-"""What a browser may choose as its secret."""
+"""The form of a secret that a browser may choose."""
 
 log = logging.getLogger("vauban.web")
 

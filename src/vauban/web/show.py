@@ -26,7 +26,7 @@ Json = dict[str, Any]
 Setups = tuple[str | None, str | None]
 
 SIDES = ("red", "blue")
-"""What the page calls the players of any game, the first one first."""
+"""The page's names for the players of any game, the first one first."""
 
 
 class TableError(VaubanError):
@@ -62,7 +62,7 @@ class Imported(NamedTuple):
     names: tuple[str, str]
     """Of the players."""
     games: int
-    """How many there are in the text; this is the first."""
+    """Number of games in the text; this is the first."""
 
 
 class Show(ABC):
@@ -126,7 +126,7 @@ class Show(ABC):
 
     @abstractmethod
     def offer(self, variant: str) -> Json:
-        """What the page draws a game's board and setups from."""
+        """Return what the page draws a game's board and setups from."""
 
     @abstractmethod
     def position(self, look: Any, viewer: int | None) -> Json:
@@ -142,7 +142,7 @@ class Show(ABC):
 
     @abstractmethod
     def explain(self, view: Any, text: str) -> Json:
-        """Why a move cannot be played, or that it can: a code, and what belongs to it."""
+        """Say why a move cannot be played, or that it can: a code, and what belongs to it."""
 
     @abstractmethod
     def picture(self, look: Any) -> str:
@@ -164,7 +164,7 @@ class Show(ABC):
 
     @abstractmethod
     def weigh(self, view: Any) -> tuple[float, bool]:
-        """What a game looks worth to a player, −1 to 1, and whether nothing has happened in it for long."""
+        """Estimate a game's worth to a player, −1 to 1, and whether nothing has happened in it for long."""
 
     @abstractmethod
     def warm_up(self, variant: str) -> Any:

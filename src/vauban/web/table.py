@@ -42,10 +42,10 @@ class Sitter:
     who: str
     """"person" or "machine"."""
     name: str = ""
-    """What a machine is called; a person's name where a record tells it."""
+    """Name of a machine; a person's name where a record tells it."""
     level: str = ""
     agent: str = ""
-    """What plays for a machine (`vauban.agents.make_agent`), its seed, and what a move usually takes it."""
+    """The agent of a machine (`vauban.agents.make_agent`), its seed, and the usual time of a move."""
     seed: int = 0
     seconds: float = 0.0
 
@@ -65,7 +65,7 @@ class End:
     end: str
     """As in a record's header End (`vauban.notation.records`)."""
     text: str = ""
-    """What there is to say beyond that."""
+    """Details."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Table:
         self.offered: list[int | None] = [None, None]
         """After which ply each side last offered a draw."""
         self.note: dict[str, Any] | None = None
-        """How the last offer was answered, if there is something to tell; the next move of whoever offered wipes it."""
+        """The answer to the last offer, if there is something to tell, until the side that offered moves next."""
         self.took_back = False
         self.firm: int | None = None
         """Moves up to this one have never been taken back; None: no move has."""
@@ -172,7 +172,7 @@ class Table:
         self.pace = "usual"
         self.over: End | None = None
         self.wishes: set[int] = set()
-        """Who wants to play again."""
+        """The sides that want to play again."""
         self.keeps_setup = True
         """Whether that is with the same setup, against a machine."""
         self.follower: dict[str, Any] | None = None

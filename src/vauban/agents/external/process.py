@@ -30,11 +30,11 @@ LONGEST_LINE = 1024
 KEPT_STDERR = 64 * 1024
 """Bytes: so much of the end of what it said on standard error is kept."""
 KEPT_LINES = 60
-"""So many of the latest lines between us are kept."""
+"""Number of the latest lines between us that are kept."""
 LAST_WORDS = 8
-"""So many lines of standard error go into a message."""
+"""Number of lines of standard error in a message."""
 PICTURES = 0x2400
-"""Where Unicode's signs for the first 32 control characters begin: ␛ for an escape."""
+"""First of Unicode's signs for the first 32 control characters: ␛ for an escape."""
 LONGEST_WORDS = 600
 """Characters of them."""
 PATIENCE = 10.0
@@ -49,7 +49,7 @@ KINDS = {
     "unintelligible": "its answer is no move",
     "illegal": "its move may not be played",
 }
-"""How a bot can misbehave."""
+"""The kinds of misbehaviour of a bot."""
 
 
 class BotError(VaubanError):

@@ -71,7 +71,7 @@ class SeenGame:
 
     @property
     def turn(self) -> int:
-        """Who is on turn."""
+        """The player on turn."""
         return (self._turn + len(self._events)) % 2
 
     # ── What is seen ─────────────────────────────────────────────────────────────────────────────
@@ -108,7 +108,7 @@ class SeenGame:
     # ── What it looks like ───────────────────────────────────────────────────────────────────────
 
     def view(self) -> View:
-        """What we may know; we must be on turn."""
+        """Return our view of the game; we must be on turn."""
         board = self._up_to_date()
         return board.view(self.player)
 

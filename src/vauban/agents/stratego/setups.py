@@ -229,7 +229,7 @@ def swap(setup, first, second):
 
 @kernel
 def guard_of(setup, near, flag):
-    """How a Flag is guarded: the number of Bombs next to it, or `POCKET` if it and one more piece are walled in."""
+    """Return a Flag's guard: the number of Bombs next to it, or `POCKET` if it and one more piece are walled in."""
     bombs = 0
     open_ = 0
     gap = 0

@@ -71,7 +71,7 @@ class View(Look, base.View):
         return self.game.hidden_squares(self._record, self.player)
 
     def hidden_types(self) -> dict[int, int]:
-        """How many hidden pieces of each type the enemy has."""
+        """Count the enemy's hidden pieces of each type."""
         start = layout.HIDDEN_COUNT + 12 * (1 - self.player)
         counts = self._record.bytes[start : start + 12]
         return {kind: int(count) for kind, count in enumerate(counts) if count}
@@ -223,7 +223,7 @@ class Board(Look, base.Board):
     # ── Knowledge, copies, texts ─────────────────────────────────────────────────────────────────
 
     def view(self, player: int) -> View:
-        """What a player may know: a copy from which all that is hidden from that player has been erased."""
+        """Return a player's view: a copy from which all that is hidden from that player has been erased."""
         view: View = super().view(player)
         return view
 

@@ -37,7 +37,7 @@ FAULTS = {
     "one": "a {kind} moves one square",
     "way": "a Scout cannot pass over pieces or lakes",
 }
-"""What may be wrong with a move that no rule of repetition bars."""
+"""Faults of a move that no rule of repetition bars."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Battle:
-    """What a battle showed."""
+    """The pieces that a battle showed."""
 
     attacker: int
     defender: int
@@ -82,12 +82,12 @@ class Played:
 
 
 SIGNS = {kernels.DEFENDER_DIES: ">", kernels.ATTACKER_DIES: "<", kernels.BOTH_DIE: "="}
-"""How a battle's result is written: attacker, sign, defender."""
+"""The text of a battle's result: attacker, sign, defender."""
 
 
 @dataclass(frozen=True)
 class Barred:
-    """Why a repetition rule bars a move."""
+    """A repetition rule that bars a move, and why."""
 
     rule: str
     """"two_square" or "chase"."""
@@ -137,7 +137,7 @@ class LegalMoves(Sequence[Move]):
 
 
 class Look(base.Look):
-    """What boards and views have in common: reading a record."""
+    """The common part of boards and views: reading a record."""
 
     game: Stratego
     history: list[Played]
@@ -155,12 +155,12 @@ class Look(base.Look):
 
     @property
     def battleless(self) -> int:
-        """How many plies have passed since the last battle."""
+        """Plies since the last battle."""
         return int(self._record.words[layout.BATTLELESS])
 
     @property
     def quiet(self) -> int:
-        """How many plies since the last battle the record knows: so far back the chase rule can look."""
+        """Plies since the last battle that the record knows: so far back the chase rule can look."""
         return int(self._record.words[layout.QUIET])
 
     def piece_at(self, square: int | str) -> Piece | None:
@@ -193,7 +193,7 @@ class Look(base.Look):
         return sorted(list_moves(self._record, rules[rule]))
 
     def why_barred(self, move: Squares) -> Barred | None:
-        """Which repetition rule bars a geometric move of the player on turn, and why; None if none does."""
+        """Say which repetition rule bars a geometric move of the player on turn, and why; None if none does."""
         chosen = Move(*move)
         self._check_squares(*chosen)
         name = self.variant.square_name

@@ -27,7 +27,7 @@ NOBODY = "none"
 """In place of an agent: a game is looked back on without a network."""
 BARS = "▁▂▃▄▅▆▇█"
 NARROWEST, WIDEST = 20, 100
-"""How many columns the line of values has."""
+"""Width of the line of values, in columns."""
 
 
 def analyse(
@@ -107,7 +107,7 @@ def _searching(text: str | None, variant: str | None, seed: int) -> SearchAgent:
 
 
 def _looking_back(text: str | None, variant: str, seed: int) -> ModelAgent | None:
-    """Whose networks look back on a game."""
+    """Choose the agent whose networks look back on a game."""
     from vauban.agents import make_agent
     from vauban.agents.net import ModelAgent
 
@@ -255,7 +255,7 @@ def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path
 
 
 def _print_values(found: Review) -> None:
-    """What each side foresaw, as a line of bars from 0 to 100 percent."""
+    """Print what each side foresaw, as a line of bars from 0 to 100 percent."""
     if not found.outcomes:
         return
     plies = len(found.turns)

@@ -1,4 +1,4 @@
-"""How Stratego is drawn and told at a terminal.
+"""Stratego at a terminal: how it is drawn and told.
 
 Sides differ by their brackets as well as by their colour: red is [ 3], blue is ( 3).
 """

@@ -86,7 +86,7 @@ class Stratego(Game):
         return Format(shape, self._parameters(history), tracks, history)
 
     def _history(self, plies: int | None) -> int:
-        """How many moves a record keeps: the rules of chasing look back to the last battle."""
+        """Return the number of moves that a record keeps: the rules of chasing look back to the last battle."""
         if self.rules.chase == "off":
             return USUAL_HISTORY
         if self.bounded:

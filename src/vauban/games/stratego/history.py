@@ -1,4 +1,4 @@
-"""What observations remember of each hidden piece: whom it threatened, evaded, stood beside, protected.
+"""The memory that observations keep of each hidden piece: whom it threatened, evaded, stood beside, protected.
 
 The sets of types are kept by identity and only for pieces that are still hidden: nothing shows them
 once a piece is known. All of it follows from public events (docs/observations.md), as kernels.

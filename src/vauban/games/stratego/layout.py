@@ -1,4 +1,4 @@
-"""Where everything is in a Stratego record, and in the numbers that describe its rules.
+"""The layout of a Stratego record, and of the numbers that describe its rules.
 
 This is the one description of the record: kernels index with these constants, and
 `docs/record.md` is printed from `fields`. Parts whose size depends on the board (S squares) or on

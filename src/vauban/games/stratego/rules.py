@@ -75,7 +75,7 @@ TRACKS = True
 
 @kernel
 def reach(game, player, direction):
-    """Where the player's pieces can go in a direction, before the repetition rules."""
+    """Return where the player's pieces can go in a direction, before the repetition rules."""
     words = game.words
     own_low, own_high = words[PIECES + 2 * player], words[PIECES + 2 * player + 1]
     enemy_low, enemy_high = words[PIECES + 2 - 2 * player], words[PIECES + 3 - 2 * player]
@@ -175,7 +175,7 @@ def decode(rules, player, action):
 
 @kernel
 def legal_count(game):
-    """How many legal moves the player on turn has."""
+    """Count the legal moves of the player on turn."""
     count = 0
     for word in range(LEGAL, LEGAL + 8):
         count += popcount(game.words[word])
@@ -232,7 +232,7 @@ def is_legal(game, action):
 
 @kernel
 def battle(attacker, defender):
-    """Who dies when one type attacks another."""
+    """Return who dies when one type attacks another."""
     if attacker == defender:
         return BOTH_DIE
     if defender == FLAG:
@@ -400,7 +400,7 @@ def finish(game, end, winner):
 
 @kernel
 def limit_hit(game):
-    """Which limit ends the game now, as an end; 0 if none does."""
+    """Return the limit that ends the game now, as an end; 0 if none does."""
     rules = game.rules
     margin = rules[EXCEEDED]
     total = rules[TOTAL_LIMIT]
@@ -440,7 +440,7 @@ def judge(game, flag_taken):
 
 @kernel
 def utility(game):
-    """What the game is worth to red: 1, 0 or −1; 0 while it goes on."""
+    """Return the game's worth to red: 1, 0 or −1; 0 while it goes on."""
     winner = game.bytes[WINNER]
     if winner == 0:
         return np.float32(1)
@@ -496,7 +496,7 @@ def begin(game, start):
 
 @kernel
 def place_setup(start, rules, player, setup):
-    """Write a player's setup (in his own frame, 0 for nothing, 1 + type) into a start."""
+    """Write a player's setup (in the player's frame, 0 for nothing, 1 + type) into a start."""
     squares = rules[SQUARES]
     for index in range(rules[SETUP_SQUARES]):
         if player == 0:

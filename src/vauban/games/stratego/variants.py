@@ -43,13 +43,13 @@ class Variant:
     lakes: tuple[int, ...]
     """Squares that nobody enters."""
     setup_rows: int
-    """How many rows each player sets up on."""
+    """Rows on which each player sets up."""
     army: tuple[int, ...]
-    """How many pieces of each type, in the order of `TYPES`."""
+    """Number of pieces of each type, in the order of `TYPES`."""
     total_limit: int | None = None
     """A game of so many plies is a draw."""
     battleless_limit: int | None = None
-    """So many plies without a battle are a draw."""
+    """This many plies without a battle are a draw."""
 
     def __post_init__(self) -> None:
         for name in ("rows", "columns", "setup_rows"):
@@ -105,17 +105,17 @@ class Variant:
 
     @property
     def squares(self) -> int:
-        """How many squares the board has, lakes included."""
+        """Number of squares of the board, lakes included."""
         return self.rows * self.columns
 
     @property
     def pieces(self) -> int:
-        """How many pieces an army has."""
+        """Number of pieces in an army."""
         return sum(self.army)
 
     @cached_property
     def setup_count(self) -> int:
-        """How many setups a player can choose from."""
+        """Number of setups that a player can choose from."""
         room = self.setup_rows * self.columns
         count = factorial(room) // factorial(room - self.pieces)
         for number in self.army:
@@ -228,7 +228,7 @@ def variant_from(table: Mapping[str, Any]) -> Variant:
 
 
 TABLE_KEYS = tuple(field.name for field in fields(Variant))
-"""What a table (such as a TOML file) says of a variant."""
+"""The keys of a table (such as a TOML file) that describes a variant."""
 
 
 def variant_table(variant: Variant) -> dict[str, Any]:

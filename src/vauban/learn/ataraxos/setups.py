@@ -116,7 +116,7 @@ class Entries(NamedTuple):
     """Setups remembered, with what the network said when it drew them (as in `Sampled`)."""
 
     iterations: Tensor
-    """When they were drawn (int64)."""
+    """Iteration in which each setup was drawn (int64)."""
     setups: Tensor
     pieces: Tensor
     log_policy: Tensor

@@ -41,7 +41,7 @@ from vauban.notation.stratego.strados import EMPTY, RED_LETTERS
 HEADS = 8
 """Sizes of the published networks."""
 VARIANTS = ("classic", "barrage")
-"""What the program plays."""
+"""The rules that the published program plays by."""
 RULES = "ataraxos"
 LARGEST_PICKLE = 1 << 24
 """Bytes; the published lists of setups have 0.1 million."""
@@ -53,12 +53,12 @@ EMPTY_CHANNEL, NO_PIECE = 38, 255
 """The channel that is 1 on an empty square, and the identifier that an empty square has."""
 
 _PREFIXES = re.compile(r"module\.|_orig_mod\.")
-"""What distributed training and compilation put into names."""
+"""Prefixes that distributed training and compilation put before names."""
 _BUFFERS = {
     "feature_orchestrator.plane_mask", "feature_orchestrator.cell_mask", "feature_orchestrator.piece_id_onehot",
     "logit_converter.not_lake_move", "logit_converter.reparam_actions", "start_token", "piece_counts", "right_side",
 }  # fmt: skip
-"""What is stored with the weights and is none."""
+"""Entries that are stored with the weights and are none."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from vauban.nets.policy import inverse_cdf
 from vauban.nets.transformer import Block, Cache, Size, learned_positions
 
 EMPTY = len(TYPES) + 1
-"""What can be placed: the types 0 to 11; 12, a lake, which never is; and this, nothing."""
+"""Kinds that can be placed: the types 0 to 11; 12, a lake, which never is; and this, nothing."""
 KINDS = EMPTY + 1
 ENTROPY_SCALE = 10.0
 """The entropy head gives nats divided by this."""

@@ -47,7 +47,7 @@ KNOWN: dict[str, tuple[str, ...]] = {
 """Elements and attributes that are understood; all others go into `meta`."""
 
 WINNERS = {"0": "first", "1": "second"}
-"""What an attribute `winner` is taken to mean where the board shows who won and no result table says otherwise."""
+"""Meanings of an attribute `winner` where the board shows who won and no result table says otherwise."""
 
 LAKES = VARIANTS["classic"].lakes
 RULES = "two_square=off chase=off battleless_limit=none total_limit=none"
@@ -107,7 +107,7 @@ HYPOTHESES = tuple(Hypothesis(*choice) for choice in product((True, False), repe
 
 @dataclass
 class GravonFile:
-    """What stands in one file, before it is known which way round."""
+    """The contents of one file, before it is known which way round."""
 
     file: str
     letters: str
@@ -140,7 +140,7 @@ class GravonGame:
 
 @dataclass
 class GravonReport:
-    """What came of an import."""
+    """The outcome of an import."""
 
     files: int = 0
     games: list[GravonGame] = field(default_factory=list)
@@ -149,21 +149,21 @@ class GravonReport:
     """One for each unknown name."""
     hypothesis: Hypothesis | None = None
     scores: dict[Hypothesis, int] = field(default_factory=dict)
-    """How many of the first games each hypothesis replays."""
+    """Number of the first games that each hypothesis replays."""
 
     @property
     def accepted(self) -> int:
-        """How many games were imported whole."""
+        """Number of games that were imported whole."""
         return sum(not game.prefix for game in self.games)
 
     @property
     def prefixes(self) -> int:
-        """How many games were cut at their first illegal move."""
+        """Number of games that were cut at their first illegal move."""
         return sum(game.prefix for game in self.games)
 
     @property
     def refused(self) -> dict[str, int]:
-        """How many files were refused, by reason, the most frequent first."""
+        """Number of files that were refused, by reason, the most frequent first."""
         return dict(Counter(error.reason for error in self.refusals).most_common())
 
     @property
@@ -182,7 +182,7 @@ class GravonReport:
 
 
 def parse_gravon(data: bytes, file: str = "data") -> GravonFile:
-    """What one XML file says. The error names the place and the reason."""
+    """Read one XML file. The error names the place and the reason."""
     if len(data) > SIZE_LIMIT:
         raise GravonFormatError(file, "size", f"larger than {SIZE_LIMIT} bytes", f"it has {len(data)}")
     elements = _elements(data, file)

@@ -38,7 +38,7 @@ class MoveText:
     battle: bool = False
     """True if it is written with an x."""
     shown: tuple[int, int, str] | None = None
-    """What the battle showed: the attacker's type, the defender's, and ">", "<" or "="; None if it is not written."""
+    """The battle that it showed: the attacker's type, the defender's, and ">", "<" or "="; None if not written."""
 
 
 _SQUARE = re.compile(r"([a-z])([1-9][0-9]{0,2})", re.ASCII)
@@ -54,7 +54,7 @@ def looks_like_a_move(text: str) -> bool:
 
 
 FORM = Form(looks_like_a_move, EXAMPLE, PLAYERS)
-"""How the moves of a game are written: by turns, a number before each pair."""
+"""The syntax of a game's moves: by turns, a number before each pair."""
 
 
 def parse_square(name: str, grid: Grid) -> int:

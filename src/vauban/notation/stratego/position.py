@@ -28,7 +28,7 @@ from vauban.notation.stratego.moves import (
 from vauban.words import shortened
 
 LONGEST_TRAIL = 6
-"""How many squares a trail keeps, whatever the two-square rule needs, so that texts compare equal."""
+"""Squares that a trail keeps, whatever the two-square rule needs, so that texts compare equal."""
 LARGEST_NUMBER = 10**9
 """Counters in a text may not be larger: a record holds them."""
 
@@ -50,7 +50,7 @@ class PlacedPiece:
 
 @dataclass(frozen=True)
 class Position:
-    """What a position text says."""
+    """The contents of a position text."""
 
     rows: int
     columns: int

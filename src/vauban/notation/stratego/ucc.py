@@ -50,12 +50,12 @@ CLASSIC = VARIANTS["classic"]
 
 
 def value(kind: int) -> int:
-    """What a piece counts in the line at the end: a Spy 1, a Marshal 10, Bombs and the Flag nothing."""
+    """Return a piece's value in the line at the end: a Spy 1, a Marshal 10, Bombs and the Flag nothing."""
     return kind + 1 if kind < MOVABLE_TYPES else 0
 
 
 def army_value(variant: Variant = CLASSIC) -> int:
-    """What a whole army counts."""
+    """Return the value of a whole army."""
     return sum(value(kind) * count for kind, count in enumerate(variant.army))
 
 
@@ -162,13 +162,13 @@ def parse_board_rows(rows: Sequence[str]) -> dict[int, str]:
 
 
 class Answer(NamedTuple):
-    """What a bot wants to move."""
+    """A bot's answer."""
 
     x: int
     y: int
     direction: str
     squares: int
-    """How far."""
+    """Number of squares to go."""
 
     def move(self) -> Move | None:
         """The move; None if it is none on this board: from outside, to outside, or no way at all."""
@@ -243,7 +243,7 @@ class Event(NamedTuple):
 
 
 def outcome_words(battle: Battle | None) -> str:
-    """What came of a move: "OK", "KILLS 3 8", … or, for the log only, "VICTORY_FLAG"."""
+    """Say what came of a move: "OK", "KILLS 3 8", … or, for the log only, "VICTORY_FLAG"."""
     if battle is None:
         return "OK"
     if battle.defender == FLAG:
@@ -252,7 +252,7 @@ def outcome_words(battle: Battle | None) -> str:
 
 
 def event_line(played: Played, words: str | None = None) -> str:
-    """What both players are told of a move; `words` are the mover's own, in place of the plain ones."""
+    """Write the line that tells both players of a move; `words` are the mover's own, in place of the plain ones."""
     return f"{move_words(played.move) if words is None else words} {outcome_words(played.battle)}"
 
 
@@ -283,7 +283,7 @@ WORDS_OF_END = {
 
 
 class Ending(NamedTuple):
-    """How a game ended, as the manager says it."""
+    """The end of a game, as the manager says it."""
 
     name: str
     colour: str
@@ -292,7 +292,7 @@ class Ending(NamedTuple):
     turn: int
     """Turns of both players count as one, the first is 1; 0 while setups are made."""
     values: tuple[int, int]
-    """What red's and blue's pieces on the board count."""
+    """Values of red's and blue's pieces on the board."""
 
     @property
     def text(self) -> str:
@@ -301,7 +301,7 @@ class Ending(NamedTuple):
 
 
 def ending(end: str, plies: int, names: Sequence[str], values: tuple[int, int]) -> Ending:
-    """What to say of a game that ended after so many plies; `end` is one of our words.
+    """Return the words for a game that ended after so many plies; `end` is one of our words.
 
     A player who resigned, was late or answered wrongly is the one on turn; who won, made the last ply.
     """
@@ -350,7 +350,7 @@ _ENDS_OF_REASONS = {
 }  # fmt: skip
 """By some words of a reason, in this order; all other reasons are illegal answers."""
 _ASIDES = re.compile(r"SIGPIPE - .*|\s*Strange; .*|.* appears valid\. .*|(RED|BLUE) is invalid\. .*")
-"""What the manager writes between the moves when a bot has gone."""
+"""A line that the manager writes between the moves when a bot has gone."""
 _MOVE_LINE = re.compile(r"([0-9]{1,9}) (RED|BLU): ?(.*)", re.ASCII)
 _END_LINE = re.compile(r"Game ends on (RED|BLUE)'s turn - REASON: (.*)")
 
@@ -383,7 +383,7 @@ def write_log(
 
 
 def values_left(history: Iterable[Played], variant: Variant = CLASSIC) -> tuple[int, int]:
-    """What red's and blue's pieces count after these moves."""
+    """Return the values of red's and blue's pieces after these moves."""
     left = [army_value(variant)] * 2
     for played in history:
         if played.battle is not None:

@@ -21,7 +21,7 @@ from vauban.search.stratego.moments import Moment, searched_moves
 from vauban.search.stratego.review import Review, all_positions
 
 CELL, LEFT, TOP = 40, 20, 4
-"""Where `picture.svg` puts squares."""
+"""Places of squares in `picture.svg`."""
 WIDTH, HEIGHT, MARGIN = 1000, 220, 34
 """Of the graph."""
 MOST_COLUMNS = 250
@@ -177,7 +177,7 @@ def _ticks(plies: int) -> range:
 
 
 def _data(found: Review) -> dict[str, Any]:
-    """What the script draws from: where every piece stood and what it was taken for, as changes by ply."""
+    """Collect what the script draws from: where every piece stood and what it was taken for, as changes by ply."""
     plies = range(len(found.turns))
     pieces = {piece.identity: _track(found, piece) for piece in found.pieces[0].values()}
     outcomes = [[found.outcome(side, n) if found.outcomes else None for side in (0, 1)] for n in plies]
@@ -206,7 +206,7 @@ def _data(found: Review) -> dict[str, Any]:
 
 
 def _viewer(found: Review) -> int:
-    """Whose belief is shown at first: the winner's."""
+    """Choose the player whose belief is shown at first: the winner."""
     ended = found.ended
     return 0 if ended is None or ended.winner is None else ended.winner
 

@@ -1,4 +1,4 @@
-"""What is sent of a position of Stratego: pieces, legal moves, what a piece reaches, and why a move is barred.
+"""A position of Stratego as it is sent: pieces, legal moves, what a piece reaches, and why a move is barred.
 
 Everything is computed from a look, a player's `View` or the open board, and from nothing else. What is sent are codes
 and figures: words for them are the page's.
@@ -20,7 +20,7 @@ from vauban.notation.stratego.moves import Move, MoveText, move_text
 Json = dict[str, Any]
 
 STILL = (BOMB, FLAG)
-"""What never moves."""
+"""Types that never move."""
 
 
 def position(look: Look, viewer: int | None) -> Json:
@@ -93,7 +93,7 @@ def move_made(played: Played, v: Variant) -> Json:
 
 
 def explain(view: View, text: str) -> Json:
-    """Why a player's move cannot be played, or that it can: a code, and what belongs to it."""
+    """Say why a player's move cannot be played, or that it can: a code, and what belongs to it."""
     try:
         move = squares_of(text, view.variant)
     except VaubanError:
@@ -189,7 +189,7 @@ def _barred(view: View) -> list[Json]:
 
 
 def _refusal(view: View, move: Move) -> Json:
-    """What the rules of moving say against a move that is not legal, and where the piece may go."""
+    """Say which rule of moving forbids a move, and where the piece may go."""
     piece = view.piece_at(move.source)
     if piece is None:
         return {"code": "no_piece"}

@@ -73,7 +73,7 @@ def chased_type(threatened):
 
 @kernel
 def suspected_type(threatened, evaded, hidden):
-    """What a hidden piece is taken for, from whom it went up to and whom it ran from; −1 for nothing.
+    """Suspect a hidden piece's type, by the pieces that it went up to and ran from; −1 for none.
 
     hidden: how many of each type are hidden.
     """
@@ -96,7 +96,7 @@ def suspected_type(threatened, evaded, hidden):
 
 @kernel
 def bluff_risk(game, enemy):
-    """How much the enemy bluffs, from 2 to 5: by those of its hidden pieces that fell after having chased."""
+    """Estimate how much the enemy bluffs, from 2 to 5: by its hidden pieces that fell after having chased."""
     squares = game.rules[SQUARES]
     risk = 4
     for identity in range(squares):
@@ -117,7 +117,7 @@ def bluff_risk(game, enemy):
 
 @kernel
 def maturity(game, enemy, identity, bluff):
-    """How far a suspicion counts, from 0 to 1: after enough moves of the piece, or three chases in a row."""
+    """Weigh a suspicion, from 0 to 1: full after enough moves of the piece, or three chases in a row."""
     rules = game.rules
     squares = rules[SQUARES]
     recorded = np.int64(game.words[RECORDED])
@@ -132,7 +132,7 @@ def maturity(game, enemy, identity, bluff):
 
 @kernel
 def chases_in_a_row(game, enemy, identity):
-    """How many of the enemy's latest moves were of this piece, each to the side of one of the searcher's pieces."""
+    """Count the enemy's latest moves that were of this piece, each to the side of one of the searcher's pieces."""
     rules = game.rules
     words = game.words
     squares = rules[SQUARES]

@@ -171,7 +171,7 @@ def make_tree(sims):
 
 @kernel
 def slot_of(tree, key):
-    """Where a node is in the table, or would be."""
+    """Return the place of a node in the table, or the place where it would be."""
     mask = np.uint64(len(tree.keys) - 1)
     slot = np.int64(key & mask)
     while tree.keys[slot] != 0 and tree.keys[slot] != key:
@@ -295,7 +295,7 @@ def play_shown(game, viewer, source, target):
 
 @kernel
 def outcome_value(game, viewer):
-    """What an ended game is worth."""
+    """Return an ended game's worth."""
     winner = np.int64(game.bytes[WINNER])
     if winner == viewer:
         return 1.0
@@ -306,7 +306,7 @@ def outcome_value(game, viewer):
 
 @kernel
 def rollouts(line, rollout, viewer, knowledge, near, paths, memory, moves, options, state):
-    """What a position is worth: the mean over several games played a few moves further."""
+    """Estimate a position's worth: the mean over several games played a few moves further."""
     total, weight = 0.0, 0.0
     for _ in range(np.int64(options[ROLLOUTS])):
         copy_record(line, rollout)

@@ -116,7 +116,7 @@ def assemble(variant: Variant, single: Floats, along: Floats, ahead: Floats, acr
 
 
 def around(variant: Variant) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """What surrounds each setup square: `near` and `table` of a `Model`."""
+    """Describe the surroundings of each setup square: `near` and `table` of a `Model`."""
     rows, columns = variant.setup_rows, variant.columns
     ways = [(1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1)]
     near = np.full((rows * columns, len(ways)), -1, np.int64)
@@ -135,7 +135,7 @@ def around(variant: Variant) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int6
 
 
 def place_of(square: int, variant: Variant) -> int:
-    """What kind of place a setup square is for a Flag."""
+    """Return the kind of place that a setup square is for a Flag."""
     row, column = divmod(square, variant.columns)
     at_side = column in (0, variant.columns - 1)
     if row == 0:
@@ -184,7 +184,7 @@ def used_codes(variant: Variant) -> list[int]:
 
 
 def _rows(have: int, want: int) -> Floats:
-    """How much each of `have` rows counts for each of `want` rows in the same relative places."""
+    """Weigh each of `have` rows for each of `want` rows in the same relative places."""
     if want == 1:
         return np.full((1, have), 1 / have)  # back row and front row at once
     return _between(np.arange(want) * (have - 1) / (want - 1), have)

@@ -49,7 +49,7 @@ KILL = np.array([0.9, 0.6, 0.9, 0.4, 0.5, 0.5, 0.5, 0.8, 0.9, 1.0])
 
 
 def _prices() -> npt.NDArray[np.float64]:
-    """What it is worth to each type to go for each class."""
+    """Return each type's price of going for each class."""
     prices = np.empty((MOVABLE_TYPES, CLASSES))
     for own in range(MOVABLE_TYPES):
         for enemy in range(MOVABLE_TYPES):

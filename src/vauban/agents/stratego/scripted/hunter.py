@@ -61,7 +61,7 @@ RANKED = (DOWN, RIGHT, UP, LEFT)
 
 
 def _wishes() -> npt.NDArray[np.float64]:
-    """What each type wants of each: the value, below zero where it is of running away; −0 is one too."""
+    """Return each type's wish for each: the value, below zero for running away; −0 is one too."""
     table = np.empty((MOVABLE_TYPES, len(TYPES)))
     for own in range(MOVABLE_TYPES):
         for enemy in range(len(TYPES)):

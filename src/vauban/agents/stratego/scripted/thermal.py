@@ -69,7 +69,7 @@ USUAL, BARRED, AT_ONCE = 0, 1, 2
 
 
 def _attitudes() -> npt.NDArray[np.int8]:
-    """How each type goes about attacking each class: as usual, only in the last resort, at once."""
+    """Return each type's way of attacking each class: as usual, only in the last resort, at once."""
     table = np.full((MOVABLE_TYPES, CLASSES), USUAL, np.int8)
     for own in range(MOVABLE_TYPES):
         table[own, own + 1 : MOVABLE_TYPES] = BARRED
