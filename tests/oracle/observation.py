@@ -153,7 +153,7 @@ class Observer:
         self.to_move = 1 - player
 
     def _note_active_adjacency(self, player: int) -> None:
-        """§6.5 in the form (a) to (c), which §6.13 makes normative; on the board before the move."""
+        """Note who stands beside whom, on the board before the move."""
         opponent = 1 - player
         if self.last_type is not None:
             for piece in self._next_to(self.prev, player):

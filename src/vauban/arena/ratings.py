@@ -84,7 +84,7 @@ def rate(
         raise ResultsError(f"{size} agents need two {size}×{size} tables, got {won.shape} and {drawn.shape}")
     if (drawn != drawn.T).any() or (won < 0).any() or (drawn < 0).any() or won.trace() or drawn.trace():
         raise ResultsError(
-            "wins and draws have to be counts, draws the same from both sides, and nobody plays against himself"
+            "wins and draws have to be counts, draws the same from both sides, and no agent plays against itself"
         )
     if anchor and anchor[0] not in agents:
         raise ConfigurationError(f"there is no agent {anchor[0]!r} to anchor: there are {', '.join(agents)}")

@@ -46,14 +46,16 @@ Rules = Annotated[str | None, typer.Option(help='A preset, switches, or both: "i
 Setups = Annotated[
     str | None,
     typer.Option(
-        help="Where setups come from: human, uniform, list:FILE, … or own: agents choose (default: human where it is "
+        help="Source of setups: human, uniform, list:FILE, … or own: agents choose (default: human where it is "
         "known how people set up, otherwise own, or uniform)."
     ),
 ]
 Seed = Annotated[
     int | None, typer.Option(help="Makes every game the same again (default: another every time, and printed).")
 ]
-Time = Annotated[float | None, typer.Option(help="Seconds allowed for a move; who needs more loses the game.")]
+Time = Annotated[
+    float | None, typer.Option(help="Seconds allowed for a move; an agent that needs more loses the game.")
+]
 Memory = Annotated[
     int | None,
     typer.Option(help="MiB for each process of a program, 0 for no limit (default: 1024).", min=0, show_default=False),
@@ -73,7 +75,7 @@ def match(
         list[str] | None,
         typer.Option(help="The command of a program that plays in place of A or B (docs/external-bots.md)."),
     ] = None,
-    games: Annotated[int, typer.Option(help="How many games; with --sprt, how many at most.", min=1)] = 100,
+    games: Annotated[int, typer.Option(help="Number of games; with --sprt, the most.", min=1)] = 100,
     game: Game = None,
     rules: Rules = None,
     setups: Setups = None,
@@ -84,8 +86,12 @@ def match(
         str | None,
         typer.Option(metavar="ELO0,ELO1", help="Stop as soon as it is clear whether A is better by ELO1 or by ELO0."),
     ] = None,
-    alpha: Annotated[float | None, typer.Option(help="How often --sprt may wrongly find ELO1 (default: 0.05).")] = None,
-    beta: Annotated[float | None, typer.Option(help="How often --sprt may wrongly find ELO0 (default: 0.05).")] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="Share of tests that may wrongly find ELO1 (default: 0.05).")
+    ] = None,
+    beta: Annotated[
+        float | None, typer.Option(help="Share of tests that may wrongly find ELO0 (default: 0.05).")
+    ] = None,
     time: Time = None,
     memory: Memory = None,
     save: Annotated[Path | None, typer.Option(help="Write all games to a file (vauban replay shows them).")] = None,
@@ -202,9 +208,9 @@ def _running_score(names: tuple[str, str], results: list[GameResult]) -> str:
 
 
 def tournament(
-    file: Annotated[Path, typer.Argument(metavar="FILE.db", help="Where the tournament is kept, or goes on.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.db", help="The file of the tournament, new or to go on with.")],
     agents: Annotated[
-        list[str] | None, typer.Argument(metavar="AGENT…", help="Who takes part (vauban agents).")
+        list[str] | None, typer.Argument(metavar="AGENT…", help="The agents that take part (vauban agents).")
     ] = None,
     gauntlet: Annotated[
         str | None, typer.Option(metavar="AGENT", help="Only this agent plays against each of the others.")

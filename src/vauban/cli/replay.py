@@ -215,9 +215,9 @@ def replay(
             help="A file of recorded games, as play, match and tournament save them (also Strados, UCC, Gravon)."
         ),
     ],
-    number: Annotated[int, typer.Option(help="Which game of the file, from 1.", min=1)] = 1,
+    number: Annotated[int, typer.Option(help="Number of the game in the file, from 1.", min=1)] = 1,
     ply: Annotated[int | None, typer.Option(help="Print the position after so many plies, and end.", min=0)] = None,
-    view: Annotated[str, typer.Option(help="Whose knowledge: all, or a player's, such as red.")] = ALL,
+    view: Annotated[str, typer.Option(help="The view to show: all, or a player's, such as red.")] = ALL,
     json: Json = False,
 ) -> None:
     """Go through a recorded game: forwards, backwards, to any ply, from either side.

@@ -27,9 +27,9 @@ def exploitability(
     rules: Annotated[
         str | None, typer.Option(help='Rules: a preset, switches, or both ("total_limit=6 chase=off").')
     ] = None,
-    seed: Annotated[int, typer.Option(help="What chance depends on, in sampling and in agents.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all chance, in sampling and in agents.", min=0)] = 0,
     limit: Annotated[
-        int | None, typer.Option(help="How many histories the game may have (default: 60,000,000).", min=1)
+        int | None, typer.Option(help="Most histories that the game may have (default: 60,000,000).", min=1)
     ] = None,
     json: Json = False,
 ) -> None:

@@ -411,7 +411,7 @@ class Simulator:
             row = int(faults.argmax())
             raise RecordError(
                 f"game {row}: the values {values[row].tolist()} do not fit: they must be just what is hidden from "
-                f"{self.game.players[viewer]}, and agree with what he has seen"
+                f"{self.game.players[viewer]}, and agree with what that player has seen"
             )
 
     # ── Inside ───────────────────────────────────────────────────────────────────────────────────

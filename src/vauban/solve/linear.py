@@ -76,13 +76,13 @@ def _best_plan(tree: Tree, player: int) -> tuple[float, Table]:
     mine, own_column = _sequences(tree, player)
     theirs, _ = _sequences(tree, other)
     sign = 1.0 if player == 0 else -1.0
-    # What I get if I play by the weights and he plays a sequence: one row for each sequence of his.
+    # My gain if I play by the weights and the other plays a sequence: one row for each of its sequences.
     payoff = sparse.coo_matrix(
         (sign * tree.payoffs.weight, (theirs[tree.payoffs.slots[:, other]], mine[tree.payoffs.slots[:, player]])),
         shape=(theirs[-1] + 1, mine[-1] + 1),
     ).tocsr()
     flow = _flow(tree, player, mine)
-    # In each of his information sets he takes from me what he likes best: its worth to me is at
+    # In each of its information sets the other takes what it likes best: the set's worth to me is at
     # most that of any of its sequences, with all that follows them.
     worth = _flow(tree, other, theirs).T.tocsr()
     weights, worths = flow.shape[1], worth.shape[1]

@@ -426,7 +426,7 @@ class Table:
 
     def _player(self, seat: str) -> int:
         if seat not in SIDES:
-            raise TableError("seat", "Whoever watches cannot play.")
+            raise TableError("seat", "An onlooker cannot play.")
         return SIDES.index(seat)
 
     def _playing(self, seat: str) -> int:
@@ -439,7 +439,7 @@ class Table:
 
     def _watching(self, seat: str) -> None:
         if self.kind != "watch" or seat != WATCH:
-            raise TableError("seat", "Only whoever watches two machines can hold them up.")
+            raise TableError("seat", "Only the person who began a game of two machines can hold it up.")
         if self.over is not None:
             raise TableError("over", "The game is over.")
 

@@ -38,12 +38,12 @@ def analyse(
         str | None,
         typer.Option(help="search:MODEL; for a whole game also net:MODEL, or none (default: a shipped model, if any)."),
     ] = None,
-    number: Annotated[int, typer.Option(help="Which game of the file, from 1.", min=1)] = 1,
+    number: Annotated[int, typer.Option(help="Number of the game in the file, from 1.", min=1)] = 1,
     ply: Annotated[
         int | None, typer.Option(help="The position after so many plies (default: the whole game).", min=0)
     ] = None,
-    top: Annotated[int, typer.Option(help="How many moves of a position to show.", min=1)] = 10,
-    seed: Annotated[int, typer.Option(help="What the chance of searches depends on, also in a whole game.")] = 0,
+    top: Annotated[int, typer.Option(help="Number of moves of a position to show.", min=1)] = 10,
+    seed: Annotated[int, typer.Option(help="Seed of the searches, also in a whole game.")] = 0,
     html: Annotated[Path | None, typer.Option(help="Write the look back on a game as one page.")] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print JSON: of a game, a line for each position and a last one about it.")
