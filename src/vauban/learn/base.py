@@ -47,6 +47,8 @@ class Metric:
     """A format by which the display of a run shows it, such as "entropy {:.3f}"; empty: it does not."""
     drawn: bool = False
     """Whether `vauban curves` draws it unless others are asked for."""
+    kept: bool = False
+    """Whether the card of a model keeps its course, if it is of the first stage."""
 
 
 @dataclass(frozen=True)

@@ -275,13 +275,13 @@ MEANS = ("policy_loss", "outcome_loss", "update_kl", "magnet_kl", "entropy", "cl
 """Means over the positions that were trained, in the order in which `_compute_losses` sums them."""
 METRICS = (
     Metric("moves.entropy", "Entropy of the policy at the positions trained, in nats.", NATS, "Entropy of the moves",
-           "entropy {:.3f}", drawn=True),
+           "entropy {:.3f}", drawn=True, kept=True),
     Metric("moves.magnet_kl", "Divergence of the policy from the magnet: how far it is from playing anything.", NATS,
            "Distance from the magnet", drawn=True),
     Metric("moves.update_kl", "Divergence of the policy being trained from the one that played, at the positions "
            "trained.", NATS, "Size of an update", "KL {:.4f}", drawn=True),
     Metric("moves.outcome_loss", "The value loss: cross-entropy of the outcome head to its target, in nats.", NATS,
-           "Loss of the outcome forecast", "outcome loss {:.3f}", drawn=True),
+           "Loss of the outcome forecast", "outcome loss {:.3f}", drawn=True, kept=True),
     Metric("moves.policy_loss", "Clipped importance-weighted loss, mean over the positions trained."),
     Metric("moves.clip_rate", "The share of positions whose probability ratio was beyond the clip.", SHARE,
            shown="clipped {:.0%}"),
