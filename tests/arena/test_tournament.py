@@ -243,7 +243,7 @@ def test_an_interrupted_tournament_prints_the_command_that_continues_it(tmp_path
 # ── Files of earlier versions ────────────────────────────────────────────────────────────────────
 
 EARLIER = Path(__file__).parents[1] / "data" / "tournament_barrage.db"
-"""Written at commit d9f7f4c, the last one before rooms: vauban tournament FILE random fox cadet --games 4 --variant barrage
+"""Written at commit d9f7f4c: vauban tournament FILE random fox cadet --games 4 --variant barrage
 --rules "isf total_limit=200" --setups uniform --seed 12"""
 
 
