@@ -55,7 +55,7 @@ def bench_observe(simulator: Simulator, seconds: float, name: str, dtype: torch.
 
 
 def make(game: Game, n: int, device: str, threads: int | None, tracks: bool) -> Simulator:
-    """The simulator to be measured."""
+    """Return the simulator to be measured."""
     return Simulator(game, n, device, seed=1, tracks=tracks, threads=threads)
 
 

@@ -52,7 +52,7 @@ class SetsUp(Protocol):
     """An agent that also chooses its setups."""
 
     def set_up(self, game: Game, player: int, rng: random.Random) -> Row:
-        """A setup of the game, in the player's own frame; chance comes from `rng`."""
+        """Return a setup of the game, in the player's own frame; chance comes from `rng`."""
 
 
 @runtime_checkable
@@ -79,7 +79,7 @@ class AsksForOne(Protocol):
     """An agent that plays one game at a time, and wants to see all of it: the moves so far, too."""
 
     def answer(self, view: View) -> int:
-        """A legal action, or `RESIGNS`."""
+        """Choose a legal action, or `RESIGNS`."""
 
 
 @runtime_checkable
@@ -141,7 +141,7 @@ def describe(agent: Any) -> str:
 
 
 def chance(seed: int, view: View) -> random.Random:
-    """An agent's randomness for one move: a function of its seed, its player and the ply.
+    """Return an agent's randomness for one move: a function of its seed, its player and the ply.
 
     So an answer depends on nothing but the seed and the view, and a game that was taken back or
     resumed goes on as it would have gone.

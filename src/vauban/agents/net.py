@@ -123,7 +123,7 @@ class NetAgent(ModelAgent):
         return np.where(legal >= 0, policies, 0.0)
 
     def _policies(self, views: Snapshot) -> tuple[Actions, Floats]:
-        """The legal actions of each view, −1 behind the last, and their probabilities."""
+        """Return the legal actions of each view, −1 behind the last, and their probabilities."""
         from vauban.search.opinion import ask
 
         self.model.check_plays(views.game)
@@ -139,7 +139,7 @@ class NetAgent(ModelAgent):
 
 
 def load(name: str, device: str) -> Model:
-    """A model, read once for all agents that play by it, and again when its folder has been written anew."""
+    """Return a model, read once for all agents that play by it, and again when its folder has been written anew."""
     import torch
 
     from vauban.nets.store import CARD, find_model

@@ -65,7 +65,7 @@ class SearchAgent(ModelAgent):
         return np.array([each.actions[place] for each, place in zip(found, places, strict=True)], np.int64)
 
     def policy(self, views: Snapshot) -> Floats:
-        """The policies of its searches."""
+        """Return the policies of its searches."""
         rows = np.zeros((len(views), views.game.max_legal))
         for row, each in zip(rows, self._analyse(views), strict=True):
             row[: len(each.policy)] = each.policy
@@ -94,7 +94,7 @@ class SearchAgent(ModelAgent):
 
 @lru_cache(4)
 def _searching(options: SearchOptions, model: Model) -> Search:
-    """A search, made once for all agents with the same options; with a limit of time, its pace is known."""
+    """Return a search, made once for all agents with the same options; with a limit of time, its pace is known."""
     from vauban.search.search import Search, SearchConfig
 
     config = SearchConfig(

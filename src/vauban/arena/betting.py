@@ -58,12 +58,12 @@ def comparator(outcomes: Iterable[int]) -> Fraction:
 
 
 def wealth_ratio(outcomes: Sequence[int], inclusive: bool = False) -> Fraction:
-    """The bettor's wealth over the comparator's, exactly."""
+    """Return the bettor's wealth over the comparator's, exactly."""
     return wealth(outcomes, inclusive) / comparator(outcomes)
 
 
 def log10_wealth_ratio(outcomes: Sequence[int]) -> float:
-    """The decimal logarithm of the wealth ratio: for long matches, whose exact ratio has thousands of digits."""
+    """Return the decimal logarithm of the wealth ratio: for long matches, whose exact ratio has thousands of digits."""
     bettor: list[float] = []
     wins = losses = 0
     for outcome in outcomes:

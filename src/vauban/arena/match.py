@@ -136,7 +136,7 @@ class Match:
         return self.names[self.role(number, 0)], self.names[self.role(number, 1)]
 
     def agent_seed(self, number: int, role: int) -> int:
-        """The seed of an agent in a game."""
+        """Return the seed of an agent in a game."""
         return mixed(self.seed, "agent", number, role)
 
     @property
@@ -145,16 +145,16 @@ class Match:
         return mixed(self.seed, "chance")
 
     def make(self, role: int, seed: int = 0) -> Agent:
-        """The first (0) or the second (1) agent."""
+        """Return the first (0) or the second (1) agent."""
         return self._make(self.contenders[role], seed)
 
     def drawn_setups(self, pair: int) -> tuple[Row, Row]:
-        """The first player's and the second's setup in both games of a pair, where a sampler draws them."""
+        """Return the first player's and the second's setup in both games of a pair, where a sampler draws them."""
         first, second = (self._draw_setup(pair, player) for player in (0, 1))
         return first, second
 
     def own_setup(self, pair: int, role: int) -> Row:
-        """The setup that an agent chooses for both games of a pair: it is asked as in the first of them.
+        """Return the setup that an agent chooses for both games of a pair: it is asked as in the first of them.
 
         Raises whatever the agent raises, or `SetupError` if what it answers is no setup.
         """
@@ -165,7 +165,7 @@ class Match:
             close(agent)
 
     def ask_setup(self, agent: Agent, pair: int, role: int, player: int) -> Row:
-        """The setup that this agent chooses as the first or the second player, with the randomness of the pair.
+        """Return the setup that this agent chooses as the first or the second player, with the randomness of the pair.
 
         One that does not choose any is given one.
         """
@@ -201,7 +201,7 @@ class Match:
             _sampler(setups, self.game)
 
     def _checked(self, contender: Contender) -> Agent:
-        """An agent, to see that it can be made, and that it can set up as its options say."""
+        """Return an agent, to see that it can be made, and that it can set up as its options say."""
         try:
             agent = self._make(contender, 0)
             if self.game.setups is not None:
@@ -225,7 +225,7 @@ def settled_setups(game: Game, setups: str | None) -> str:
 
 
 def mixed(*parts: object) -> int:
-    """A seed that depends on all parts, and looks unlike that of any others."""
+    """Return a seed that depends on all parts, and looks unlike that of any others."""
     digest = hashlib.blake2b(" ".join(map(str, parts)).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") >> 1
 
@@ -243,7 +243,7 @@ def _name(contender: Contender, agent: Agent | None = None) -> str:
 
 
 def begin(match: Match, number: int, setups: tuple[Row, Row] | None) -> Any:
-    """The board of a game before its first move; no setups where players place nothing."""
+    """Return the board of a game before its first move; no setups where players place nothing."""
     if setups is not None and not match.game.has_chance:
         return Board(match.game, setups=setups)
     sim = match.simulator(1)
@@ -262,7 +262,7 @@ def action_words(game: Game) -> tuple[list[str], list[str]]:
 
 
 def replayed(match: Match, number: int, setups: tuple[str, str], moves: str) -> Any:
-    """A board on which these moves have been made."""
+    """Return a board on which these moves have been made."""
     known = match.game.setups
     board = begin(match, number, None if known is None else (known.parse(setups[0]), known.parse(setups[1])))
     words = action_words(match.game)
@@ -272,7 +272,7 @@ def replayed(match: Match, number: int, setups: tuple[str, str], moves: str) -> 
 
 
 def record_text(match: Match, game: FinishedGame) -> str | None:
-    """The game as a record that `vauban replay` shows; None if it never began, since a setup was missing."""
+    """Return the game as a record that `vauban replay` shows; None if it never began, since a setup was missing."""
     if match.game.setups is not None and not all(game.setups):
         return None
     result = game.result

@@ -85,7 +85,7 @@ PairCounts = tuple[int, int, int, int, int]
 
 
 def in_order(results: Iterable[GameResult]) -> list[GameResult]:
-    """The games of one match by number, however they were finished; a number that comes twice is an error."""
+    """Return the games of one match by number, however they were finished; a number that comes twice is an error."""
     ordered = sorted(results, key=lambda result: result.number)
     for one, next_one in pairwise(ordered):
         if one.number == next_one.number:
@@ -94,7 +94,7 @@ def in_order(results: Iterable[GameResult]) -> list[GameResult]:
 
 
 def match_agents(results: Sequence[GameResult]) -> tuple[str, str]:
-    """The first and the second agent of a match, after checking that all games are of these two."""
+    """Return the first and the second agent of a match, after checking that all games are of these two."""
     if not results:
         raise ResultsError("a match without a finished game does not say who played")
     red, blue = results[0].agents
@@ -115,7 +115,7 @@ def outcomes(results: Iterable[GameResult], agent: int = 0) -> list[int]:
 
 
 def tally(results: Iterable[GameResult], agent: int = 0) -> Tally:
-    """The wins, draws and losses of the first (0) or the second (1) agent of a match."""
+    """Return the wins, draws and losses of the first (0) or the second (1) agent of a match."""
     counts = Counter(outcomes(results, agent))
     return Tally(counts[1], counts[0], counts[-1])
 

@@ -67,7 +67,7 @@ def _shares(counts: ArrayLike) -> tuple[Floats, Floats, Floats]:
 
 
 def tilt(counts: ArrayLike, score: ArrayLike) -> Floats:
-    """The θ of the likeliest distribution with this mean: p_i = p̂_i / (1 + θ·(a_i − score)).
+    """Return the θ of the likeliest distribution with this mean: p_i = p̂_i / (1 + θ·(a_i − score)).
 
     It is the root of Σ p̂_i (a_i − score) / (1 + θ·(a_i − score)), which falls from +∞ to −∞ between
     the two ends. Newton's method finds it in a few steps; where a step would leave the bracket it is halved.
@@ -102,7 +102,7 @@ def llr(counts: ArrayLike, elo0: float, elo1: float) -> Floats:
 
 
 def llr_approximation(counts: ArrayLike, elo0: float, elo1: float) -> Floats:
-    """A normal approximation of `llr`: close near the hypotheses, useless for extreme results."""
+    """Return a normal approximation of `llr`: close near the hypotheses, useless for extreme results."""
     number, shares, values = _shares(counts)
     mean = (shares * values).sum(-1)
     variance = (shares * (values - mean[..., None]) ** 2).sum(-1)
@@ -182,7 +182,7 @@ class Sprt:
 
 
 def run_sprt(results: Sequence[GameResult], hypotheses: Hypotheses, paired: bool = True) -> Sprt:
-    """The test over the results of a match."""
+    """Return the test over the results of a match."""
     test = Sprt(hypotheses, paired)
     for result in results:
         test.add(result)

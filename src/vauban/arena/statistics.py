@@ -37,7 +37,7 @@ BALANCED_GAMES = 100
 
 
 def elo(score: float) -> float:
-    """The Elo difference at which a score is expected; infinite for 0 and 1."""
+    """Return the Elo difference at which a score is expected; infinite for 0 and 1."""
     if not 0 <= score <= 1:
         raise ResultsError(f"a score lies between 0 and 1, not at {score!r}")
     if score in (0, 1):
@@ -46,7 +46,7 @@ def elo(score: float) -> float:
 
 
 def expected_score(difference: float) -> float:
-    """The score that is expected at an Elo difference: the inverse of `elo`."""
+    """Return the score that is expected at an Elo difference: the inverse of `elo`."""
     return 1 / (1 + 10 ** (-difference / 400))
 
 
@@ -105,7 +105,7 @@ def estimate(counts: Sequence[int]) -> Estimate:
 
 
 def _always_the_same(score: float, number: int, things: str) -> tuple[float | None, float | None, str]:
-    """The interval where the sample has no variance, and must not be one of zero width."""
+    """Return the interval where the sample has no variance, and must not be one of zero width."""
     exact = 0.025 ** (1 / number)  # Clopper–Pearson for `number` of `number`
     if score == 1:
         return (
@@ -133,7 +133,7 @@ def _clipped(low: bool, high: bool) -> str:
 
 
 def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact two-sided interval of a probability, from how often something happened."""
+    """Return the exact two-sided interval of a probability, from how often something happened."""
     if not 0 <= successes <= trials or trials == 0:
         raise ResultsError(f"{successes} of {trials} is no share: expected 0 ≤ successes ≤ trials, trials ≥ 1")
     tail = (1 - confidence) / 2
@@ -144,7 +144,7 @@ def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> tu
 
 
 def _solve(trials: int, least: int, tail: float) -> float:
-    """The p at which P(X ≥ least) equals the tail, X binomial; by bisection, the probability grows with p."""
+    """Return the p at which P(X ≥ least) equals the tail, X binomial; by bisection, the probability grows with p."""
     k = np.arange(least, trials + 1)
     ways = _log_ways(trials, k)
     low, high = 0.0, 1.0
@@ -159,7 +159,7 @@ def _solve(trials: int, least: int, tail: float) -> float:
 
 
 def _log_ways(trials: int, successes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The natural logarithms of binomial coefficients."""
+    """Return the natural logarithms of binomial coefficients."""
     logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, trials + 1)))))
     return np.asarray(logs[trials] - logs[successes] - logs[trials - successes])
 
@@ -215,7 +215,7 @@ def is_balanced(games: Tally) -> bool:
 
 
 def summary(results: Sequence[GameResult]) -> dict[str, Any]:
-    """A match from its first agent's point of view, ready for JSON: `null` and a `note` for what is infinite.
+    """Return a match from its first agent's point of view, ready for JSON: `null` and a `note` for what is infinite.
 
     `wins`, `draws`, `losses`, `score` and `los` count all games. `elo`, `score_low` and so on come
     from the complete pairs (a last game without its twin is left out), from single games only if
@@ -258,7 +258,7 @@ def summary(results: Sequence[GameResult]) -> dict[str, Any]:
 
 
 def utility_summary(results: Sequence[GameResult]) -> dict[str, Any]:
-    """A match in a game of stakes, such as poker, from its first agent's point of view, ready for JSON.
+    """Return a match in a game of stakes, such as poker, from its first agent's point of view, ready for JSON.
 
     `utility` is the mean of all games. Its 95 % interval comes from the complete pairs, which share their deals, from
     single games only if there is no pair; `None` where there are less than two of them, or all are alike.
@@ -292,5 +292,5 @@ def utility_summary(results: Sequence[GameResult]) -> dict[str, Any]:
 
 
 def finite(value: float | None) -> float | None:
-    """The value, or None if it is infinite: JSON has no infinity."""
+    """Return the value, or None if it is infinite: JSON has no infinity."""
     return value if value is not None and math.isfinite(value) else None

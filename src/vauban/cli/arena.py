@@ -280,7 +280,7 @@ def tournament(
 
 
 def _opened(file: Path, given: dict[str, Any]) -> Tournament:
-    """The tournament of a file, after a comparison with the settings that were given; or a new one."""
+    """Return the tournament of a file, after a comparison with the settings that were given; or a new one."""
     from vauban.arena.tournament import Settings, Tournament
 
     if file.exists() and file.stat().st_size:
@@ -346,7 +346,7 @@ def agents(
 
 
 def _description(name: str) -> dict[str, Any]:
-    """An agent in words, and its options: each with its default and what it means."""
+    """Return an agent in words, and its options: each with its default and what it means."""
     from vauban.agents import LEARNED, make_agent
     from vauban.agents.base import close, describe
     from vauban.agents.external.agent import PREFIX
@@ -377,7 +377,7 @@ def _description(name: str) -> dict[str, Any]:
 
 
 def _written(value: Any) -> str:
-    """A default as it would be typed."""
+    """Return a default as it would be typed."""
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 
@@ -414,7 +414,7 @@ def _write_games(path: Path, texts: Iterable[str], count: int) -> None:
 
 
 def _rules_text(game: Any) -> str | None:
-    """The rules of a game that has any to choose."""
+    """Return the rules of a game that has any to choose."""
     rules = getattr(game, "rules", None)
     return None if rules is None else rules.text
 

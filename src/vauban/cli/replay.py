@@ -129,12 +129,12 @@ class Replay:
         return f"{said.removesuffix('.')} ({note})." if note else said
 
     def _line(self, index: int) -> str:
-        """A move in words, with its number and the comment after it."""
+        """Return a move in words, with its number and the comment after it."""
         comment = self.game.comments.get(index + 1)
         return f"{index + 1:>4}. {self.told(index)}" + (f"  {{{comment}}}" if comment else "")
 
     def told(self, index: int) -> str:
-        """A move in words, as the view's owner knows it."""
+        """Return a move in words, as the view's owner knows it."""
         return self.show.told(self.board, self.board.history[index])
 
     # ── Stepping ─────────────────────────────────────────────────────────────────────────────────
@@ -253,7 +253,7 @@ def replay(
 
 
 def read_game(file: Path, number: int) -> tuple[RecordedGame, int]:
-    """A game of a file, and how many there are. What is wrong with others is said, and does not matter."""
+    """Return a game of a file, and how many there are. What is wrong with others is said, and does not matter."""
     try:
         data = file.read_bytes()
     except OSError as error:

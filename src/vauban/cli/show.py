@@ -40,7 +40,7 @@ class Show:
         return {}
 
     def player(self, player: int) -> Text:
-        """A player's name, in brackets and colours."""
+        """Return a player's name, in brackets and colours."""
         return Text(self.game.players[player].join(BRACKETS[player]), STYLES[player])
 
     def name(self, player: int, person: int | None) -> str:
@@ -48,11 +48,11 @@ class Show:
         return "You" if player == person else capital(self.game.players[player])
 
     def picture(self, look: Any, bottom: int, history: Sequence[Any] = ()) -> list[Text]:
-        """A board or a view, from the side of one player; `history` are the moves that led there."""
+        """Return a board or a view, from the side of one player; `history` are the moves that led there."""
         return [Text(line) for line in str(look).splitlines()]
 
     def setup(self, row: npt.NDArray[Any], player: int) -> list[Text]:
-        """A player's setup."""
+        """Return a player's setup."""
         return [] if self.game.setups is None else [Text(self.game.setups.text(row))]
 
     def notes(self, look: Any) -> list[str]:
@@ -60,7 +60,7 @@ class Show:
         return []
 
     def told(self, board: Any, played: Any, person: int | None = None) -> str:
-        """A move as it is told to one of the players, or to an onlooker."""
+        """Return a move as it is told to one of the players, or to an onlooker."""
         return f"{self.name(played.player, person)}: {board.played_text(played)}"
 
     def ended(self, outcome: Outcome, person: int | None = None) -> str:

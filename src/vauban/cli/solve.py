@@ -96,7 +96,7 @@ def exploitability(
 
 
 def _game_words(tree: Tree) -> str:
-    """The game by its name, with its rules where it has some."""
+    """Return the game by its name, with its rules where it has some."""
     rules = getattr(tree.game, "rules", None)
     return tree.game.name if rules is None else f"{tree.game.name}, rules {rules.text}"
 

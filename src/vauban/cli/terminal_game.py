@@ -94,7 +94,7 @@ class TerminalGame:
         self.console.print(Text(text, style) if isinstance(text, str) else text, soft_wrap=whole)
 
     def ask(self, prompt: str) -> str:
-        """The next line that the person types; EOFError if there is none."""
+        """Return the next line that the person types; EOFError if there is none."""
         if self.source is sys.stdin and sys.stdin.isatty() and self.console.file is sys.stdout:
             with suppress(ImportError):  # there is none on Windows
                 import readline  # noqa: F401 – arrow keys and earlier lines
@@ -293,7 +293,7 @@ class TerminalGame:
             self.say(f"  {started_as()} terminal --load {shlex.quote(str(path))}", whole=True)
 
     def record(self) -> str:
-        """The game so far as a text, with what is needed to go on."""
+        """Return the game so far as a text, with what is needed to go on."""
         names = ["person", "person"]
         names[1 - self.person] = self.agent.name
         own = dict(zip((player.title() for player in self.game.players), names, strict=True)) | self.headers
@@ -306,7 +306,7 @@ class TerminalGame:
         return write_game(self.board, own)
 
     def summary(self) -> dict[str, Any]:
-        """The game for a program; one that was left has the result "*"."""
+        """Return the game for a program; one that was left has the result "*"."""
         outcome = self.outcome()
         return {
             "result": "*" if outcome is None else result_of(outcome),
@@ -317,5 +317,5 @@ class TerminalGame:
 
 
 def read_number(text: str | None) -> int | None:
-    """The number in a header; None if there is none."""
+    """Return the number in a header; None if there is none."""
     return int(text) if text is not None and re.fullmatch(r"[0-9]{1,18}", text) else None

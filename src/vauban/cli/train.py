@@ -213,7 +213,7 @@ def command_text(
     preset: str | None, resume: Path | None, changes: list[str], workers: int, out: Path | None = None,
     model: str | None = None,
 ) -> str:  # fmt: skip
-    """The command that was given, for the card of the model."""
+    """Return the command that was given, for the card of the model."""
     start = ["vauban"] if workers == 1 else ["torchrun", f"--nproc-per-node={workers}", "-m", "vauban"]
     if workers > 1 and os.environ.get("LOCAL_WORLD_SIZE", str(workers)) != str(workers):
         local = os.environ["LOCAL_WORLD_SIZE"]
@@ -298,7 +298,7 @@ def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path, run:
 
 
 def _is_for_want_of_memory(error: Exception) -> bool:
-    """A GPU's memory or the machine's: torch has a class for the one, and for the other only words."""
+    """Return a GPU's memory or the machine's: torch has a class for the one, and for the other only words."""
     import torch
 
     words = ("out of memory", "can't allocate memory")

@@ -37,7 +37,7 @@ Opponent = Callable[[Observed, Mask, np.random.Generator], int]
 
 
 def play_random(observation: Observed, action_mask: Mask, rng: np.random.Generator) -> int:
-    """The opponent that plays any legal action, all equally likely."""
+    """Return the opponent that plays any legal action, all equally likely."""
     return int(rng.choice(np.flatnonzero(action_mask)))
 
 
@@ -135,7 +135,7 @@ class SinglePlayerEnv(gymnasium.Env):  # type: ignore[misc]
         return self._mask().astype(np.bool_)
 
     def render(self) -> str | None:
-        """The game as the player may see it."""
+        """Return the game as the player may see it."""
         return self.table.render(self.render_mode, self.player)
 
     def _mask(self) -> Mask:

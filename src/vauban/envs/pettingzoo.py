@@ -37,7 +37,7 @@ def env(
     setups: Pool | None = None,
     render_mode: str | None = None,
 ) -> Any:
-    """An environment in which the players of a game choose in turn; calls in a wrong order are refused.
+    """Return an environment in which the players of a game choose in turn; calls in a wrong order are refused.
 
     game: a name ("classic", "kuhn", …) or a `Game`.
     rules: a preset or switches, as `vauban.game` takes them.
@@ -78,11 +78,11 @@ class RawEnv(AECEnv):  # type: ignore[misc]
         self.action_spaces = {agent: spaces.Discrete(self.game.action_count) for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> Any:
-        """The space of an agent's observations: {"observation", "action_mask"}."""
+        """Return the space of an agent's observations: {"observation", "action_mask"}."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:
-        """The space of an agent's actions."""
+        """Return the space of an agent's actions."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
@@ -129,7 +129,7 @@ class RawEnv(AECEnv):  # type: ignore[misc]
         return {"observation": self.table.observe(player), "action_mask": self.table.mask(player)}
 
     def render(self) -> str | None:
-        """The whole game, hidden things too: for people who watch."""
+        """Return the whole game, hidden things too: for people who watch."""
         return self.table.render(self.render_mode)
 
     def close(self) -> None:

@@ -114,7 +114,7 @@ class Table:
     # ── What players are told ────────────────────────────────────────────────────────────────────
 
     def observe(self, player: int) -> Observed:
-        """A player's observation, in the player's own frame, on turn or not."""
+        """Return a player's observation, in the player's own frame, on turn or not."""
         seen: Observed = self.sim.observe(self.observation, layout=self.layout, viewer=player)[0]
         return seen
 
@@ -132,7 +132,7 @@ class Table:
     # ── What people are shown ────────────────────────────────────────────────────────────────────
 
     def text(self, player: int | None = None) -> str:
-        """The game as text: as one player may see it, or all of it."""
+        """Return the game as text: as one player may see it, or all of it."""
         game, board = self.game, self.board()
         lines = [(board if player is None else board.view(player)).as_text(self.observation)]
         if game.board == (1, 1) and (player is None or self.over):
@@ -146,7 +146,7 @@ class Table:
         return "\n".join(lines)
 
     def board(self) -> Any:
-        """The game as a `Board`, a copy."""
+        """Return the game as a `Board`, a copy."""
         return Board.from_snapshot(self.sim.snapshot())
 
     def render(self, mode: str | None, player: int | None = None) -> str | None:
@@ -165,7 +165,7 @@ class Table:
     # ── Inside ───────────────────────────────────────────────────────────────────────────────────
 
     def _check(self, action: Any) -> int:
-        """The action as a number, if it is legal."""
+        """Return the action as a number, if it is legal."""
         game, player = self.game, self.player
         if self.over:
             raise IllegalActionError("the game is over: call reset() to begin another")
@@ -187,7 +187,7 @@ class Table:
         raise IllegalActionError(f"{who} is not legal")
 
     def _chosen_setups(self, options: Mapping[str, Any]) -> list[npt.NDArray[np.int8]] | None:
-        """The setups that the options of a reset name, if any, as rows."""
+        """Return the setups that the options of a reset name, if any, as rows."""
         for key in options:
             # Options that mean something to others (a wrapper, a test kit) are left alone, slips of the pen are not.
             if key not in OPTIONS and nearest(str(key), OPTIONS).startswith("did"):
@@ -213,7 +213,7 @@ class Table:
         return [row[None] for row in rows]
 
     def _row(self, setup: Any) -> npt.NDArray[np.int8]:
-        """A setup as a row, from its text or from a row."""
+        """Return a setup as a row, from its text or from a row."""
         if not isinstance(setup, str):
             return np.asarray(as_numpy(setup), np.int8)
         if self.game.setups is None:

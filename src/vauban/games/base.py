@@ -147,11 +147,11 @@ class Setups(ABC):
 
     @abstractmethod
     def all(self) -> npt.NDArray[np.int8]:
-        """Every setup, a row each; only asked of small games."""
+        """Return every setup, a row each; only asked of small games."""
 
     @abstractmethod
     def draw(self, rng: random.Random) -> npt.NDArray[np.int8]:
-        """A setup drawn uniformly."""
+        """Return a setup drawn uniformly."""
 
     @abstractmethod
     def check(self, setups: npt.NDArray[Any]) -> None:
@@ -159,11 +159,11 @@ class Setups(ABC):
 
     @abstractmethod
     def parse(self, text: str) -> npt.NDArray[np.int8]:
-        """The setup that a text describes; a `SetupError` says what is wrong with it."""
+        """Return the setup that a text describes; a `SetupError` says what is wrong with it."""
 
     @abstractmethod
     def text(self, setup: npt.NDArray[Any]) -> str:
-        """The inverse of `parse`."""
+        """Return the inverse of `parse`."""
 
     @abstractmethod
     def starts(self, first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
@@ -171,7 +171,7 @@ class Setups(ABC):
 
     @abstractmethod
     def of_starts(self, starts: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
-        """The inverse of `starts`."""
+        """Return the inverse of `starts`."""
 
 
 class Game(ABC):
@@ -236,7 +236,7 @@ class Game(ABC):
 
     @abstractmethod
     def format(self, *, tracks: bool = True, plies: int | None = None) -> Format:
-        """The format of the game's records: the one place where their size is worked out.
+        """Return the format of the game's records: the one place where their size is worked out.
 
         tracks: with what only observations need.
         plies: how many plies the rules may have to look back, where they set no bound themselves. Without it such
@@ -245,10 +245,10 @@ class Game(ABC):
 
     @abstractmethod
     def action_text(self, player: int, action: int) -> str:
-        """An action as a person would write it."""
+        """Return an action as a person would write it."""
 
     def parse_action(self, player: int, text: str) -> int:
-        """The action of a player that a text means; an `InvalidMoveError` says what would be one."""
+        """Return the action of a player that a text means; an `InvalidMoveError` says what would be one."""
         known = self._actions_by_text[player]
         action = known.get(" ".join(text.split()).lower())
         if action is None:
@@ -264,7 +264,7 @@ class Game(ABC):
         return first, second
 
     def square_name(self, square: int) -> str:
-        """A square's name, e.g. "a1"."""
+        """Return a square's name, e.g. "a1"."""
         row, column = divmod(square, self.board[1])
         return f"{chr(ord('a') + column)}{row + 1}"
 
@@ -277,7 +277,7 @@ class Game(ABC):
         return {"game": self.definition(), "rules": self.rules_text}
 
     def definition(self) -> str | dict[str, Any]:
-        """The game's name; for one that is not in the registry, the table that a file would describe it by."""
+        """Return the game's name; for one that is not in the registry, the table that a file would describe it by."""
         return self.source or self.name
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -301,14 +301,14 @@ class Game(ABC):
         return np.zeros(len(bytes_), bool)
 
     def outcome(self, end: int, winner: int, utility: float) -> Outcome | None:
-        """The outcome behind a record's bytes; None while the game goes on."""
+        """Return the outcome behind a record's bytes; None while the game goes on."""
         if end == 0:
             return None
         return Outcome(None if winner == DRAW else winner, self.ends[end], utility)
 
 
 def nearest(word: str, known: Sequence[str], most: int | None = None) -> str:
-    """A hint for a misspelt word: the nearest known one, or all of them (the first `most`)."""
+    """Return a hint for a misspelt word: the nearest known one, or all of them (the first `most`)."""
     near = difflib.get_close_matches(word, known, 1)
     if near:
         return f"did you mean {near[0]!r}?"
@@ -339,7 +339,7 @@ def register_table(family: str, keys: Sequence[str], maker: Maker) -> None:
 
 
 def names() -> list[str]:
-    """The names of all games."""
+    """Return the names of all games."""
     _load()
     return list(_makers)
 
@@ -348,11 +348,11 @@ class Described(Protocol):
     """Describes a game and can make it, a variant for example."""
 
     def as_game(self, rules: Any = None) -> Game:
-        """The game, by its default rules or the given ones."""
+        """Return the game, by its default rules or the given ones."""
 
 
 def game(name: str | Game | Described, rules: str | Mapping[str, Any] | None = None) -> Game:
-    """The game of this name, or that a file describes, with its default rules or the given ones (docs/rules.md).
+    """Return the game of this name, or that a file describes, with its default rules or the given ones (docs/rules.md).
 
     name: of a registered game; a .toml file, which describes a variant; or `py:FILE.py:NAME`, a game of one's own.
     """
@@ -373,7 +373,7 @@ def game(name: str | Game | Described, rules: str | Mapping[str, Any] | None = N
 
 
 def from_spec(spec: str | Mapping[str, Any]) -> Game:
-    """The game that `Game.spec` has described."""
+    """Return the game that `Game.spec` has described."""
     if isinstance(spec, str):
         return game(spec)
     definition, rules = spec["game"], spec.get("rules")
@@ -381,7 +381,7 @@ def from_spec(spec: str | Mapping[str, Any]) -> Game:
 
 
 def _from_table(table: Mapping[str, Any], rules: Any) -> Game:
-    """The game that a table describes, of the family whose keys it has most of."""
+    """Return the game that a table describes, of the family whose keys it has most of."""
     _load()
     _, maker = max(_tables.values(), key=lambda each: len(each[0] & set(table)))
     return maker(table, rules=rules)

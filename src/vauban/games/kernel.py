@@ -83,7 +83,7 @@ def clock():
 
 @kernel
 def single(square):
-    """The set that holds one square."""
+    """Return the set that holds one square."""
     if square < 64:
         return ONE << np.uint64(square), ZERO
     return ZERO, ONE << np.uint64(square - 64)
@@ -104,7 +104,7 @@ def size(low, high):
 
 @kernel
 def select(word, index):
-    """The position of the set bit with `index` set bits below it."""
+    """Return the position of the set bit with `index` set bits below it."""
     position = 0
     width = 32
     while width > 0:

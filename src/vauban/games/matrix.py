@@ -46,7 +46,7 @@ def begin(game, start):
 
 @kernel
 def legal_count(game):
-    """All rows, then all columns."""
+    """Return all rows, then all columns."""
     if game.bytes[END] != 0:
         return 0
     return game.rules[ROWS + np.int64(game.bytes[PLAYER])]
@@ -80,7 +80,7 @@ def play(game, action):
 
 @kernel
 def utility(game):
-    """The payoff at the chosen row and column."""
+    """Return the payoff at the chosen row and column."""
     if game.bytes[END] == 0:
         return np.float64(0)
     return payoff(game.rules, np.int64(game.bytes[CHOICES]), np.int64(game.bytes[CHOICES + 1]))
@@ -207,7 +207,7 @@ NAMED: dict[str, tuple[list[list[float]], tuple[str, ...]]] = {
 
 
 def named(name: str, rules: Any = None) -> MatrixGame:
-    """One of the matrix games that have names."""
+    """Return one of the matrix games that have names."""
     refuse_rules(name, rules)
     return MatrixGame(name, *NAMED[name])
 

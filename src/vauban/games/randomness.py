@@ -63,5 +63,5 @@ def draw(seed, number, ply, step, purpose, index):
 
 @kernel
 def below(bound, seed, number, ply, step, purpose, index):
-    """A random number from 0 to bound − 1 (uneven by less than bound / 2³²)."""
+    """Return a random number from 0 to bound − 1 (uneven by less than bound / 2³²)."""
     return np.int64((draw(seed, number, ply, step, purpose, index) * np.uint64(bound)) >> HALF)

@@ -36,7 +36,7 @@ class SmallGame(Game):
         return Format(Shape(PLIES + 1, 0, self.record_bytes), self.parameters(), tracks)
 
     def parameters(self) -> npt.NDArray[np.int64]:
-        """The numbers that the kernels know the rules by; none unless a game says otherwise."""
+        """Return the numbers that the kernels know the rules by; none unless a game says otherwise."""
         return np.zeros(1, np.int64)
 
     def are_views(self, bytes_: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -118,7 +118,7 @@ def count_deck(game):
 
 @kernel
 def find_in_deck(game, index):
-    """The card with `index` lower ones in the deck; −1 if there are not so many."""
+    """Return the card with `index` lower ones in the deck; −1 if there are not so many."""
     for card in range(game.rules[DECK]):
         if in_deck(game, card):
             if index == 0:

@@ -68,7 +68,7 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
 
 
 def load_trained(name: str | Path) -> Model:
-    """A model whose card has its training: as it was written, or from the run in whose folder the model is.
+    """Return a model whose card has its training: as it was written, or from the run in whose folder the model is.
 
     A run that has lost its checkpoint does not know its training any more: its model counts from nothing.
     """
@@ -81,7 +81,7 @@ def load_trained(name: str | Path) -> Model:
 
 
 def training_of(run: Path) -> Training:
-    """The training of a run, after that of the model which it began with, if any."""
+    """Return the training of a run, after that of the model which it began with, if any."""
     progress, starts, lines = read_progress(run / CHECKPOINT), read_starts(run), read_metrics(run)
     before = progress["before"].get("training", {})
     commands = [text for text in (before.get("command", ""), commands_text(starts)) if text]
@@ -124,7 +124,7 @@ def belief_of(lines: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def curve_of(lines: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
-    """The course of a run in a few rows: some evenly chosen, and among them those in which it was measured."""
+    """Return the course of a run in a few rows: some evenly chosen, and among them those in which it was measured."""
     kept = [each.name for each in metrics().values() if each.kept and clock_of(each.name) == "iteration"]
     lines = [line for line in lines if any(name in line for name in kept)]
     scored = [place for place, line in enumerate(lines) if any(name.startswith("score.") for name in line)]
@@ -151,7 +151,7 @@ def _distinct(texts: Sequence[str]) -> str:
 
 
 def _strength(path: Path, run: Path, name: str, game: Game, variant: str) -> list[dict[str, Any]]:
-    """The matches of a file as rows of a card. variant: how a command names it, which may be a file."""
+    """Return the matches of a file as rows of a card. variant: how a command names it, which may be a file."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
         date = time.strftime("%Y-%m-%d", time.localtime(path.stat().st_mtime))

@@ -29,7 +29,7 @@ class Belief:
 
 
 def uniform_belief(game: Game) -> Belief | None:
-    """The belief that finds everything possible equally likely; None where the game's family has none."""
+    """Return the belief that finds everything possible equally likely; None where the game's family has none."""
     part: Any = family_part("nets", game.family, "belief")
     if part is None:
         return None

@@ -90,7 +90,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def parse_games(text: str) -> list[GameText]:
-    """All games of a text, in order. The message of an error names the game and the line."""
+    """Return all games of a text, in order. The message of an error names the game and the line."""
     return list(iterate_games(text))
 
 
@@ -105,7 +105,7 @@ def iterate_games(text: str) -> Iterator[GameText]:
 
 
 def _parse_game(text: str, place: int, number: int) -> tuple[GameText, int]:
-    """One game that begins at a place, and the place of the next."""
+    """Return one game that begins at a place, and the place of the next."""
     game = GameText()
 
     def refuse(where: int, why: str) -> NotationError:
@@ -220,7 +220,7 @@ def _unescaped(value: str, name: str) -> str:
 
 
 def game_text(game: GameText) -> str:
-    """The text of one game; the inverse of `parse_games`. It ends with a line break.
+    """Return the text of one game; the inverse of `parse_games`. It ends with a line break.
 
     Texts of several games are joined with an empty line between them: `"\\n".join(...)`.
     """
@@ -249,17 +249,17 @@ def game_text(game: GameText) -> str:
 
 
 def games_text(games: list[GameText]) -> str:
-    """The text of several games, with an empty line between them."""
+    """Return the text of several games, with an empty line between them."""
     return "\n".join(game_text(game) for game in games)
 
 
 def _next_number(number: int, player: int, form: Form) -> tuple[int, int]:
-    """The number of the next move and who makes it: always 0 where every move has a number."""
+    """Return the number of the next move and who makes it: always 0 where every move has a number."""
     return (number + 1, 0) if form.players is None else (number + player, 1 - player)
 
 
 def _move_word(text: str) -> str:
-    """A move as one word: in quotes, if it could be taken for something else."""
+    """Return a move as one word: in quotes, if it could be taken for something else."""
     if _PLAIN.fullmatch(text) and text not in RESULTS and not _NUMBER.match(text):
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')

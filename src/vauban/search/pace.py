@@ -38,7 +38,7 @@ class Pace:
         return depth * (self.ply + self.row * rollouts)
 
     def corrected(self, fixed: float, draw: float | None, rolling: float) -> Pace:
-        """The pace after a search has taken so many seconds for the policy and for drawing configurations.
+        """Return the pace after a search has taken so many seconds for the policy and for drawing configurations.
 
         draw: None if nothing was drawn by the belief, which says nothing about what that takes.
         rolling: how many times as long as expected the rollouts took.
@@ -57,7 +57,7 @@ def _between(expected: float, taken: float) -> float:
 
 
 def measure(attempt: Callable[[int, int], float], draw: float, fewest: int, most: int) -> Pace:
-    """The pace, by searches with more and more rollouts, until one takes long enough to tell.
+    """Return the pace, by searches with more and more rollouts, until one takes long enough to tell.
 
     attempt: searches with so many rollouts of so many plies, and tells how many seconds it took.
     draw: seconds for drawing configurations.

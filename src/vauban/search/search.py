@@ -119,7 +119,7 @@ class Search:
 
     @classmethod
     def of_model(cls, model: Model, config: SearchConfig | None = None, device: str | torch.device = "cpu") -> Search:
-        """A search by the network of a model that plays, and by its belief if it has one."""
+        """Return a search by the network of a model that plays, and by its belief if it has one."""
         return cls(model.player, model.find(Belief), config, device)
 
     def analyse(
@@ -252,7 +252,7 @@ class Search:
     def _roll_out(
         self, views: Snapshot, seeds: Seeds, legal: Tensor, plans: list[Plan], searched: list[Ints], drawn: list[Tensor]
     ) -> list[Floats]:
-        """The probabilities of the outcomes that each rollout of each position ends with, move by move."""
+        """Return the probabilities of the outcomes that each rollout of each position ends with, move by move."""
         rollouts = [plan.rollouts for plan in plans]
         order = [torch.arange(count) for count in rollouts]
         moves = [np.repeat(each, rollout_counts(p.rollouts, p.moves)) for each, p in zip(searched, plans, strict=True)]
@@ -288,7 +288,7 @@ class Search:
     # ── What is kept ─────────────────────────────────────────────────────────────────────────────
 
     def _belief_for(self, game: Game, *, hurried: bool = False) -> Belief:
-        """The search's belief; if it has none, or no time for it, the uniform one."""
+        """Return the search's belief; if it has none, or no time for it, the uniform one."""
         found = None if self._belief is not None and not hurried else uniform_belief(game)
         found = found or self._belief
         if found is None:
@@ -318,7 +318,7 @@ def _alike(wanted: list[int]) -> Iterator[tuple[int, list[int]]]:
 
 
 def _compared(legal: npt.NDArray[np.int16], among: Sequence[int] | None) -> Ints:
-    """The places of the legal actions that are to be compared, in ascending order."""
+    """Return the places of the legal actions that are to be compared, in ascending order."""
     found = np.arange(len(legal)) if among is None else np.flatnonzero(np.isin(legal, among))
     if not len(found):
         raise ConfigurationError("none of the actions that are to be compared is legal")
@@ -326,7 +326,7 @@ def _compared(legal: npt.NDArray[np.int16], among: Sequence[int] | None) -> Ints
 
 
 def _likeliest(policy: Floats, moves: int) -> Ints:
-    """The places of so many moves, the most likely ones, in ascending order."""
+    """Return the places of so many moves, the most likely ones, in ascending order."""
     return np.sort(np.argsort(-policy, kind="stable")[:moves])
 
 

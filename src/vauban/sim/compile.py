@@ -32,7 +32,7 @@ _compiled: dict[tuple[Any, ...], Any] = {}
 
 
 def compiled(function: Callable[..., Any], target: str, hooks: Hooks = NO_HOOKS, **constants: Any) -> Any:
-    """The kernel compiled for a target ("cpu" or "cuda").
+    """Return the kernel compiled for a target ("cpu" or "cuda").
 
     Constants replace module-level names of the same spelling in the kernel and in all that it
     calls, before compilation: branches on them cost nothing. (So a constant's name must be one that
@@ -115,7 +115,7 @@ def _njit() -> Any:
 
 @cache
 def cuda() -> Any:
-    """The `numba.cuda` module, or an error that says how to get it."""
+    """Return the `numba.cuda` module, or an error that says how to get it."""
     import numpy as np
 
     if not hasattr(np, "row_stack"):
@@ -199,7 +199,7 @@ def _folders(function: FunctionType, hooks: Hooks) -> frozenset[Path]:
 
 
 def _digest(hooks: Hooks, constants: dict[str, Any]) -> str:
-    """A short name for what a function was bound to."""
+    """Return a short name for what a function was bound to."""
     settings = [f"{name}={value}" for name, value in sorted(constants.items())]
     settings += [f"{name}={hook.__module__}.{hook.__qualname__}" for name, hook in sorted(hooks.items())]
     return hashlib.sha256(",".join(settings).encode()).hexdigest()[:12]

@@ -208,7 +208,7 @@ class Simulator:
         return out
 
     def legal_actions(self, out: Array | None = None, counts: Array | None = None) -> tuple[Array, Array]:
-        """The legal actions as lists (int16, n × `game.max_legal`, −1 behind the last) and how many (int32)."""
+        """Return the legal actions as lists (int16, n × `game.max_legal`, −1 behind the last) and how many (int32)."""
         out = self._output(out, (self.n, self.game.max_legal), "int16")
         counts = self._output(counts, (self.n,), "int32")
         self._batch.list_all(self.store, out, counts)
@@ -244,7 +244,7 @@ class Simulator:
         return out
 
     def observation_shape(self, name: str, layout: str = "planes") -> tuple[int, ...]:
-        """The shape of one game's observation."""
+        """Return the shape of one game's observation."""
         channels = observations.find(self.game, name).channels(self.game)
         rows, columns = self.game.board
         return (channels, rows, columns) if layout == "planes" else (rows * columns, channels)
@@ -252,14 +252,14 @@ class Simulator:
     # ── Playing ──────────────────────────────────────────────────────────────────────────────────
 
     def sample(self, out: Array | None = None) -> Array:
-        """A legal action in each game, all equally likely (int16; −1 where the game is over)."""
+        """Return a legal action in each game, all equally likely (int16; −1 where the game is over)."""
         self._refuse_views()
         out = self._output(out, (self.n,), "int16")
         self._batch.sample_all(self.store, self.seed, out)
         return out
 
     def choose(self, legal: Array, log_policy: Array, out: Array | None = None) -> Array:
-        """One of the legal actions in each game, by a policy's probabilities (int16; −1 where the game is over).
+        """Return one of the legal actions in each game, by a policy's probabilities (int16; −1 where the game is over).
 
         legal: as `legal_actions` lists them. log_policy: the logarithm of each one's weight (float32, the same shape).
         """
@@ -317,7 +317,7 @@ class Simulator:
     # ── Records ──────────────────────────────────────────────────────────────────────────────────
 
     def snapshot(self) -> Snapshot:
-        """A copy of all games as they are."""
+        """Return a copy of all games as they are."""
         return Snapshot(self.game, self.format, Store(*map(self._arrays.copy, self.store)))
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -354,7 +354,7 @@ class Simulator:
             self.step(row, check=False)
 
     def views(self, viewer: int) -> Snapshot:
-        """The games as one player may know them: everything hidden from that player is erased."""
+        """Return the games as one player may know them: everything hidden from that player is erased."""
         _check_viewer(viewer)
         snapshot = self.snapshot()
         self._batch.conceal_all(snapshot.store, viewer)
@@ -503,7 +503,7 @@ def _setups_of(game: Game) -> Setups:
 
 
 def _find_arrays(name: str, device: Any) -> Any:
-    """The arrays of this name on a device."""
+    """Return the arrays of this name on a device."""
     if name == "numpy":
         return NumpyArrays(device)
     if name != "torch":

@@ -52,7 +52,7 @@ class Solver(ABC):
         self.iterations += iterations
 
     def average(self) -> Table:
-        """The average policy; uniform where it never came."""
+        """Return the average policy; uniform where it never came."""
         table = np.empty(self.tree.slots)
         _call(sweeps.normalise, self.tree.groups.first_slot, self.sums, table)
         return table

@@ -36,7 +36,7 @@ class TreeEquilibrium(NamedTuple):
 
 
 def solve_matrix(payoffs: npt.ArrayLike) -> MatrixEquilibrium:
-    """An equilibrium of the zero-sum game in which the row player gets `payoffs[row, column]`."""
+    """Return an equilibrium of the zero-sum game in which the row player gets `payoffs[row, column]`."""
     matrix = np.asarray(payoffs, np.float64)
     if matrix.ndim != 2 or matrix.size == 0:
         raise ConfigurationError(f"payoffs must be a matrix, not an array of shape {matrix.shape}")
@@ -66,7 +66,7 @@ def solve_tree(tree: Tree) -> TreeEquilibrium:
 
 
 def _best_plan(tree: Tree, player: int) -> tuple[float, Table]:
-    """The player's policy that guarantees the most, and how much it guarantees.
+    """Return the player's policy that guarantees the most, and how much it guarantees.
 
     Variables: the realisation weight of each of the player's sequences (the empty one last), and what the
     other player can still get in each of its information sets and at the root (last).
@@ -115,7 +115,7 @@ def _sequences(tree: Tree, player: int) -> tuple[npt.NDArray[np.int64], npt.NDAr
 
 
 def _flow(tree: Tree, player: int, numbers: npt.NDArray[np.int64]) -> Any:
-    """A row for each information set: its sequences' weights less that of the sequence before it are 0.
+    """Return a row for each information set: its sequences' weights less that of the sequence before it are 0.
 
     The last row is the weight of the empty sequence, which is 1.
     """
@@ -136,7 +136,7 @@ def _minimise(goal: Mix, **constraints: Any) -> Any:
 
 
 def _scipy() -> Any:
-    """The library that solves linear programs, or an error that says how to get it."""
+    """Return the library that solves linear programs, or an error that says how to get it."""
     try:
         import scipy.optimize
         import scipy.sparse

@@ -18,7 +18,7 @@ WHOLE = 2.0**-32
 
 @kernel
 def pick(probabilities, first, last, dice):
-    """A place from `first` to `last`, exclusive, by these probabilities; `dice`: 32 random bits."""
+    """Return a place from `first` to `last`, exclusive, by these probabilities; `dice`: 32 random bits."""
     rest = np.float64(dice) * WHOLE
     for place in range(first, last - 1):
         rest -= probabilities[place]

@@ -24,7 +24,7 @@ def count_setups(game: Game) -> int:
 
 
 def all_starts(game: Game) -> npt.NDArray[np.int8]:
-    """Every pair of setups as a start; one row of nothing for a game without setups."""
+    """Return every pair of setups as a start; one row of nothing for a game without setups."""
     if game.setups is None:
         return np.zeros((count_setups(game), 0), np.int8)
     setups = game.setups.all()

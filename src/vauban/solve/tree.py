@@ -328,5 +328,5 @@ class _Builder:
 
 
 def _longer(array: npt.NDArray[Any], more: int) -> npt.NDArray[Any]:
-    """A copy with more room at its end."""
+    """Return a copy with more room at its end."""
     return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])

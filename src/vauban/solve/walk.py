@@ -110,7 +110,7 @@ SHIFT = np.uint64(32)
 
 @kernel
 def record_at(stack, level, rules):
-    """The record of one level of the stack."""
+    """Return the record of one level of the stack."""
     return Record(stack.words[level], stack.halves[level], stack.bytes[level], rules)
 
 
@@ -127,7 +127,7 @@ def copy_level(stack, source, target):
 
 @kernel
 def mixed(key, number, multiplier):
-    """A key with one more number in it; different numbers never give the same."""
+    """Return a key with one more number in it; different numbers never give the same."""
     key = (key ^ number) * multiplier
     return key ^ (key >> SHIFT)
 
@@ -159,7 +159,7 @@ def know(stack, level, parent, player, action, rules):
 
 @kernel
 def find_place(table, keys, a, b):
-    """The place in the hash table of the set with this key, or the empty one where it belongs."""
+    """Return the place in the hash table of the set with this key, or the empty one where it belongs."""
     last = table.shape[0] - 1
     place = np.int64(a & np.uint64(last))
     while table[place] >= 0 and not (keys[table[place], 0] == a and keys[table[place], 1] == b):

@@ -37,7 +37,7 @@ class Rate:
     most: float
 
     def bucket(self, now: float) -> Bucket:
-        """A full bucket."""
+        """Return a full bucket."""
         return Bucket(self.rate, self.most, self.most, now)
 
 

@@ -121,7 +121,7 @@ class Room:
 
 
 def numbered(message: Json, number: Any) -> Json:
-    """A message with the number of what it answers, if that had one."""
+    """Return a message with the number of what it answers, if that had one."""
     return message if number is None else message | {"n": number}
 
 

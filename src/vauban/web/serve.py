@@ -154,14 +154,14 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _written(host: str) -> str:
-    """A host as it is written in an address that can be opened on this machine."""
+    """Return a host as it is written in an address that can be opened on this machine."""
     if host in EVERYBODY:
         return "localhost"
     return f"[{host}]" if ":" in host else host
 
 
 def _own_number() -> str:
-    """The address in numbers by which this machine goes to others; its name, if it goes nowhere."""
+    """Return the address in numbers by which this machine goes to others; its name, if it goes nowhere."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))  # nothing is sent: only the way there is looked up

@@ -294,7 +294,7 @@ class ExternalAgent:
         return rows
 
     def start(self) -> BotProcess:
-        """The program in a process of its own, under its limits."""
+        """Return the program in a process of its own, under its limits."""
         return BotProcess(
             self.command,
             cwd=self.cwd,

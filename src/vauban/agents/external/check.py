@@ -232,7 +232,7 @@ def _repeats(board: Board, setups: tuple[Row, Row], colour: int) -> bool:
 
 
 def _try(report: Report, agent: ExternalAgent, situation: str, colour: int, opponent: Agent, plies: int) -> bool:
-    """One game, and what it shows; False if there was none, for want of a setup."""
+    """Return one game, and what it shows; False if there was none, for want of a setup."""
     where = f"as {ucc.COLOURS[colour]} {situation}"
     trial = Trial(situation, ucc.COLOURS[colour], 0, "broken off", 0.0)
     report.trials.append(trial)
@@ -343,7 +343,7 @@ def _advice(
 
 
 def _then(sentence: str, another: str) -> str:
-    """Two sentences, the last without a full stop, as messages are."""
+    """Return two sentences, the last without a full stop, as messages are."""
     return f"{sentence} {another}" if sentence.endswith(("?", "!", ".")) else f"{sentence}. {another}"
 
 

@@ -218,7 +218,7 @@ class BotProcess:
         return self._errors.text
 
     def how_it_ended(self) -> str:
-        """A sentence about its end, with its last words."""
+        """Return a sentence about its end, with its last words."""
         self._finish_reading()
         code = self._guard.poll()
         if code is None:
@@ -292,7 +292,7 @@ def _let_go(guard: subprocess.Popen[bytes], lifeline: int, born: int) -> None:
 
 
 def last_words(stderr: str) -> str:
-    """The end of what a bot said on standard error, to be put behind a sentence; nothing if it said nothing."""
+    """Return the end of what a bot said on standard error, to be put behind a sentence; nothing if it said nothing."""
     words = " / ".join(stderr.strip().splitlines()[-LAST_WORDS:])
     if len(words) > LONGEST_WORDS:
         words = f"… {words[-LONGEST_WORDS:]}"

@@ -314,7 +314,7 @@ def flag_shares(game, viewer, w):
 
 @kernel
 def pick(shares, chance):
-    """An index with probability in proportion to its share; `chance` is 32 random bits."""
+    """Return an index with probability in proportion to its share; `chance` is 32 random bits."""
     rest = 0.0
     for share in shares:
         rest += share

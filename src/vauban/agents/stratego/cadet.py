@@ -62,7 +62,7 @@ class CadetAgent:
     # ── Setup ────────────────────────────────────────────────────────────────────────────────────
 
     def set_up(self, game: Stratego, player: int, rng: random.Random) -> Row:
-        """The Flag somewhere in the back row with Bombs around it, Scouts ahead, Miners behind."""
+        """Set the Flag somewhere in the back row with Bombs around it, Scouts ahead, Miners behind."""
         while True:
             setup = _draw_setup(game.variant, rng)
             if can_move_first(setup, game.variant) or rng.random() < 0.01:  # some armies cannot do better
@@ -163,7 +163,7 @@ def _fight(attacker: int, defender: int) -> int:
 
 @lru_cache(8)
 def _neighbours(variant: Variant) -> tuple[tuple[int, ...], ...]:
-    """The squares next to each square, lakes left out."""
+    """Return the squares next to each square, lakes left out."""
     near = []
     for square in range(variant.squares):
         column = square % variant.columns

@@ -164,7 +164,7 @@ class Look(base.Look):
         return int(self._record.words[layout.QUIET])
 
     def piece_at(self, square: int | str) -> Piece | None:
-        """The piece on a square, given by number or by name ("e5"); None if there is none."""
+        """Return the piece on a square, given by number or by name ("e5"); None if there is none."""
         square = self.variant.square(square) if isinstance(square, str) else square
         self._check_squares(square)
         bytes_ = self._record.bytes
@@ -177,7 +177,7 @@ class Look(base.Look):
         return Piece(code >> 7, kind, identity, bool(moved >> square & 1), not hidden >> square & 1)
 
     def pieces(self, player: int | None = None) -> dict[int, Piece]:
-        """All pieces on the board, or one player's, by square."""
+        """Return all pieces on the board, or one player's, by square."""
         found = {}
         for square in range(self.variant.squares):
             piece = self.piece_at(square)
@@ -257,7 +257,7 @@ class Look(base.Look):
         return "way" if piece.kind == SCOUT else "one"
 
     def captured(self, player: int) -> list[int]:
-        """The types of the player's pieces that have been removed, strongest first."""
+        """Return the types of the player's pieces that have been removed, strongest first."""
         squares = self.variant.squares
         kinds = self._record.bytes[layout.BYTES + squares : layout.BYTES + 2 * squares]
         places = self._record.bytes[layout.BYTES + 2 * squares : layout.BYTES + 3 * squares]
@@ -265,7 +265,7 @@ class Look(base.Look):
         return sorted((int(kind) & 15 for kind in kinds[dead]), reverse=True)
 
     def position(self) -> Position:
-        """The position as it stands, without the moves that led to it."""
+        """Return the position as it stands, without the moves that led to it."""
         bytes_, words = self._record.bytes, self._record.words
         pieces = tuple(
             PlacedPiece(square, piece.player, piece.kind, piece.moved, piece.revealed)
@@ -287,7 +287,7 @@ class Look(base.Look):
         )  # fmt: skip
 
     def move_text(self, move: Any) -> str:
-        """A move as text, with an x if it goes onto a piece."""
+        """Return a move as text, with an x if it goes onto a piece."""
         source, target = self.move_of(move)
         return move_text(MoveText(Move(source, target), self.piece_at(target) is not None, None), self.variant)
 
@@ -302,11 +302,11 @@ class Look(base.Look):
         return sorted(self.game.encode(self.turn, *move) for move in self.legal_moves)
 
     def parse_move(self, text: str) -> Move:
-        """The move behind a text such as "a4a5", "e6xe7" or "e6xe7(M>C)"."""
+        """Return the move behind a text such as "a4a5", "e6xe7" or "e6xe7(M>C)"."""
         return parse_move_text(text, self.variant).move
 
     def move_of(self, move: Any) -> Move:
-        """A move, from its text, from a pair of squares or from the number of an action."""
+        """Return a move, from its text, from a pair of squares or from the number of an action."""
         if isinstance(move, str):
             return self.parse_move(move)
         try:
@@ -322,7 +322,7 @@ class Look(base.Look):
             ) from error
 
     def action_of(self, move: Any) -> int:
-        """The number of an action, from what `move_of` takes."""
+        """Return the number of an action, from what `move_of` takes."""
         return self.game.encode(self.turn, *self.move_of(move))
 
     def snapshot(self, format: Format | None = None) -> Snapshot:
@@ -335,11 +335,11 @@ class Look(base.Look):
         return Snapshot(self.game, format, Store(*(part[None] for part in parts)))
 
     def as_text(self, observation: str | None = None) -> str:
-        """The board as lines of text."""
+        """Return the board as lines of text."""
         return picture.text(self)
 
     def svg(self, size: int = 480) -> str:
-        """The position as an SVG picture."""
+        """Return the position as an SVG picture."""
         return picture.svg(self, size)
 
     def _repr_svg_(self) -> str:
@@ -350,5 +350,5 @@ class Look(base.Look):
         return int(self._record.rules[layout.HISTORY])
 
     def _set(self, offset: int) -> int:
-        """A set of squares of the record, as a number with a bit for each square."""
+        """Return a set of squares of the record, as a number with a bit for each square."""
         return int(self._record.words[offset]) | int(self._record.words[offset + 1]) << 64

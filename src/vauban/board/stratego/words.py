@@ -61,7 +61,7 @@ def end_words(winner: int | None, end: str, person: int | None) -> str:
 
 
 def limit_words(rules: Rules) -> str:
-    """The limits that make a game a draw, as a sentence; nothing if there are none."""
+    """Return the limits that make a game a draw, as a sentence; nothing if there are none."""
     battleless, total = (plies_left(0, limit, rules) for limit in (rules.battleless_limit, rules.total_limit))
     if battleless is None and total is None:
         return ""

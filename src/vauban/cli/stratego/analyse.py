@@ -164,7 +164,7 @@ def _recorded(file: Path, number: int) -> RecordedGame:
 
 
 def _at(recorded: RecordedGame, file: Path, number: int, ply: int | None) -> Board:
-    """A recorded game after so many plies, or at its end."""
+    """Return a recorded game after so many plies, or at its end."""
     if recorded.board is None:
         raise ConfigurationError(f"game {number} of {file} has pieces that are not known (U): it cannot be replayed")
     board: Board = recorded.board.copy()

@@ -124,7 +124,7 @@ def _without_scipy() -> Iterator[None]:
 
 
 def _hasty(text: str) -> Agent:
-    """The same agent without time to think; in place of a program, anyone."""
+    """Return the same agent without time to think; in place of a program, anyone."""
     if text.startswith(PREFIX):
         return RandomAgent(0)
     agent = make_agent(text)

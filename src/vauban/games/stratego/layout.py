@@ -83,7 +83,7 @@ class Field(NamedTuple):
 
 
 def fields(squares: int, history: int, tracks: bool) -> list[Field]:
-    """The whole record, in order, for a board of so many squares."""
+    """Return the whole record, in order, for a board of so many squares."""
     table = [
         Field("number", "word", 0, 1, "the game's number: what its randomness depends on"),
         Field("plies", "word", 1, 1, "plies played"),

@@ -26,5 +26,5 @@ PLAYERS = ("red", "blue")
 
 
 def type_of(letter: str) -> int:
-    """The type's number, from its letter in either case; −1 if it is no piece's letter."""
+    """Return the type's number, from its letter in either case; −1 if it is no piece's letter."""
     return LETTERS.find(letter.upper()) if len(letter) == 1 else -1

@@ -121,7 +121,7 @@ def _reach(
 
 
 def _members(words: npt.NDArray[np.uint64], offset: int, squares: int) -> Rows:
-    """A set of squares as one truth value for each square."""
+    """Return a set of squares as one truth value for each square."""
     square = np.arange(squares)
     bits = words[:, offset + (square >> 6)] >> (square & 63).astype(np.uint64)
     return (bits & np.uint64(1)).astype(bool)

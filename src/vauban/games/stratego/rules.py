@@ -131,7 +131,7 @@ def find_moves(game):
 
 @kernel
 def encode(rules, player, source, target):
-    """The action number of a move, in the mover's frame: S · (line crossed to) + source."""
+    """Return the action number of a move, in the mover's frame: S · (line crossed to) + source."""
     squares = rules[SQUARES]
     if player == 1:
         source = squares - 1 - source
@@ -151,7 +151,7 @@ def encode(rules, player, source, target):
 
 @kernel
 def decode(rules, player, action):
-    """The squares (source, target) of an action number; the inverse of `encode`."""
+    """Return the squares (source, target) of an action number; the inverse of `encode`."""
     squares = rules[SQUARES]
     columns = rules[COLUMNS]
     line = action // squares
@@ -184,7 +184,7 @@ def legal_count(game):
 
 @kernel
 def legal_move(game, index):
-    """The legal move with this index (source, target): by direction, then by target square."""
+    """Return the legal move with this index (source, target): by direction, then by target square."""
     word = LEGAL
     count = popcount(game.words[word])
     while index >= count:
@@ -198,7 +198,7 @@ def legal_move(game, index):
 
 @kernel
 def legal_action(game, index):
-    """The action number of the legal move with this index."""
+    """Return the action number of the legal move with this index."""
     source, target = legal_move(game, index)
     return encode(game.rules, np.int64(game.bytes[PLAYER]), source, target)
 

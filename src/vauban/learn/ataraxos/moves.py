@@ -143,7 +143,7 @@ class MoveLearner:
             self._losses = torch.compile(self._compute_losses, dynamic=False)
 
     def learn(self, window: Window, iteration: int) -> dict[str, float]:
-        """One pass over the window's positions that matter; what there is to say about it."""
+        """Make one pass over the window's positions that matter; return its metrics."""
         config = self.config
         returns = lambda_returns(
             window.foreseen, window.players, window.ended, window.results, self._utilities,
@@ -235,7 +235,7 @@ class MoveLearner:
         return positions[order], bounds, len(together)
 
     def _batch(self) -> Batch:
-        """The positions that are laid out, observed again."""
+        """Return the positions that are laid out, observed again."""
         window, sim, positions = self.collector.window, self._sim, self._positions
         for part, column in zip(sim.store, window[:3], strict=True):
             part.copy_(column.flatten(0, 1)[positions])
@@ -252,7 +252,7 @@ class MoveLearner:
         )
 
     def _compute_losses(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """The loss of a batch, and sums over its positions of what `MEANS` names."""
+        """Return the loss of a batch, and sums over its positions of what `MEANS` names."""
         network, config = self.trainee.working, self.config
         choices, outcome = network(batch.seen)
         log_policy = network.legal_log_policy(choices, batch.legal)

@@ -164,7 +164,7 @@ def _about(described: Mapping[str, Any], setups: Sequence[str]) -> str:
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file by their names without prefixes. Nothing in the file is run."""
+    """Return the tensors of a file by their names without prefixes. Nothing in the file is run."""
     try:
         loaded = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # a damaged file makes torch raise almost anything
@@ -188,7 +188,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 
 def recognise(tensors: Mapping[str, Tensor], path: Path) -> Architecture:
-    """The kind of a network, by the names of its weights."""
+    """Return the kind of a network, by the names of its weights."""
     for architecture in ARCHITECTURES:
         if all(mark in tensors for mark in architecture.marks):
             return architecture
@@ -204,7 +204,7 @@ def recognise(tensors: Mapping[str, Tensor], path: Path) -> Architecture:
 def convert(
     tensors: Mapping[str, Tensor], architecture: Architecture, game: Stratego, heads: int, path: Path
 ) -> tuple[dict[str, Any], nn.Module]:
-    """A network of ours with these weights, and what its card says of it."""
+    """Return a network of ours with these weights, and what its card says of it."""
     size = _size(tensors, heads, path)
     if architecture.part == "move":
         description = describe("move", size, observation="ataraxos")

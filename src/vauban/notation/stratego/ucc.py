@@ -84,18 +84,18 @@ def check_variant(variant: Variant, *, any_army: bool = False) -> None:
 
 
 def plain_name(name: str) -> str:
-    """A program's name as bots can bear it: short, without blanks, with a slash."""
+    """Return a program's name as bots can bear it: short, without blanks, with a slash."""
     plain = re.sub(r"[^!-~]+", "_", name)[-LONGEST_NAME:] or "bot"
     return plain if "/" in plain else f"./{plain}"
 
 
 def setup_line(player: int, opponent: str) -> str:
-    """The line that asks for a setup."""
+    """Return the line that asks for a setup."""
     return f"{COLOURS[player]} {plain_name(opponent)} {CLASSIC.columns} {CLASSIC.rows}"
 
 
 def parse_setup_line(line: str) -> tuple[int, str]:
-    """The player and the opponent's name, which may hold blanks."""
+    """Return the player and the opponent's name, which may hold blanks."""
     words = line.split()
     if len(words) < 4 or words[0] not in COLOURS:
         raise NotationError(f"{shortened(line)} does not ask for a setup: that is e.g. 'RED ./opponent 10 10'")
@@ -105,14 +105,14 @@ def parse_setup_line(line: str) -> tuple[int, str]:
 
 
 def setup_rows(setup: Row, player: int, variant: Variant = CLASSIC) -> list[str]:
-    """A setup as lines by ascending y: red's back row first, blue's front row first."""
+    """Return a setup as lines by ascending y: red's back row first, blue's front row first."""
     codes = np.asarray(setup)
     letters = "".join(EMPTY if code == 0 else LETTERS[code - 1] for code in (codes if player == 0 else codes[::-1]))
     return [letters[start : start + variant.columns] for start in range(0, len(letters), variant.columns)]
 
 
 def parse_setup_rows(rows: Sequence[str], player: int, variant: Variant = CLASSIC) -> Row:
-    """The setup behind its lines; the inverse of `setup_rows`."""
+    """Return the setup behind its lines; the inverse of `setup_rows`."""
     if len(rows) != variant.setup_rows:
         raise SetupError(f"a setup has {variant.setup_rows} rows, not {len(rows)}")
     first = 0 if player == 0 else variant.rows - variant.setup_rows
@@ -135,7 +135,7 @@ def parse_setup_rows(rows: Sequence[str], player: int, variant: Variant = CLASSI
 
 
 def board_rows(look: Look, player: int) -> list[str]:
-    """The board as a player is shown it, by ascending y: every enemy is `#`, even one that is known."""
+    """Return the board as a player is shown it, by ascending y: every enemy is `#`, even one that is known."""
     v = look.variant
     cells = [EMPTY] * v.squares
     for lake in v.lakes:
@@ -171,7 +171,7 @@ class Answer(NamedTuple):
     """Number of squares to go."""
 
     def move(self) -> Move | None:
-        """The move; None if it is none on this board: from outside, to outside, or no way at all."""
+        """Return the move; None if it is none on this board: from outside, to outside, or no way at all."""
         step_x, step_y = DIRECTIONS[self.direction]
         to_x, to_y = self.x + self.squares * step_x, self.y + self.squares * step_y
         columns, rows = CLASSIC.columns, CLASSIC.rows
@@ -186,7 +186,7 @@ _WORD = re.compile(r"\s*(\S+)", re.ASCII)
 
 
 def parse_answer(line: str) -> Answer | None:
-    """A bot's answer, without its line feed; None if it resigns.
+    """Return a bot's answer, without its line feed; None if it resigns.
 
     Read as the manager reads it: two numbers, a word, perhaps a number, and whatever comes after
     that. A fourth word that is no number counts as 0 squares, so the move is not legal.
@@ -203,7 +203,7 @@ def parse_answer(line: str) -> Answer | None:
 
 
 def _read_answer(line: str) -> tuple[Answer, str] | None:
-    """The answer at the beginning of a line, and what follows its word."""
+    """Return the answer at the beginning of a line, and what follows its word."""
     x = _INTEGER.match(line)
     y = _INTEGER.match(line, x.end()) if x else None
     word = _WORD.match(line, y.end()) if y else None
@@ -218,7 +218,7 @@ def _read_answer(line: str) -> tuple[Answer, str] | None:
 
 
 def move_words(move: Move) -> str:
-    """A move as an answer: "0 3 DOWN", or "0 3 DOWN 3" if it is longer than a step."""
+    """Return a move as an answer: "0 3 DOWN", or "0 3 DOWN 3" if it is longer than a step."""
     (y, x), (to_y, to_x) = (divmod(square, CLASSIC.columns) for square in move)
     squares = abs(to_x - x) + abs(to_y - y)
     sign = ((to_x > x) - (to_x < x), (to_y > y) - (to_y < y))
@@ -257,7 +257,7 @@ def event_line(played: Played, words: str | None = None) -> str:
 
 
 def parse_event(line: str) -> Event:
-    """The event behind a line, whatever odd words a bot has put between its move and the outcome."""
+    """Return the event behind a line, whatever odd words a bot has put between its move and the outcome."""
     words = line.split()
     outcome: str | None = None
     shown = None
@@ -318,7 +318,7 @@ def ending(end: str, plies: int, names: Sequence[str], values: tuple[int, int]) 
 
 
 def parse_ending(line: str) -> Ending:
-    """The ending behind a result line, or behind a bot's QUIT line."""
+    """Return the ending behind a result line, or behind a bot's QUIT line."""
     words = line.split()
     if words[:1] == [QUIT]:
         words = words[1:]
@@ -449,7 +449,7 @@ def _shown(battle: Battle | None) -> tuple[int, int, str] | None:
 
 
 def _read_log_setups(lines: list[str]) -> tuple[list[str], list[Row]]:
-    """The names and the setups at the beginning of a log."""
+    """Return the names and the setups at the beginning of a log."""
     names, setups = [], []
     for player, first in ((0, 0), (1, 5)):
         words = lines[first].split() if first < len(lines) else []
@@ -490,7 +490,7 @@ def _replay_log(setups: list[Row], events: list[tuple[int, str]], rules: str) ->
 
 
 def _settle_log(board: Board, end: str | None, on_turn: int | None) -> tuple[str, str]:
-    """The result and the end, from what the log says and what the board shows."""
+    """Return the result and the end, from what the log says and what the board shows."""
     outcome = board.outcome()
     if end in (None, "unfinished") or on_turn is None:
         return ("*", "unfinished") if outcome is None else (result_of(outcome), outcome.end)

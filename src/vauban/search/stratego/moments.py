@@ -133,7 +133,7 @@ class Moment:
 
 
 def find_moments(found: Review) -> list[Moment]:
-    """The few moments that decided the game, in the order in which they came; one for each ply at most."""
+    """Return the few moments that decided the game, in the order in which they came; one for each ply at most."""
     return sorted(_weightiest(found), key=lambda each: each.ply)
 
 
@@ -145,7 +145,7 @@ def critical_positions(found: Review) -> list[int]:
 
 
 def _weightiest(found: Review) -> list[Moment]:
-    """The moments, the most important first."""
+    """Return the moments, the most important first."""
     capture = _capture(found)
     turning = _turning(found)
     beliefs = [each for find in (_locating, _misled) for side in (0, 1) if (each := find(found, side)) is not None]
@@ -178,7 +178,7 @@ def _capture(found: Review) -> Moment | None:
 
 
 def _turning(found: Review) -> Moment | None:
-    """The battle by which the outlook moved most away from the loser; in a draw, away from anybody."""
+    """Return the battle by which the outlook moved most away from the loser; in a draw, away from anybody."""
     ended = found.ended
     losers = (0, 1) if ended is None or ended.winner is None else (1 - ended.winner,)
     most, ply, loser = (LEAST_SWING if found.outcomes else min(WORTH)), 0, 0
@@ -254,7 +254,7 @@ class Worth(NamedTuple):
 
 
 def searched_moves(found: Review, place: int) -> dict[Move, Worth]:
-    """The moves that a search tried, the one that it chose first; empty if there was none."""
+    """Return the moves that a search tried, the one that it chose first; empty if there was none."""
     analysis = found.searches.get(place)
     if analysis is None:
         return {}
@@ -416,7 +416,7 @@ def _surprises(found: Review) -> list[Moment]:
 
 
 def _battle(found: Review, ply: int, key: str = "battle") -> Said:
-    """A move that was a battle."""
+    """Return a move that was a battle."""
     played = found.board.history[ply - 1]
     battle = played.battle
     assert battle is not None
@@ -464,5 +464,5 @@ def _piece(side: int, kind: int | None) -> dict[str, str]:
 
 
 def _score(value: float) -> float:
-    """A value from −1 to 1 as the points that can be expected: a win is one, a draw half a one."""
+    """Return a value from −1 to 1 as the points that can be expected: a win is one, a draw half a one."""
     return (float(value) + 1) / 2

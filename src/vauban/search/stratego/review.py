@@ -133,7 +133,7 @@ class Review:
         return {**self.summary_json(), "plies": list(self.plies_json())}
 
     def summary_json(self) -> dict[str, Any]:
-        """All but the positions."""
+        """Return all but the positions."""
         board, name = self.board, self.board.variant.square_name
         start = board.start_position()
         setups = setups_of(start, board.variant)
@@ -319,7 +319,7 @@ class _Progress:
 
 
 def all_positions(board: Board) -> list[Board]:
-    """The game after each number of moves."""
+    """Return the game after each number of moves."""
     back = board.copy()
     found = [back.copy()]
     while back.history:
@@ -410,7 +410,7 @@ def _search(
 
 
 def _hidden(pieces: Mapping[int, Piece], side: int) -> dict[int, Piece]:
-    """The pieces that are hidden from a side, in the order of its own frame."""
+    """Return the pieces that are hidden from a side, in the order of its own frame."""
     found = [(square, piece) for square, piece in pieces.items() if piece.player != side and not piece.revealed]
     return dict(found if side == 0 else found[::-1])
 

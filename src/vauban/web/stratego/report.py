@@ -34,7 +34,7 @@ KINDS = {"loss": "lost ground", "belief": "believed", "surprise": "was surprised
 
 
 def report_html(found: Review, headers: Mapping[str, str] | None = None, result: str | None = None) -> str:
-    """The page about a game that has been looked back on.
+    """Return the page about a game that has been looked back on.
 
     headers: of its record; Red, Blue, Event and Date are shown. result: how it ended, in words, where the board cannot
     tell.
@@ -69,7 +69,7 @@ def report_html(found: Review, headers: Mapping[str, str] | None = None, result:
 
 
 def _beside(name: str) -> str:
-    """A file that lies beside this one."""
+    """Return a file that lies beside this one."""
     return resources.files("vauban.web.stratego").joinpath(name).read_text(encoding="utf-8")
 
 
@@ -234,7 +234,7 @@ def _move_words(found: Review, n: int, move: Move) -> str:
 
 
 def _track(found: Review, piece: Piece) -> dict[str, Any]:
-    """A piece through the game."""
+    """Return a piece through the game."""
     places: list[tuple[int, int]] = []
     shares: list[tuple[int, str]] = []
     shown: int | None = None
@@ -358,7 +358,7 @@ def _known(found: Review, side: int) -> str:
 
 
 def _strokes(found: Review, piece: Piece, stride: int) -> list[tuple[str, float, int, int]]:
-    """A piece's row: the class, the share that was believed of its true type, from column to column."""
+    """Return a piece's row: the class, the share that was believed of its true type, from column to column."""
     strokes: list[tuple[str, float, int, int]] = []
     for column, n in enumerate(range(0, len(found.turns), stride)):
         square = next((where for where, each in found.pieces[n].items() if each.identity == piece.identity), None)

@@ -58,7 +58,7 @@ not put off for what can be done in between."""
 
 @kernel
 def choose(game, seed, options, prior):
-    """The action to play, and what the game is worth."""
+    """Return the action to play, and what the game is worth."""
     begun = clock()
     count = legal_count(game)
     player = np.int64(game.bytes[PLAYER])

@@ -55,13 +55,13 @@ def tracks(game):
 
 @kernel
 def deeds(game, identity, which):
-    """One of the sets of types that a record keeps of a piece."""
+    """Return one of the sets of types that a record keeps of a piece."""
     return np.int64(game.halves[game.rules[HISTORY] + SETS * identity + which])
 
 
 @kernel
 def chased_type(threatened):
-    """The strongest known type from Sergeant on that a piece went up to; −1 if there is none."""
+    """Return the strongest known type from Sergeant on that a piece went up to; −1 if there is none."""
     for kind in range(MARSHAL, SERGEANT - 1, -1):
         if threatened >> kind & 1:
             if kind == CAPTAIN and threatened >> TYPE_HIDDEN & 1:
@@ -157,7 +157,7 @@ def chases_in_a_row(game, enemy, identity):
 
 @kernel
 def exchange(low, high, leaves, enters):
-    """A set of squares with one square in place of another."""
+    """Return a set of squares with one square in place of another."""
     one = np.uint64(1)
     if leaves < 64:
         low &= ~(one << np.uint64(leaves))

@@ -110,7 +110,7 @@ def set_values(own, enemy, values):
 
 @kernel
 def material(own, shown, values):
-    """The sum of one side's material: the small types count little, and less once they are known."""
+    """Return the sum of one side's material: the small types count little, and less once they are known."""
     total = 0.0
     for kind in range(MOVABLE_TYPES):
         if kind >= SERGEANT:

@@ -117,7 +117,7 @@ class World(NamedTuple):
 
 @kernel
 def build(game, suspicious, prior):
-    """The world of the player on turn, from its view."""
+    """Return the world of the player on turn, from its view."""
     words, bytes_, rules = game.words, game.bytes, game.rules
     squares = rules[SQUARES]
     player = np.int64(bytes_[PLAYER])

@@ -46,7 +46,7 @@ class Knowledge(NamedTuple):
 
 @kernel
 def learn(game, viewer, prior, worth):
-    """The viewer's knowledge, from its view; `worth` is what a piece of each type is worth in a fight."""
+    """Return the viewer's knowledge, from its view; `worth` is what a piece of each type is worth in a fight."""
     squares = game.rules[SQUARES]
     chances = np.zeros((squares, 12))
     other = 1 - viewer
@@ -125,7 +125,7 @@ def expected_fight(game, knowledge, player, kind, square):
 
 @kernel
 def expected_profit(game, knowledge, player, kind, square, worth):
-    """The same in worth."""
+    """Return the same in worth."""
     identity = np.int64(game.bytes[BYTES + square])
     if is_unknown(game, knowledge, player, square):
         return knowledge.profit[identity, kind]

@@ -44,7 +44,7 @@ ROOT = MIX
 
 @kernel
 def uniform(state):
-    """A random number from 0 to 1, exclusive; advances the state."""
+    """Return a random number from 0 to 1, exclusive; advances the state."""
     state[0] += MIX
     return np.float64(mixed(state[0]) >> np.uint64(11)) * (1.0 / (1 << 53))
 
@@ -59,13 +59,13 @@ def copy_record(source, target):
 
 @kernel
 def like(game):
-    """A record of the same shape."""
+    """Return a record of the same shape."""
     return Record(np.empty_like(game.words), np.empty_like(game.halves), np.empty_like(game.bytes), game.rules)
 
 
 @kernel
 def choose(game, seed, options, prior):
-    """The action with the most visits, and what came of it in the mean."""
+    """Return the action with the most visits, and what came of it in the mean."""
     viewer = np.int64(game.bytes[PLAYER])
     rules = game.rules
     squares = rules[SQUARES]
@@ -151,7 +151,7 @@ class Tree(NamedTuple):
 
 @kernel
 def make_tree(sims):
-    """A tree with its root, and room for so many simulations."""
+    """Return a tree with its root, and room for so many simulations."""
     capacity = 1
     while capacity < 4 * sims:
         capacity *= 2
@@ -207,7 +207,7 @@ def find_edges(tree, node, moves, count, here):
 
 @kernel
 def select_move(tree, moves, count, here, visits, options):
-    """The move with the highest upper bound (thesis §4.2.2)."""
+    """Return the move with the highest upper bound (thesis §4.2.2)."""
     explore = options[EXPLORE]
     best, highest = 0, -np.inf
     for index in range(count):
@@ -227,7 +227,7 @@ def select_move(tree, moves, count, here, visits, options):
 
 @kernel
 def most_visited(tree):
-    """The root's edge with the most visits; of several, the one with the best value."""
+    """Return the root's edge with the most visits; of several, the one with the best value."""
     best, most, highest = np.int64(-1), np.int64(-1), -np.inf
     edge = tree.first[slot_of(tree, ROOT)]
     while edge >= 0:

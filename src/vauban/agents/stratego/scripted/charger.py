@@ -66,7 +66,7 @@ PRICES = _prices()
 
 @kernel
 def choose(game, seed, options, prior):
-    """The first step of the dearest pair of an own piece and an enemy."""
+    """Return the first step of the dearest pair of an own piece and an enemy."""
     sight = look(game)
     squares, units, foes = len(sight.own), sight.units, sight.foes
     distances = np.empty((len(foes), squares), np.int16)
@@ -119,7 +119,7 @@ def choose(game, seed, options, prior):
 
 @kernel
 def wander(game, sight, seed):
-    """A step of the first piece, from a random one on, that can make one."""
+    """Return a step of the first piece, from a random one on, that can make one."""
     count = len(sight.units)
     start = chance_below(count, game, seed, 0)
     for index in range(count):

@@ -89,7 +89,7 @@ def expected(sight):
 
 @kernel
 def choose(game, seed, options, prior):
-    """The step with the largest sum."""
+    """Return the step with the largest sum."""
     sight = look(game)
     squares = len(sight.own)
     came = last_squares(game, sight)

@@ -137,7 +137,7 @@ def towards(game, sight, source, target, away):
 
 @kernel
 def choose(game, seed, options, prior):
-    """The step that the pair of the largest value asks for."""
+    """Return the step that the pair of the largest value asks for."""
     sight = look(game)
     values, flees = weigh(sight)
     if options[0] != 0.0:
@@ -161,7 +161,7 @@ def choose(game, seed, options, prior):
 
 @kernel
 def hunt(game, sight, values, flees):
-    """The same with distance, along ways that exist."""
+    """Return the same with distance, along ways that exist."""
     squares = len(sight.own)
     distance = np.empty(squares, np.int16)
     queue = np.empty(squares, np.int64)
