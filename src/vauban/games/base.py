@@ -224,6 +224,9 @@ class Game(ABC):
     source: str = ""
     """Names the game where its own name does not: `py:FILE.py:NAME`."""
 
+    def __repr__(self) -> str:
+        return f"game({self.name!r})"
+
     @property
     def setup_size(self) -> int:
         """Length of a setup, in numbers; 0 where players place nothing."""

@@ -42,9 +42,6 @@ class SmallGame(Game):
     def are_views(self, bytes_: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         return np.asarray((bytes_ == UNKNOWN).any(1))
 
-    def __repr__(self) -> str:
-        return f"game({self.name!r})"
-
 
 def refuse_rules(name: str, rules: Any) -> None:
     """These games are played by one set of rules each."""
