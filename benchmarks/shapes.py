@@ -102,7 +102,7 @@ def gained(search: Search, whole: Snapshot, worths: list[npt.NDArray[np.float64]
 
 
 def views_of(whole: Snapshot, device: str) -> tuple[Snapshot, Tensor]:
-    """What the player on turn, the same in all positions, sees; and what he does not."""
+    """The view of the player on turn, the same in all positions, and what is hidden from it."""
     sim = Simulator(whole.game, len(whole), seed=0, restart=False)
     sim.restore(whole)
     [side] = set(sim.players.tolist())

@@ -207,7 +207,7 @@ def own_megabytes(pid: int) -> float:
 
 
 async def measure(options: argparse.Namespace, port: int, server: int) -> dict[str, Any]:
-    load = Load(port, options.level, options.variant, options.think, time.monotonic() + options.seconds)
+    load = Load(port, options.level, options.game, options.think, time.monotonic() + options.seconds)
     if options.hour:
         load.enough = round(3600 / MOVE_EVERY) * options.games
     people = [asyncio.create_task(load.person(number)) for number in range(options.games)]
@@ -227,7 +227,7 @@ async def measure(options: argparse.Namespace, port: int, server: int) -> dict[s
     return {
         "games_at_once": options.games,
         "level": options.level,
-        "variant": options.variant,
+        "variant": options.game,
         "think_seconds": options.think,
         "seconds": round(seconds, 1),
         "cores": len(os.sched_getaffinity(0)),
@@ -256,7 +256,7 @@ def main() -> None:
     parser.add_argument("--hour", action="store_true", help="as long as it takes to play what people play in an hour")
     parser.add_argument("--think", type=float, default=1.0, help="seconds that a person thinks, on average")
     parser.add_argument("--level", default="cadet")
-    parser.add_argument("--variant", default="barrage")
+    parser.add_argument("--game", default="barrage")
     parser.add_argument("--server", nargs=2, metavar=("PORT", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.server:
@@ -270,15 +270,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         server = subprocess.Popen([sys.executable, __file__, "--server", str(port), folder])
         try:
-            load = Load(port, options.level, options.variant, 0, 0)
+            load = Load(port, options.level, options.game, 0, 0)
             while True:
                 try:
-                    setup = load.post("/api/setups", {"variant": options.variant, "kind": "human"})
+                    setup = load.post("/api/setups", {"variant": options.game, "kind": "human"})
                     break
                 except OSError:
                     time.sleep(0.1)
             against = {"kind": "watch", "red": options.level, "blue": options.level}
-            load.post("/api/games", {"variant": options.variant, "against": against, **setup})
+            load.post("/api/games", {"variant": options.game, "against": against, **setup})
             requests = {"request_p50_ms": time_requests(port)}
             say(f"a request, nobody playing: {requests['request_p50_ms']} ms")
             found = requests | asyncio.run(measure(options, port, server.pid))

@@ -40,7 +40,7 @@ class Solver:
         """The defence that worked last, by the moves left: it is tried first."""
 
     def wins(self, moves: int) -> bool:
-        """Whether Red, on turn, wins within so many of his moves."""
+        """Whether Red, on turn, wins within so many of its moves."""
         if moves == 1:
             # The last move captures the Flag, and need not be made to see it.
             return any(self._is_flag(move.target) for move in self.board.legal_moves)
@@ -138,7 +138,7 @@ def puzzle(solver: Solver, moves: int) -> dict[str, Any]:
 
 
 def task(solver: Solver, moves: int) -> dict[str, Any]:
-    """Red is on turn: what stands where, all that he may play, and what follows the moves that win in time."""
+    """Red is on turn: what stands where, all legal moves, and what follows the moves that win in time."""
     board = solver.board
     return {
         "pieces": pieces(board),

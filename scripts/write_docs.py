@@ -129,7 +129,7 @@ of a chosen `viewer`, as float32 or bfloat16 (rounded to nearest, ties to even),
 games × channels × rows × columns, `"squares"` is games × squares × channels. `vauban observation NAME --game
 NAME` prints every channel by number.
 
-Everything is in the viewer's frame: for blue the board is turned by 180°, so that his back row is row 0. *Our* is the
+Everything is in the viewer's frame: for blue the board is turned by 180°, so that its back row is row 0. *Our* is the
 viewer, *their* the other player. Nothing in an observation depends on what is hidden from the viewer: `make test`
 deals the hidden pieces anew and compares.
 
@@ -242,21 +242,25 @@ so the last three planes are 0.""",
         "One square. Tells all information sets of a player apart; laid out as in OpenSpiel.",
         [
             (r"viewer\[\d\]", "who looks"),
-            (r"card\[\d\]", "his card"),
+            (r"card\[\d\]", "the viewer's card"),
             (r"(?:pass|bet)\[\d\]", "each action so far: pass, bet"),
         ],
     ),
     ("kuhn", "observation"): (
         "kuhn",
         "One square. Forgets the order of the actions; laid out as in OpenSpiel.",
-        [(r"viewer\[\d\]", "who looks"), (r"card\[\d\]", "his card"), (r"chips\[\d\]", "what each has put in")],
+        [
+            (r"viewer\[\d\]", "who looks"),
+            (r"card\[\d\]", "the viewer's card"),
+            (r"chips\[\d\]", "what each has put in"),
+        ],
     ),
     ("leduc", "information_state"): (
         "leduc",
         "One square. Tells all information sets of a player apart; laid out as in OpenSpiel.",
         [
             (r"viewer\[\d\]", "who looks"),
-            (r"card\[\d\]", "his card"),
+            (r"card\[\d\]", "the viewer's card"),
             (r"public\[\d\]", "the public card, once it lies there"),
             (r"(?:call|raise)\[\d\]\[\d\]", "each call and raise, by round; a fold ends the game and has no channel"),
         ],
@@ -266,7 +270,7 @@ so the last three planes are 0.""",
         "One square. Forgets the order of the actions; laid out as in OpenSpiel.",
         [
             (r"viewer\[\d\]", "who looks"),
-            (r"card\[\d\]", "his card"),
+            (r"card\[\d\]", "the viewer's card"),
             (r"public\[\d\]", "the public card, once it lies there"),
             (r"chips\[\d\]", "what each has put in"),
         ],

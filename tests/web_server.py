@@ -106,8 +106,9 @@ class Talk:
         chosen: Any = origin or self.origin
         there = socket.create_connection(("127.0.0.1", self.port), PATIENCE)
         return connect(
-            address, sock=there, origin=chosen, additional_headers=headers, compression=None, open_timeout=PATIENCE
-        ).__enter__()
+            address, sock=there, origin=chosen, additional_headers=headers, compression=None, open_timeout=PATIENCE,
+            ping_interval=None,  # a server that compiles kernels answers late, and is not gone
+        ).__enter__()  # fmt: skip
 
     def sit(self, game: str, seat: str, secret: str, have: int = 0) -> Seat:
         """A seat at a table."""

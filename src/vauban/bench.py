@@ -1,4 +1,4 @@
-"""How fast the simulator is: the measurements behind `vauban bench`."""
+"""Speed of the simulator: the measurements behind `vauban bench`."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def bench_observe(simulator: Simulator, seconds: float, name: str, dtype: torch.
 
 
 def make(game: Game, n: int, device: str, threads: int | None, tracks: bool) -> Simulator:
-    """The simulator to be measured."""
+    """Return the simulator to be measured."""
     return Simulator(game, n, device, seed=1, tracks=tracks, threads=threads)
 
 
 def _rate(simulator: Simulator, work: Callable[[], Any], seconds: float) -> float:
-    """How often `work` is done in a second: on a GPU replayed from a graph, and timed there."""
+    """Measure how often `work` is done in a second: on a GPU replayed from a graph, and timed there."""
     timed = _timed_cuda(work) if simulator.device.type == "cuda" else _timed_cpu(work)
     once = timed(3) / 3
     count = max(3, int(seconds / REPEATS / once))

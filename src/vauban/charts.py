@@ -24,7 +24,7 @@ WIDE_LETTERS = "MWmw@%—…"
 
 
 def round_step(span: float, about: int) -> float:
-    """The round number (1, 2 or 5 times a power of ten) that divides a span into at most `about` parts."""
+    """Return the round number (1, 2 or 5 times a power of ten) that divides a span into at most `about` parts."""
     power: float = 10.0 ** math.floor(math.log10(span / about))
     return next(power * factor for factor in (1, 2, 5, 10) if span / (power * factor) <= about)
 
@@ -41,12 +41,12 @@ class Scale:
 
     @classmethod
     def fitting(cls, low: float, high: float, start: float, end: float, about: int) -> Scale:
-        """A scale from low to high, with about so many round numbers."""
+        """Return a scale from low to high, with about so many round numbers."""
         return cls(low, high, start, end, round_step(high - low, about))
 
     @classmethod
     def rounded(cls, low: float, high: float, start: float, end: float, about: int) -> Scale:
-        """A scale from the round number below the low to that above the high."""
+        """Return a scale from the round number below the low to that above the high."""
         step = round_step((high - low) or 1, about)
         first, last = math.floor(low / step), math.ceil(high / step)
         return cls(first * step, max(last, first + 1) * step, start, end, step)
@@ -59,12 +59,12 @@ class Scale:
         return [number * self.step for number in range(first, last + 1)]
 
     def at(self, value: float) -> float:
-        """The place of a number."""
+        """Return the place of a number."""
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
 
 def number_text(value: float, step: float, share: bool = False) -> str:
-    """A round number of an axis with as many digits as its neighbours; a share in per cent."""
+    """Return a round number of an axis with as many digits as its neighbours; a share in per cent."""
     if share:
         return f"{number_text(100 * value, 100 * step)} %"
     if step >= 1e5:
@@ -79,7 +79,7 @@ def number_text(value: float, step: float, share: bool = False) -> str:
 
 
 def minus(figure: str) -> str:
-    """A figure with a minus sign as it is printed, in place of the hyphen that programs write."""
+    """Return a figure with a minus sign as it is printed, in place of the hyphen that programs write."""
     return figure.replace("-", "−")
 
 
@@ -88,7 +88,7 @@ def minus(figure: str) -> str:
 
 def svg(width: float, height: float, title: str, about: str, parts: Iterable[str], key: str = "",
         attributes: str = "") -> str:  # fmt: skip
-    """A drawing that a screen reader can name. key: tells several drawings of a page apart."""
+    """Make a drawing that a screen reader can name. key: tells several drawings of a page apart."""
     return (
         f'<svg role="img" aria-labelledby="title{key} about{key}" viewBox="0 0 {width:.0f} {height:.0f}" '
         f'width="{width:.0f}" height="{height:.0f}"{_given(attributes)}><title id="title{key}">{escape(title)}</title>'
@@ -103,19 +103,19 @@ def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") 
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str = "", attributes: str = "") -> str:
-    """A line between two places."""
+    """Draw a line between two places."""
     ends = f'x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{y2:.1f}"'
     return f"<line{_kind(kind)} {ends}{_given(attributes)}/>"
 
 
 def rect(x: float, y: float, width: float, height: float, kind: str = "", attributes: str = "") -> str:
-    """A rectangle."""
+    """Draw a rectangle."""
     box = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
     return f"<rect{_kind(kind)} {box}{_given(attributes)}/>"
 
 
 def dot(x: float, y: float, radius: float, kind: str = "", attributes: str = "") -> str:
-    """A circle."""
+    """Draw a circle."""
     return f'<circle{_kind(kind)} cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"{_given(attributes)}/>'
 
 
@@ -131,7 +131,7 @@ def group(parts: Iterable[str], title: str = "", kind: str = "", attributes: str
 
 
 def shortened(name: str, longest: int) -> str:
-    """A name of at most so many letters."""
+    """Return a name of at most so many letters."""
     return name if len(name) <= longest else name[: longest - 1] + "…"
 
 

@@ -31,7 +31,7 @@ _NAMED = re.compile(r"py:(?P<file>.+?\.py):(?P<name>\w+)(?P<rest>,.*)?", re.DOTA
 
 
 def split(text: str, wanted: str) -> tuple[Path, str, str]:
-    """The file and the name of `py:FILE.py:NAME,REST`, and the rest, where there is one.
+    """Return the file and the name of `py:FILE.py:NAME,REST`, and the rest, where there is one.
 
     wanted: what the text should name, in words: "an agent", "a game".
     """
@@ -42,7 +42,7 @@ def split(text: str, wanted: str) -> tuple[Path, str, str]:
 
 
 def load(text: str, wanted: str) -> Any:
-    """What `py:FILE.py:NAME` names. `wanted` says what it should be, in words, for the error messages."""
+    """Load what `py:FILE.py:NAME` names. `wanted` says what it should be, in words, for the error messages."""
     path, name, rest = split(text, wanted)
     if rest:
         raise ConfigurationError(f"{wanted} in a file has no options, and {rest!r} was given")
@@ -55,7 +55,7 @@ def load(text: str, wanted: str) -> Any:
 
 
 def load_file(path: Path, wanted: str) -> ModuleType:
-    """The module in a file; imported the first time only."""
+    """Return the module in a file; imported the first time only."""
     whole = path.expanduser().resolve()
     # The same name in every process, so that objects of the module can be sent where it has been loaded.
     name = f"door_{whole.stem}_{hashlib.blake2b(str(whole).encode(), digest_size=4).hexdigest()}"
@@ -79,7 +79,7 @@ def load_file(path: Path, wanted: str) -> ModuleType:
 
 
 def _complaint(error: Exception, path: Path) -> str:
-    """An error that a file raised, with the line of the file, if it is known."""
+    """Return an error that a file raised, with the line of the file, if it is known."""
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__} in line {error.lineno}: {error.msg}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]

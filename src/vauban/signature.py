@@ -46,9 +46,9 @@ from vauban.sim.simulator import Simulator
 FILE = Path(__file__).with_name("signatures.json")
 """The stored signatures."""
 COMMAND = "vauban bench signature --write"
-"""What stores them anew."""
+"""The command that stores them anew."""
 LEARNERS = "learners/"
-"""How the names of the parts begin that depend on the machine."""
+"""Beginnings of the names of the parts that depend on the machine."""
 
 Part = Callable[[], str]
 
@@ -57,7 +57,7 @@ GAMES = 4
 OBSERVED = 7
 """Every so many plies everybody's observation is taken. Odd, so that each player is on turn in some."""
 LONG = 255
-"""How far back games without a bound are judged; none of these comes to it."""
+"""Plies that games without a bound are judged back; none of these comes to it."""
 LIMITS = ("40",)
 """Values of the switches that are numbers."""
 REPETITIVE = Variant("repetitive", 8, 4, (), 1, parse_army("F1 J2 P1"), total_limit=400)
@@ -90,7 +90,7 @@ SMALL_RUNS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def parts() -> dict[str, Part]:
-    """All parts of the package by name, each with the function that computes its signature."""
+    """Return all parts of the package by name, each with the function that computes its signature."""
     found: dict[str, Part] = {}
     ours = [name for name in base.names() if type(base.game(name)).__module__.startswith(f"{__package__}.")]
     for name in ours:
@@ -111,7 +111,7 @@ def parts() -> dict[str, Part]:
 
 
 def chosen(names: list[str]) -> dict[str, Part]:
-    """The parts of these names; a name stands for all parts that begin with it, and no name for all."""
+    """Return the parts of these names; a name stands for all parts that begin with it, and no name for all."""
     known = parts()
     found: dict[str, Part] = {}
     for name in names or [""]:
@@ -132,12 +132,12 @@ def _is_under(name: str, group: str) -> bool:
 
 
 def learned_on() -> str:
-    """The kind of machine that a learner's line depends on, in words."""
+    """Return the kind of machine that a learner's line depends on, in words."""
     return f"torch {torch.__version__.partition('+')[0]}, {torch.backends.cpu.get_cpu_capability()}"
 
 
 def stored() -> tuple[dict[str, str], str]:
-    """The stored signatures by part, and what the learners' were learned on."""
+    """Return the stored signatures by part, and what the learners' were learned on."""
     table = json.loads(FILE.read_text(encoding="utf-8"))
     return table["signatures"], table["learned_on"]
 
@@ -242,7 +242,7 @@ def _play(game: Game, games: int, hashed: _Hash, habit: int = 1) -> None:
 
 
 def _sign_observation(name: str, seen: str) -> str:
-    """What each player sees of random games."""
+    """Hash what each player sees of random games."""
     game, hashed = base.game(name), _Hash()
     sim = _simulator(game, GAMES, tracks=True)
     hashed.add(*observations.find(game, seen).channel_names(game))
@@ -260,7 +260,7 @@ def _sign_observation(name: str, seen: str) -> str:
 
 
 def _sign_agent(name: str) -> str:
-    """An agent against itself, many games at once if it can, and against `random`, one by one on boards."""
+    """Return an agent against itself, many games at once if it can, and against `random`, one by one on boards."""
     known = getattr(make_agent(name), "options", None)
     settings = [effort for option, effort in EFFORT.items() if hasattr(known, option)]
     text = name + ":" * bool(settings) + ",".join(settings)

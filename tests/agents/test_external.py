@@ -24,7 +24,7 @@ from vauban.agents.external.agent import BotError, ExternalAgent, why_illegal
 from vauban.agents.external.check import Report, check
 from vauban.agents.random import RandomAgent
 from vauban.board import Board
-from vauban.cli.bots import bot_check
+from vauban.cli.stratego.bots import bot_check
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import Row

@@ -99,7 +99,7 @@ def test_a_path_does_not_pass_lakes_or_pieces():
     assert find_path(Sight(scene("Ma1 Bb1 Ba2 lc7").view(0)), 0, 62) is None
 
 
-# ── asmodeus (§2) ────────────────────────────────────────────────────────────────────────────────
+# ── asmodeus ─────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_asmodeus_prefers_a_scout_two_steps_away_to_a_lieutenant_beside_an_unknown():
@@ -125,7 +125,7 @@ def test_asmodeus_moves_at_random_when_it_can_reach_nothing():
     assert ORACLES["charger"].choose(board.view(0), SeededDraws(5)) in possible
 
 
-# ── vixen (§3) ───────────────────────────────────────────────────────────────────────────────────
+# ── vixen ────────────────────────────────────────────────────────────────────────────────────────
 
 VIXEN_SUMS = {
     "1": 0.555, "2": 0.55, "3": 0.5225, "4": 0.52125, "5": 0.4575,
@@ -161,7 +161,7 @@ def test_vixen_adds_up_all_enemies_whose_paths_begin_alike():
     assert answer("fox", board) == "e2f2"
 
 
-# ── hunter (§4) ──────────────────────────────────────────────────────────────────────────────────
+# ── hunter ───────────────────────────────────────────────────────────────────────────────────────
 
 HUNTER_VALUES = {
     "1": (0.4312, 0.0113), "2": (0.4439, 0.0113), "3": (0.4284, 0.02), "4": (0.3988, 0.035), "5": (0.3575, 0.0525),
@@ -211,7 +211,7 @@ def test_the_intended_hunter_measures_the_distance_along_its_step_without_a_sign
     assert pair.value == pytest.approx(1.9 * (1 - 4 / 10) ** 2)
 
 
-# ── celsius (§5) ─────────────────────────────────────────────────────────────────────────────────
+# ── celsius ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_celsius_spreads_heat_a_fifth_at_a_time_and_over_lakes_but_not_over_own_pieces():
@@ -243,7 +243,7 @@ def test_celsius_noise_comes_in_windows():
     assert [n for n in range(600) if celsius.noisy(n)] == [*range(251, 265), *range(500, 515)]
 
 
-# ── peternlewis (§6) ─────────────────────────────────────────────────────────────────────────────
+# ── peternlewis ──────────────────────────────────────────────────────────────────────────────────
 
 
 def test_peternlewis_sets_of_ranks():

@@ -96,7 +96,7 @@ def test_no_games_have_no_score() -> None:
             call()
 
 
-# ── Score, Elo, interval: STATISTICS §5.1 ────────────────────────────────────────────────────────────
+# ── Score, Elo, interval ─────────────────────────────────────────────────────────────────────────────
 
 inf = math.inf
 GOLDEN = {  # wins, draws, losses: s, v, SE, score interval, elo, elo interval, SE_elo, LOS, LOS exact
@@ -289,7 +289,7 @@ def test_clopper_pearson_ends_are_where_the_tails_have_two_and_a_half_percent() 
         clopper_pearson(21, 20)
 
 
-# ── Pairs and the summary: STATISTICS §5.2 ───────────────────────────────────────────────────────────
+# ── Pairs and the summary ────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(("pairs", "shown"), [
@@ -338,7 +338,7 @@ def test_a_lopsided_match_has_an_exact_bound_of_the_share_won_or_drawn() -> None
     assert table["not_lost_low"] == close(0.7512672, 7)
 
 
-# ── Betting and the sign test: STATISTICS §5.4 ───────────────────────────────────────────────────────
+# ── Betting and the sign test ────────────────────────────────────────────────────────────────────────
 
 WEALTH = {
     "W": (4, 3), "L": (2, 3), "D": (1, 1), "WW": (20, 9), "WL": (4, 9), "LW": (7, 9), "LL": (5, 9),

@@ -1,4 +1,4 @@
-"""Ratings of many agents by Davidson's model, against numbers computed elsewhere (STATISTICS §5.3)."""
+"""Ratings of many agents by Davidson's model, against numbers computed elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sequential test: golden LLRs (STATISTICS §5.2), decisions that no order of finishing changes, error rates."""
+"""The sequential test: golden LLRs, decisions that no order of finishing changes, error rates."""
 
 from __future__ import annotations
 

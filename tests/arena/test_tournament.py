@@ -244,11 +244,11 @@ def test_an_interrupted_tournament_prints_the_command_that_continues_it(tmp_path
 # ── Files of earlier versions ────────────────────────────────────────────────────────────────────
 
 EARLIER = Path(__file__).parents[1] / "data" / "tournament_barrage.db"
-"""Written at commit 712e7bb: vauban tournament FILE random fox cadet --games 4 --variant barrage
+"""Written at commit d9f7f4c: vauban tournament FILE random fox cadet --games 4 --variant barrage
 --rules "isf total_limit=200" --setups uniform --seed 12"""
 
 
-def test_a_tournament_written_at_712e7bb_goes_on_and_plays_the_same_games(tmp_path: Path) -> None:
+def test_a_tournament_written_at_d9f7f4c_goes_on_and_plays_the_same_games(tmp_path: Path) -> None:
     path = tmp_path / "earlier.db"
     path.write_bytes(EARLIER.read_bytes())
     games = games_in(path)

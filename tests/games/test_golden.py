@@ -199,7 +199,7 @@ def test_rules_2_reachable_positions_of_micro() -> None:
 
 
 def test_action_numbers_are_those_of_the_published_program() -> None:
-    """ATARAXOS_REFERENCE_1_SIMULATOR.md §1.6."""
+    """Player, from, to, action: computed with the published simulator."""
     classic = Stratego("classic")
     table = [
         (0, 31, 41, 331), (0, 41, 31, 341), (0, 41, 40, 941), (0, 40, 41, 940), (0, 39, 59, 439), (0, 59, 39, 359),

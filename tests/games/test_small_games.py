@@ -1,4 +1,4 @@
-"""Kuhn, Leduc and matrix games against the golden numbers of GAMES.md, by walking their whole trees."""
+"""Kuhn, Leduc and matrix games against golden numbers computed elsewhere, by walking their whole trees."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def uniform_value(name: str) -> Fraction:
 
 
 def read(text: str) -> list[float]:
-    """A row of numbers as GAMES.md writes it."""
+    """A row of numbers from a text."""
     return [float(word) for word in text.replace("|", " ").split()]
 
 

@@ -183,3 +183,22 @@ def test_no_file_names_a_path_of_somebodys_machine() -> None:
         path = ROOT / name
         found = SOMEBODYS_PATH.search(path.read_bytes()) if path.is_file() else None
         assert not found, f"{name} holds {found[0].decode()}" if found else ""
+
+
+ELSEWHERE = "|".join(("RULES", "GAMES", "PROTOCOLS", "BOTS", "EQUILIBRIUM", "STATISTICS", "USERS", "DESIGN"))
+CITED = re.compile(rf"\b(?:{ELSEWHERE})(?:\.md\b| §)|\bATARAXOS_REFERENCE_[12]")
+
+
+def test_a_document_that_is_not_here_is_noticed() -> None:
+    for cited in ("RULES" + ".md", "BOTS" + " §2", "ATARAXOS_REFERENCE" + "_1"):
+        assert CITED.search(f"see {cited}"), cited
+    assert not CITED.search("docs/rules.md, BOTS = 3")
+
+
+def test_code_cites_documents_that_are_in_the_repository() -> None:
+    for folder in ("src", "tests", "scripts", "benchmarks", "examples", "docs"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix not in (".py", ".md", ".js", ".toml") or path == Path(__file__):
+                continue
+            found = CITED.search(path.read_text(encoding="utf-8"))
+            assert not found, f"{path.relative_to(ROOT)} cites {found[0]}" if found else ""

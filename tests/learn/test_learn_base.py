@@ -13,6 +13,7 @@ import torch
 from vauban.games.base import Game
 from vauban.learn import base
 from vauban.learn.base import NATS, Learner, Metric, Place, StageConfig, register
+from vauban.learn.card import training_of
 from vauban.learn.config import config_text, parse_config
 from vauban.learn.curves import Against, curves_svg, make_panels, read_runs
 from vauban.learn.journal import read_metrics
@@ -37,7 +38,7 @@ class Even(Learner):
     """Learns, in each iteration by a step, to prefer nothing: the sum of its outputs' squares falls."""
 
     config = EvenConfig
-    metrics = (Metric("even.loss", "Sum of squares.", NATS, "Loss of Even", "loss {:.2f}", drawn=True),)
+    metrics = (Metric("even.loss", "Sum of squares.", NATS, "Loss of Even", "loss {:.2f}", drawn=True, kept=True),)
     tables = {"even": ""}  # noqa: RUF012
     player = "even"
 
@@ -147,6 +148,9 @@ def test_what_it_declares_is_known_wherever_metrics_are_shown(tmp_path: Path) ->
     drawn = [(panel.title, panel.against) for panel in panels]
     assert drawn == [("Loss of Even", "iteration"), ("Loss of Later", "later.steps")]
     assert "steps of Later" in curves_svg(read, panels)
+    run.save()
+    curve = training_of(tmp_path / "run").curve
+    assert [row["iteration"] for row in curve] == [1, 2, 3] and curve[0]["loss"] > curve[2]["loss"]
 
 
 def test_a_configuration_is_written_back_with_the_tables_of_all_its_algorithms() -> None:

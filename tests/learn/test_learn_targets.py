@@ -1,4 +1,4 @@
-"""The formulas of learning, against the worked numbers of the published program (learning reference §17)."""
+"""The formulas of learning, against the worked numbers of the published program."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ ALL, STEPS, FIXED = {SCOUT, MINER, FLAG, BOMB}, {SCOUT, MINER}, {FLAG, BOMB}
 
 
 def left_after(taken: list[int]) -> Left:
-    """What is left of the example of §17.7 after some pieces."""
+    """What is left of the published program's worked example after some pieces."""
     counts = torch.tensor([COUNTS.get(kind, 0) - taken.count(kind) for kind in range(KINDS)])
     piece = len(taken)
     return Left(counts, torch.tensor(MOVED[piece]), torch.tensor(MOVED[piece:].count(False)))

@@ -19,7 +19,7 @@ from vauban.agents.external.agent import ExternalAgent
 from vauban.agents.external.seen import SEEN_RULES, SeenGame
 from vauban.agents.random import RandomAgent
 from vauban.board.stratego import Battle, Board, Played, View
-from vauban.cli.bots import Speaker
+from vauban.cli.stratego.bots import Speaker
 from vauban.errors import ConfigurationError, InvalidMoveError, NotationError, SetupError
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, SCOUT, SPY, TYPES
@@ -637,7 +637,7 @@ def test_it_quits_at_every_moment() -> None:
         assert agent.closed
 
 
-OURS = "import typer; from vauban.cli.bots import bot; typer.run(bot)"
+OURS = "import typer; from vauban.cli.stratego.bots import bot; typer.run(bot)"
 
 
 def test_our_agents_play_each_other_through_both_ends_of_the_protocol() -> None:

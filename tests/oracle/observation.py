@@ -1,14 +1,12 @@
 """What the player on turn sees, as planes of numbers, written for tests to compare with.
 
-Two observations: `ataraxos` (ATARAXOS_REFERENCE_1 §6) and `deepnash` (EQUILIBRIUM A.7).
+Two observations, `ataraxos` and `deepnash`; docs/observations.md describes their channels.
 
 An Observer is made from an Oracle at its start and told every move; it follows the public history by itself:
 
     observer = Observer(game)
     game.push(move); observer.push(move)
     observer.ataraxos()      # (355 + squares + 32, squares) float32, in the frame of the player on turn
-
-Section numbers in the comments are those of ATARAXOS_REFERENCE_1_SIMULATOR.md.
 """
 
 from __future__ import annotations
@@ -20,19 +18,19 @@ import numpy as np
 
 from .rules import RED, Oracle, removed_in_battle
 
-# Piece types in the order of §1.2, and the two things that are no type but occur in type sets.
+# Piece types in their order, and the two things that are no type but occur in type sets.
 TYPES = "SONTLPJCGMFB"
 MOVABLE = "SONTLPJCGM"
 HIDDEN = "hidden"
 EMPTY = "empty"
 
-# The orders in which types have channels (§6.1). What is not in an order has no channel there.
+# The orders in which types have channels. What is not in an order has no channel there.
 ORDER_THREAT = [*MOVABLE, HIDDEN]
 ORDER_DEAD = [*MOVABLE, "B"]
 ORDER_DEATH_CAUSE = [*MOVABLE]
 ORDER_PROTECTION = [*MOVABLE, "B", EMPTY, HIDDEN]
 
-# First channel of each kind of type set: of our pieces, of theirs (§6.1).
+# First channel of each kind of type set: of our pieces, of theirs.
 SET_CHANNELS = {
     "threatened": (43, 76, ORDER_THREAT),
     "evaded": (54, 87, ORDER_THREAT),
@@ -46,7 +44,7 @@ SET_CHANNELS = {
 BOARD_CHANNELS = 355
 MOVE_CHANNELS = 32
 
-# EQUILIBRIUM A.7 counts types otherwise: Flag 0, Spy 1, …, Marshal 10, Bomb 11.
+# `deepnash` counts types otherwise: Flag 0, Spy 1, …, Marshal 10, Bomb 11.
 DEEPNASH_TYPES = "FSONTLPJCGMB"
 DEEPNASH_CHANNELS = 82
 DEEPNASH_MOVES = 40
@@ -54,7 +52,7 @@ DEEPNASH_MOVES = 40
 
 @dataclass(eq=False)
 class SeenPiece:
-    """A piece with its public marks and the type sets that it carries along (§2.3)."""
+    """A piece with its public marks and the type sets that it carries along."""
 
     owner: int
     letter: str
@@ -69,7 +67,7 @@ class SeenPiece:
 
 @dataclass(frozen=True)
 class Death:
-    """Who fell, where it had begun, where it fell, and for which of the six reasons of §6.7."""
+    """Who fell, where it had begun, where it fell, and for which of six reasons."""
 
     owner: int
     letter: str
@@ -80,7 +78,7 @@ class Death:
 
 @dataclass(frozen=True)
 class PlayedMove:
-    """A move, and the letter of the piece if it attacked (EQUILIBRIUM A.7 marks attacks)."""
+    """A move, and the letter of the piece if it attacked (`deepnash` marks attacks)."""
 
     origin: int
     target: int
@@ -107,12 +105,12 @@ class Observer:
                 self.board[square] = SeenPiece(piece.owner, piece.letter, square)
         self.deaths: list[Death] = []
         self.moves: list[PlayedMove] = []
-        # §2.3 step 10: destinations of the last two plies, and the last mover as shown (None if it died).
+        # Destinations of the last two plies, and the last mover as shown (None if it died).
         self.prev: int | None = None
         self.prevprev: int | None = None
         self.last_type: str | None = None
 
-    # --- one ply, in the order of §2.3 ---
+    # --- one ply, in the order of the published simulator ---
 
     def push(self, move: tuple[int, int]) -> None:
         """Take note of a move, which must be legal; only the Oracle judges that."""
@@ -124,7 +122,7 @@ class Observer:
         self.moves.append(PlayedMove(origin, target, mover.letter if defender is not None else None))
 
         self._note_active_adjacency(player)
-        # §6.4: it left a square next to the piece that moved last, and not by attacking that piece.
+        # It evades: it left a square next to the piece that moved last, and not by attacking that piece.
         if self.last_type is not None and origin in self.neighbours[self.prev] and target != self.prev:
             mover.sets["evaded"].add(self.last_type)
 
@@ -140,7 +138,7 @@ class Observer:
         if defender is None:
             removed = ""
             self.board[target] = mover
-            # §6.3: a quiet move next to enemies threatens them, whatever the strength.
+            # A quiet move next to enemies threatens them, whatever the strength.
             mover.sets["threatened"] |= {piece.shown() for piece in self._next_to(target, 1 - player)}
         else:
             removed = removed_in_battle(mover.letter, defender.letter)
@@ -155,7 +153,7 @@ class Observer:
         self.to_move = 1 - player
 
     def _note_active_adjacency(self, player: int) -> None:
-        """§6.5 in the form (a) to (c), which §6.13 makes normative; on the board before the move."""
+        """Note who stands beside whom, on the board before the move."""
         opponent = 1 - player
         if self.last_type is not None:
             for piece in self._next_to(self.prev, player):
@@ -172,7 +170,7 @@ class Observer:
     def _note_deaths(
         self, attacker: SeenPiece, defender: SeenPiece, square: int, removed: str, defender_was_visible: bool
     ) -> None:
-        """§6.7: the reason depends on whether the defender was visible before the battle."""
+        """The reason of a death: it depends on whether the defender was visible before the battle."""
         tie = removed == "AD"
         if "A" in removed:
             reason = (1 if tie else 0) if defender_was_visible else 2
@@ -182,7 +180,7 @@ class Observer:
             self.deaths.append(Death(defender.owner, defender.letter, defender.start, square, reason))
 
     def _note_protection(self, player: int, origin: int, target: int, mover_survived: bool, defender_won: bool) -> None:
-        """§6.8, the five cases in its order, on the board after the move."""
+        """Say who protects whom, in five cases, in the published order, on the board after the move."""
         if self.last_type is not None:
             self._count_triples(player, self._triples_with_aggressor(self.prev))
         if mover_survived:
@@ -236,7 +234,7 @@ class Observer:
     # --- what both observations share ---
 
     def _view(self, square: int) -> int:
-        """A square in the frame of the player on turn: turned by 180° for blue (§1.1)."""
+        """A square in the frame of the player on turn: turned by 180° for blue."""
         return square if self.to_move == RED else self.squares - 1 - square
 
     def _pieces(self, owner: int) -> list[tuple[int, SeenPiece]]:
@@ -244,9 +242,9 @@ class Observer:
         return [(square, piece) for square, piece in occupied if piece.owner == owner]
 
     def _public_probabilities(self, owner: int) -> dict[int, dict[str, np.float32]]:
-        """For each square of a player's pieces, how likely each type is to one who knows what is public (§6.2).
+        """For each square of a player's pieces, how likely each type is to one who knows what is public.
 
-        Float32 throughout, in the order of operations that §6.2 gives, so that bits can be compared.
+        Float32 throughout, in the published order of operations, so that bits can be compared.
         """
         pieces = self._pieces(owner)
         hidden = [piece for _, piece in pieces if not piece.visible]
@@ -275,7 +273,7 @@ class Observer:
 
     @staticmethod
     def _fraction(counter: int, limit: int | None) -> np.float32:
-        """Counter over limit; 0 where there is no such limit (§6.13). A limit of 0 has nothing to divide by either."""
+        """Counter over limit; 0 where there is no such limit. A limit of 0 has nothing to divide by either."""
         return np.float32(counter) / np.float32(limit) if limit else np.float32(0)
 
     # --- the two observations ---
@@ -303,7 +301,7 @@ class Observer:
         planes[42] = self._fraction(self.battleless, self.rules.battleless_limit)
 
         for square, piece in self._pieces(us) + self._pieces(them):
-            # The masking rule of §6.1: a visible piece shows none of its sets.
+            # A visible piece shows none of its sets.
             if piece.visible:
                 continue
             for name, (ours, theirs, order) in SET_CHANNELS.items():
@@ -323,14 +321,14 @@ class Observer:
         for square, piece in self._pieces(us) + self._pieces(them):
             planes[BOARD_CHANNELS + self._view(piece.start), self._view(square)] = 1
 
-        # Oldest first: the newest move is the last plane of all (§6.10).
+        # Oldest first: the newest move is the last plane of all.
         for age, move in enumerate(reversed(self.moves[-MOVE_CHANNELS:]), start=1):
             planes[-age, self._view(move.origin)] = -1
             planes[-age, self._view(move.target)] = 1
         return planes
 
     def deepnash(self) -> np.ndarray:
-        """The observation `deepnash` in play: EQUILIBRIUM A.7, exact public information, first step of a turn.
+        """The observation `deepnash` in play: exact public information, first step of a turn.
 
         Planes 79 to 81 stay 0: no deployment, and no piece chosen yet.
         """

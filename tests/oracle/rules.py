@@ -1,8 +1,8 @@
-"""The rules of Stratego (RULES.md §1) as plainly as they can be said, for tests to compare with.
+"""The rules of Stratego (docs/rules.md) as plainly as they can be said, for tests to compare with.
 
 Every board of the game is kept, and the repetition rules are read off that list by their definitions.
 Nothing here is fast on purpose and nothing is shared with the simulator: when the two differ,
-this one is right until RULES.md shows otherwise.
+this one is right until docs/rules.md shows otherwise.
 
     game = Oracle(10, 10, CLASSIC_LAKES, Rules(battleless_limit=200), pieces_from_setups(10, 10, red, blue))
     while not game.over:
@@ -20,13 +20,13 @@ from typing import NamedTuple
 RED, BLUE = 0, 1
 COLOURS = ("red", "blue")
 
-# c5 d5 g5 h5 c6 d6 g6 h6 (RULES.md §1.1).
+# c5 d5 g5 h5 c6 d6 g6 h6.
 CLASSIC_LAKES = (42, 43, 46, 47, 52, 53, 56, 57)
 
 IMMOBILE = "FB"
 SCOUT = "O"
 
-# The table of RULES.md §1.3, copied: who is removed when the attacker (row) meets the defender (column).
+# Who is removed when the attacker (row) meets the defender (column).
 DEFENDERS = "FSONTLPJCGMB"
 BATTLES = {
     #     F  S  O  N  T  L  P  J  C  G  M  B
@@ -48,7 +48,7 @@ NO_PIECE = -1
 
 @dataclass(frozen=True)
 class Rules:
-    """The switches of RULES.md §1, with its default column; limits are none unless given."""
+    """The switches of docs/rules.md with their defaults; limits are none unless given."""
 
     two_square: int = 3
     chase: str = "ataraxos"
@@ -69,7 +69,7 @@ class Rules:
         for switch, values in allowed.items():
             value = getattr(self, switch)
             if value not in values:
-                raise ValueError(f"{switch} = {value!r} is no value of RULES.md §1; use one of {values}")
+                raise ValueError(f"{switch} = {value!r} is no value of this switch; use one of {values}")
 
 
 class Piece(NamedTuple):
@@ -92,7 +92,7 @@ class Turn(NamedTuple):
 
 @dataclass
 class IsfChase:
-    """A chase in the federation's reading (RULES.md §1.6): identities of evaders and of pieces threatened last."""
+    """A chase in the federation's reading (`isf`): identities of evaders and of pieces threatened last."""
 
     threatened: set[int]
     evaders: set[int] = field(default_factory=set)
@@ -127,7 +127,7 @@ def neighbours_of(rows: int, columns: int, lakes: Iterable[int]) -> list[list[in
 
 
 def pieces_from_setups(rows: int, columns: int, red: str, blue: str) -> dict[int, tuple[int, str]]:
-    """The pieces of two setup texts (RULES.md §4.3): each in its owner's view, back row first."""
+    """The pieces of two setup texts (docs/notation.md): each in its owner's view, back row first."""
     pieces = {}
     for index, letter in enumerate(red.replace("/", "")):
         if letter != ".":
@@ -139,7 +139,7 @@ def pieces_from_setups(rows: int, columns: int, red: str, blue: str) -> dict[int
 
 
 class Oracle:
-    """A game from a free setup (RULES.md §3), judged after every ply and once before the first."""
+    """A game from a free setup, judged after every ply and once before the first."""
 
     def __init__(
         self,
@@ -172,7 +172,7 @@ class Oracle:
         self.boards: list[tuple[int, ...]] = [self._identities()]
         self.last_battle_board = 0  # index in `boards` of the board after the last battle, or of the start
 
-        # The turns of each player apart: what the opponent does in between does not matter to RULES.md §1.5.
+        # The turns of each player apart: what the opponent does in between does not matter to the two-square rule.
         self.turns: tuple[list[Turn], list[Turn]] = ([], [])
         self.chase_length = [0, 0]
         self.isf_chase: list[IsfChase | None] = [None, None]
@@ -199,7 +199,7 @@ class Oracle:
         return self.board[square]
 
     def geometric(self, player: int) -> list[Move]:
-        """All moves that RULES.md §1.2 allows a player, whoever is on turn, sorted."""
+        """All moves of a player's pieces, sorted, on turn or not; the repetition rules are left out."""
         moves = []
         for square, piece in enumerate(self.board):
             if piece is not None and piece.owner == player:
@@ -231,7 +231,7 @@ class Oracle:
         attacker, defender = self.board[origin], self.board[target]
         battle = defender is not None
 
-        # RULES.md §1.4: every move marks the piece as moved; a long Scout move and a battle reveal.
+        # Every move marks the piece as moved; a long Scout move and a battle reveal.
         long_move = target not in self.neighbours[origin]
         attacker = attacker._replace(moved=True, revealed=attacker.revealed or long_move or battle)
         self.board[origin] = None
@@ -256,7 +256,7 @@ class Oracle:
         self._judge(flag_taken_by=player if battle and defender.letter == "F" else None)
 
     def _update_ataraxos_chase(self, player: int, opponent: int, origin: int, target: int, battle: bool) -> None:
-        """RULES.md §1.6, `ataraxos`, steps 1 to 3 (step 4, the last move, is the last of `turns`)."""
+        """Count the chase of `chase=ataraxos` on by one ply (the last move is the last of `turns`)."""
         evasion = bool(self.turns[opponent]) and origin in self.neighbours[self.turns[opponent][-1].target]
         self.chase_length[opponent] = self.chase_length[opponent] + 1 if evasion else 0
         if battle:
@@ -268,7 +268,7 @@ class Oracle:
     def _update_isf_chase(
         self, player: int, opponent: int, identity: int, target: int, battle: bool, survived: bool
     ) -> None:
-        """RULES.md §1.6, `isf`, steps 1 and 2."""
+        """Note evasions and threats for `chase=isf`."""
         theirs = self.isf_chase[opponent]
         if theirs is not None:
             if not battle and identity in theirs.threatened:
@@ -290,7 +290,7 @@ class Oracle:
     # --- the end of the game ---
 
     def _judge(self, flag_taken_by: int | None = None) -> None:
-        """Find the moves of the side on turn, then apply RULES.md §1.8 in its order."""
+        """Find the moves of the side on turn, then judge the end in the order that docs/rules.md gives."""
         geometric = self.geometric(self.to_move)
         self._barred = {
             "two_square": [move for move in geometric if self._barred_by_two_square(move)],
@@ -338,14 +338,14 @@ class Oracle:
         return False
 
     def _winner_by_missing_flag(self) -> int | None:
-        """A position without one side's Flag is a game that was won by taking it (RULES.md §4.4)."""
+        """A position without one side's Flag is a game that was won by taking it."""
         owners = {owner for owner, letter in filter(None, self._type_of.values()) if letter == "F"}
         return owners.pop() if len(owners) == 1 else None
 
     # --- moves and the rules that bar them ---
 
     def _targets(self, square: int) -> Iterator[int]:
-        """Where the piece on a square may go by RULES.md §1.2."""
+        """Where the piece on a square may go, the repetition rules left out."""
         piece = self.board[square]
         if piece.letter in IMMOBILE:
             return
@@ -358,7 +358,7 @@ class Oracle:
                     break
 
     def _barred_by_two_square(self, move: Move) -> bool:
-        """RULES.md §1.5: one piece, one border, in each of the last n turns of its owner and now again."""
+        """Two-square rule: one piece, one border, in each of the last n turns of its owner and now again."""
         n = self.rules.two_square
         turns = self.turns[self.to_move]
         if n == 0 or len(turns) < n:
@@ -378,7 +378,7 @@ class Oracle:
         return {(min(pair), max(pair)) for pair in itertools.pairwise(path)}
 
     def _barred_by_chase(self, move: Move) -> bool:
-        """RULES.md §1.6; a battle is never barred, nor is stepping straight back."""
+        """Chase rule; a battle is never barred, nor is stepping straight back."""
         origin, target = move
         if self.rules.chase == "off" or self.board[target] is not None or self._steps_back(move):
             return False
@@ -444,8 +444,8 @@ class Oracle:
         where = f"illegal move {move} by {COLOURS[self.to_move]} at ply {self.plies}"
         if self.over:
             return f"{where}: the game is over ({self.winner}, {self.end})"
-        # RULES.md §1.7: when both rules bar a move, two_square is reported.
+        # When both rules bar a move, two_square is reported.
         for rule in ("two_square", "chase"):
             if move in self._barred[rule]:
                 return f"{where}: barred by {rule}"
-        return f"{where}: no piece of this side moves like that (RULES.md §1.2)"
+        return f"{where}: no piece of this side moves like that"

@@ -46,7 +46,7 @@ NO_LIMITS = Rules()
 
 
 def square(text: str, columns: int = 10) -> int:
-    """'a1' → 0, 'j10' → 99 (RULES.md §4.1)."""
+    """'a1' → 0, 'j10' → 99."""
     return (int(text[1:]) - 1) * columns + "abcdefghij".index(text[0])
 
 
@@ -79,7 +79,7 @@ def play(game: Oracle, line: list[tuple[int, int]]) -> Oracle:
 
 
 def test_the_battle_table_says_what_the_ranks_say() -> None:
-    # ATARAXOS_REFERENCE_1 §1.2 states in words what RULES.md §1.3 prints as a table.
+    # The words of docs/rules.md, against the table in rules.py.
     for attacker in BATTLES:
         for defender in DEFENDERS:
             if attacker == defender:
@@ -94,7 +94,6 @@ def test_the_battle_table_says_what_the_ranks_say() -> None:
 
 
 def test_the_crowded_board_has_172_legal_moves() -> None:
-    # RULES.md §8.3.
     ranks = [
         "O8O",
         "1JJ1C1C1G1",
@@ -135,7 +134,7 @@ def test_what_becomes_known_is_a_battle_and_a_long_scout_move() -> None:
 
 def test_an_illegal_move_is_refused_with_its_reason() -> None:
     game = classic(NO_LIMITS, pieces("Fa1 Mb1", "Fj10 Mj9"))
-    with pytest.raises(ValueError, match="§1.2"):
+    with pytest.raises(ValueError, match="moves like that"):
         game.push((square("a1"), square("a2")))
     play(game, moves("b1c1 j9j8 c1b1 j8j7 b1c1 j7j6"))
     assert game.barred() == {"two_square": moves("c1b1"), "chase": []}
@@ -144,7 +143,7 @@ def test_an_illegal_move_is_refused_with_its_reason() -> None:
 
 
 def test_a_position_can_be_over_before_the_first_move() -> None:
-    # RULES.md §1.8: tested once at the start, too.
+    # The end is judged once at the start, too.
     locked = pieces("Fa1 Ba2", "Fj10 Mj9")
     assert classic(NO_LIMITS, locked).winner == "blue"
     assert classic(NO_LIMITS, locked).end == "no_moves"
@@ -160,7 +159,7 @@ def test_a_position_can_be_over_before_the_first_move() -> None:
 
 
 def test_a_scout_is_stopped_where_the_common_border_begins() -> None:
-    # RULES.md §1.5, both examples; the Miners of the other side pass the time.
+    # Two examples; the Miners of the other side pass the time.
     waiting = moves("a10a9 a9a10 b10b9 b9b10")
     first = classic(NO_LIMITS, pieces("Fa1 Od3", "Fj10 Na10 Nb10"))
     for move, wait in zip(moves("d3h3 h3b3 b3j3"), waiting, strict=False):
@@ -176,14 +175,14 @@ def test_a_scout_is_stopped_where_the_common_border_begins() -> None:
 
 @pytest.mark.parametrize("chase, barred", [("ataraxos", moves("d2a2")), ("isf", [])])
 def test_the_side_to_move_is_not_compared(chase: str, barred: list) -> None:
-    # RULES.md §1.6: an example that only Scouts make possible.
+    # Only Scouts make this example possible.
     game = classic(Rules(chase=chase), pieces("Fc4 Oi4 Oj2", "Fh1 Na1 Nb3 Ne1"))
     play(game, moves("j2b2 b3a3 b2a2 a3a4 a2e2 e1d1 e2d2 d1e1"))
     assert game.barred()["chase"] == barred
 
 
 def test_six_plies_with_scouts_bar_a_board_that_had_the_same_side_on_turn() -> None:
-    # ATARAXOS_REFERENCE_1 §9, fact 5.
+    # As the published simulator does it.
     placed = {24: (RED, "F"), 25: (RED, "O"), 29: (RED, "O"), 66: (BLUE, "O"), 64: (BLUE, "O"), 62: (BLUE, "F")}
     game = play(classic(NO_LIMITS, placed), [(25, 65), (64, 54), (65, 55), (54, 94), (55, 95), (94, 54)])
     assert game.chase_length[RED] == 6
@@ -193,7 +192,6 @@ def test_six_plies_with_scouts_bar_a_board_that_had_the_same_side_on_turn() -> N
 
 
 def test_a_dead_attacker_still_begins_a_chase() -> None:
-    # RULES.md §1.6, "for the record".
     game = classic(NO_LIMITS, pieces("Fj1 Ob3 Oe3 Me4", "Fj10 Oc4 Oh3"))
     play(game, moves("b3b1 h3xe3(O=O) e4d4 c4c1 b1b3 c1c3 b3b1"))
     assert game.chase_length[BLUE] == 6
@@ -243,7 +241,7 @@ def test_a_chase_of_the_federation_begins_goes_on_and_ends_as_written(line: str,
 
 
 def move_of_action(action: int, player: int) -> tuple[int, int]:
-    """An action number in the mover's frame (ATARAXOS_REFERENCE_1 §1.6) as absolute squares."""
+    """An action number in the mover's frame, as absolute squares."""
     k, origin = divmod(action, 100)
     row, column = divmod(origin, 10)
     if k < 9:
@@ -257,13 +255,13 @@ PUBLISHED_LETTERS = dict(zip("CDEFGHIJKLMB", TYPES, strict=False))
 
 
 def published_setups(red: str, blue: str) -> dict[int, tuple[int, str]]:
-    """Setups in the letters of the release (ATARAXOS_REFERENCE_1 §1.2, §1.3)."""
+    """Setups in the letters of the published simulator."""
     ours = ["".join(PUBLISHED_LETTERS.get(letter, ".") for letter in text) for text in (red, blue)]
     return pieces_from_setups(10, 10, *ours)
 
 
 def test_a_chase_goes_on_while_another_piece_takes_over() -> None:
-    # ATARAXOS_REFERENCE_1 §8.3. Its squares are absolute, its actions in the mover's frame.
+    # Computed with the published simulator. Squares are absolute, actions in the mover's frame.
     placed = published_setups("MBAAAAAAAADAAACAAAAAALAAAEAAAAKDAAAAAAAA", "BMAAAAALAAEAAAAAAAAADACAAAAAAAAAAAAAKAAD")
     actions = [
         int(word)
@@ -337,7 +335,7 @@ def test_a_chase_goes_on_while_another_piece_takes_over() -> None:
     assert game.chase_length == [0, 12]
 
 
-# --- the ends: examples of ATARAXOS_REFERENCE_1 §8.4 ---
+# --- the ends: examples computed with the published simulator ---
 
 SPARSE = ("MAAAAE" + 33 * "A" + "D", "DAAAAE" + 24 * "A" + "M" + 9 * "A")
 
@@ -376,10 +374,10 @@ def test_who_loses_his_last_free_piece_by_his_own_move_loses_at_once_only_if_eag
     assert game.winner == winner
 
 
-# --- golden counts (RULES.md §8.2) ---
+# --- golden counts ---
 
 BOARDS = {
-    # name: rows, columns, lakes, total_limit, battleless_limit (RULES.md §2)
+    # name: rows, columns, lakes, total_limit, battleless_limit (docs/rules.md, "Variants")
     "classic": (10, 10, CLASSIC_LAKES, 4000, 200),
     "barrage": (10, 10, CLASSIC_LAKES, 4000, 200),
     "duel": (8, 8, tuple(square(lake, 8) for lake in ("c4", "f4", "c5", "f5")), 2000, 200),
@@ -481,7 +479,7 @@ def test_the_number_of_move_sequences_is_the_golden_one(name: str, switches: dic
 
 
 def test_the_trees_of_nano_have_the_golden_sizes() -> None:
-    # RULES.md §2: nodes and ends of all four pairs together, and with the repetition rules off.
+    # Nodes and ends of all four pairs together, and with the repetition rules off.
     def size(game: Oracle) -> np.ndarray:
         total = np.array([1, int(game.over)])
         for move in game.legal():
@@ -499,7 +497,7 @@ def test_the_trees_of_nano_have_the_golden_sizes() -> None:
 
 
 def test_random_play_of_nano_has_the_golden_mean_and_ends() -> None:
-    # RULES.md §8.4, exactly: 26/9 plies; red's Flag captures, blue's, both immobile as 7 : 2 : 27.
+    # Worked out by hand: 26/9 plies; red's Flag captures, blue's, both immobile as 7 : 2 : 27.
     def walk(game: Oracle, chance: Fraction) -> None:
         nonlocal mean
         if game.over:
@@ -551,7 +549,7 @@ def test_a_repetition_case_comes_out_as_written(case: dict) -> None:
         assert move in geometric
         assert (move in game.legal()) == expected["legal"]
         if not expected["legal"] and expected["reason"]:
-            # When both rules bar a move the reason given is two_square (RULES.md §1.7).
+            # When both rules bar a move the reason given is two_square.
             rules = [rule for rule in ("two_square", "chase") if move in game.barred()[rule]]
             assert rules[0] == expected["reason"]
 
@@ -660,7 +658,7 @@ def assert_same_bits(found: np.ndarray, expected: np.ndarray, where: str) -> Non
 
 
 def assert_deepnash_agrees(observer: Observer) -> None:
-    """What the two observations share must be equal in every bit (EQUILIBRIUM A.7: types permuted)."""
+    """What the two observations share is equal in every bit; types are in another order."""
     ours, other = observer.ataraxos(), observer.deepnash()
     for kind, letter in enumerate(DEEPNASH_TYPES):
         for first_deepnash, first_ataraxos in ((1, 0), (13, 12), (25, 24)):
@@ -672,7 +670,7 @@ def assert_deepnash_agrees(observer: Observer) -> None:
     assert not other[79:].any()
 
 
-# --- worked observations (ATARAXOS_REFERENCE_1 §8.1, §8.2, §6.13) ---
+# --- worked observations, computed with the published simulator ---
 
 SETUP_S = "MBEEEEEDDB BFFFFDDDDB BGGGGCIIIB DHHKLHHJJD".replace(" ", "")
 
@@ -767,7 +765,7 @@ def push_action(game: Oracle, observer: Observer, action: int) -> None:
 
 
 def board_string(game: Oracle) -> str:
-    """The 200 characters of ATARAXOS_REFERENCE_1 §1.4."""
+    """A board as the published simulator writes it: 200 characters."""
     text = ""
     for at in range(100):
         piece = game.piece_at(at)
@@ -830,7 +828,7 @@ def test_game_b_is_seen_as_worked_out() -> None:
 
 
 def test_a_tie_leaves_an_empty_square_that_counts_as_protected() -> None:
-    # ATARAXOS_REFERENCE_1 §6.13, the case that no recording covers.
+    # No recording covers this case.
     red = {0: "F", 1: "N", 34: "T", 35: "P"}
     blue = {64: "P", 94: "O", 98: "N", 99: "F"}
     placed = {at: (RED, letter) for at, letter in red.items()} | {at: (BLUE, letter) for at, letter in blue.items()}
@@ -843,7 +841,7 @@ def test_a_tie_leaves_an_empty_square_that_counts_as_protected() -> None:
 
 
 def test_deepnash_shows_the_golden_probabilities_and_move_marks() -> None:
-    # EQUILIBRIUM A.7: after one ordinary move of an unrevealed piece.
+    # After one ordinary move of an unrevealed piece.
     game, observer = worked_game()
     push_action(game, observer, 334)
     planes = observer.deepnash()

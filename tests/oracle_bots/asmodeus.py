@@ -1,4 +1,4 @@
-"""asmodeus (BOTS §2): runs at the pair of pieces that promises most for its distance."""
+"""asmodeus: runs at the pair of pieces that promises most for its distance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""celsius and celsius1.1 (BOTS §5): every piece walks to where its own map is coldest."""
+"""celsius and celsius1.1: every piece walks to where its own map is coldest."""
 
 from __future__ import annotations
 

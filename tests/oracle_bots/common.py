@@ -1,6 +1,6 @@
-"""What the plain bots share (BOTS §1): ranks, directions, what is seen, the path search, the random mover.
+"""What the plain bots share: ranks, directions, what is seen, the path search, the random mover.
 
-Ranks are the letters of the document: 1 Marshal … 9 Scout, s Spy, B, F; "?" is a hidden enemy. Squares
+Ranks are the letters of the line protocol: 1 Marshal … 9 Scout, s Spy, B, F; "?" is a hidden enemy. Squares
 are numbers; x is the column, y the row, UP is y − 1, and red's back row is y = 0.
 """
 
@@ -15,11 +15,11 @@ from vauban.board import View
 from vauban.notation.stratego.moves import Move
 
 RANKS = "s987654321FB"
-"""The document's letter of each type."""
+"""The letter of each type."""
 UNKNOWN = "?"
 IMMOBILE = "BF"
 V = {"B": 12, "1": 11, "2": 10, "3": 9, "4": 8, "5": 7, "6": 6, "7": 5, "8": 4, "9": 3, "s": 2, "F": 1, UNKNOWN: 0}
-"""The strength value of §1."""
+"""The strength of each rank."""
 
 UP, DOWN, LEFT, RIGHT = (0, -1), (0, 1), (-1, 0), (1, 0)
 Direction = tuple[int, int]

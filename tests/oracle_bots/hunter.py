@@ -1,4 +1,4 @@
-"""hunter (BOTS §4): one piece hunts, or flees from, one enemy, wherever the two are.
+"""hunter: one piece hunts, or flees from, one enemy, wherever the two are.
 
 `finish=True` is what the program was evidently meant to do: near pairs count more, and unknown
 enemies that have not moved are left to cheap pieces.

@@ -1,4 +1,4 @@
-"""peternlewis (BOTS §6): the first of twelve rules that applies.
+"""peternlewis: the first of twelve rules that applies.
 
 `retreat=True` brings the fifth rule to life, which never fires in the real program.
 """

@@ -1,4 +1,4 @@
-"""The fixed setups (BOTS §§1, 5, 6) as our setup texts: back row first, each row from the owner's left."""
+"""The fixed setups as our setup texts: back row first, each row from the owner's left."""
 
 from __future__ import annotations
 

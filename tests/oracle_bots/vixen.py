@@ -1,4 +1,4 @@
-"""vixen (BOTS §3): every enemy pulls every piece in the direction of its path."""
+"""vixen: every enemy pulls every piece in the direction of its path."""
 
 from __future__ import annotations
 

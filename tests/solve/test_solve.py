@@ -1,4 +1,4 @@
-"""Solvers against the golden numbers of the games document (§2 matrix games, §3 Kuhn, §4 Leduc)."""
+"""Solvers against golden numbers of matrix games, Kuhn and Leduc, computed elsewhere (docs/solve.md)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from vauban.solve import (
 )
 from vauban.solve.walk import TERMINAL
 
-# ── §2 Matrix games ──────────────────────────────────────────────────────────────────────────────
+# ── Matrix games ─────────────────────────────────────────────────────────────────────────────────
 
 THIRD = 1 / 3
 EQUILIBRIA = {
@@ -157,7 +157,7 @@ def test_games_2_regret_matching_plus_on_b3() -> None:
         assert matrix_nash_conv(payoffs, *regret_matching_plus(payoffs, iterations)) == pytest.approx(gap, abs=1e-9)
 
 
-# ── §3 Kuhn poker ────────────────────────────────────────────────────────────────────────────────
+# ── Kuhn poker ───────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.fixture(scope="module")
@@ -302,7 +302,7 @@ def test_a_run_in_pieces_is_the_run_in_one(leduc: Tree) -> None:
         assert np.array_equal(pieces.regrets, one.regrets)
 
 
-# ── §4 Leduc poker ───────────────────────────────────────────────────────────────────────────────
+# ── Leduc poker ──────────────────────────────────────────────────────────────────────────────────
 
 
 def test_games_4_leduc_counts(leduc: Tree) -> None:
@@ -393,7 +393,7 @@ def test_options_that_cannot_be_used_are_refused(kuhn: Tree) -> None:
 
 
 C3 = {"Q": 0.2, "Jp": 0.3, "Qpb": 0.4}
-"""The profile of the equilibrium document's §C.3: probabilities to bet; elsewhere ½."""
+"""A profile of Kuhn: probabilities to bet; elsewhere ½."""
 
 
 def test_equilibrium_c_3_exact_regrets_of_the_worked_profile(kuhn: Tree) -> None:

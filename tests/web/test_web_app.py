@@ -377,7 +377,7 @@ def test_a_watcher_looks_on_with_the_eyes_that_he_chooses_and_a_player_with_his_
     made = server.level()
     with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
         place = {"game": made["game"], "seat": "red", "secret": made["seats"]["red"]}
-        assert "a player has his own" in seat.refused("sit", **place, eyes="blue")["text"]
+        assert "a player sees its own side" in seat.refused("sit", **place, eyes="blue")["text"]
 
 
 def test_a_game_without_aids_says_so_to_everybody_and_so_does_its_rematch(server):

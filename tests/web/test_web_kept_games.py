@@ -1,7 +1,7 @@
 """Games that were kept by an earlier version of the page: they load as they stood, and go on.
 
-tests/data/shelf_v2.sqlite was written by the page as it was when moves were kept as two squares; shelf_v2.json is what
-that page showed of each game, to each seat.
+tests/data/shelf_v2.sqlite was written by the page as it was when moves were kept as two squares, as at commit d9f7f4c;
+shelf_v2.json is what that page showed of each game, to each seat.
 """
 
 from __future__ import annotations

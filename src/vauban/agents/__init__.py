@@ -46,7 +46,7 @@ LEARNED: dict[str, type[ModelAgent]] = {kind.kind: kind for kind in (NetAgent, S
 
 
 def make_agent(text: str, seed: int = 0, folder: Path | None = None) -> Agent:
-    """The agent that a text names.
+    """Return the agent that a text names.
 
     NAME, NAME:OPTION=VALUE,…, NAME:MODEL,OPTION=VALUE,…, py:FILE.py:CLASS,OPTION=VALUE,…, or bot:COMMAND.
     folder: where a file is looked for; the current one if not given.

@@ -67,7 +67,7 @@ class Adapted:
 
 
 def action_of(answer: Any, view: View) -> int:
-    """The action behind what a person's agent answers: a move, its text, an action's number; None resigns."""
+    """Return the action behind what a person's agent answers: a move, its text, an action's number; None resigns."""
     if answer is None:
         return RESIGNS
     action, game = int(view.action_of(answer)), cast(Any, view.game)
@@ -81,14 +81,14 @@ def action_of(answer: Any, view: View) -> int:
 
 
 def load_agent(text: str, seed: int, folder: Path | None = None) -> Agent:
-    """The agent that py:FILE.py:NAME,OPTION=VALUE,… names; `folder`: where the file is looked for."""
+    """Return the agent that py:FILE.py:NAME,OPTION=VALUE,… names; `folder`: where the file is looked for."""
     path, name, rest = split(text, WANTED)
     named = f"{PREFIX}{path if folder is None else folder / path.expanduser()}:{name}"
     return build(load(named, WANTED), seed, settings_of(rest, text, f"{named},") if rest else {}, text)
 
 
 def build(made: Callable[..., Any], seed: int, settings: Mapping[str, str] | None = None, text: str = "") -> Agent:
-    """An agent from a class, or from what else makes one.
+    """Return an agent from a class, or from what else makes one.
 
     settings: its options, as text. text: what it is called; its `name`, or the class's, if not given.
     """
@@ -100,7 +100,7 @@ def build(made: Callable[..., Any], seed: int, settings: Mapping[str, str] | Non
 
 
 def adapted(agent: Any, text: str = "") -> Agent:
-    """An agent made of one that a person has written; what is an agent already is left as it is."""
+    """Return an agent made of one that a person has written; what is an agent already is left as it is."""
     if hasattr(agent, "choose"):
         return agent  # type: ignore[no-any-return]
     text = text or type(agent).__name__
@@ -112,7 +112,7 @@ def adapted(agent: Any, text: str = "") -> Agent:
 def _arguments(
     made: Callable[..., Any], seed: int, settings: Mapping[str, str], text: str
 ) -> tuple[list[Any], dict[str, Any]]:
-    """What a class is made with: a seed, if it takes one, and the options."""
+    """List what a class is made with: a seed, if it takes one, and the options."""
     try:
         known = dict(inspect.signature(made).parameters)
     except (TypeError, ValueError):
@@ -134,7 +134,7 @@ def _arguments(
 
 
 def _converted(value: str, parameter: inspect.Parameter, text: str) -> Any:
-    """An option as its default is, or as its annotation says."""
+    """Return an option as its default is, or as its annotation says."""
     kind = type(parameter.default).__name__
     if parameter.default is parameter.empty or parameter.default is None:
         kind = str(getattr(parameter.annotation, "__name__", parameter.annotation)).partition(" |")[0]

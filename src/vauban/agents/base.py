@@ -1,4 +1,4 @@
-"""What an agent is: whatever chooses, from views alone.
+"""The interface of agents: whatever chooses, from views alone.
 
     class Mine:
         name = "mine"
@@ -41,7 +41,7 @@ class Agent(Protocol):
     """Whatever chooses."""
 
     name: str
-    """What it is called in the pool, in records and on screens: the text that makes it again."""
+    """Its name in the pool, in records and on screens: the text that makes it again."""
 
     def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
         """For each view a legal action, or `RESIGNS`. All chance in it comes from the view's seed."""
@@ -52,7 +52,7 @@ class SetsUp(Protocol):
     """An agent that also chooses its setups."""
 
     def set_up(self, game: Game, player: int, rng: random.Random) -> Row:
-        """A setup of the game, in the player's own frame; chance comes from `rng`."""
+        """Return a setup of the game, in the player's own frame; chance comes from `rng`."""
 
 
 @runtime_checkable
@@ -71,7 +71,7 @@ class Judge(Protocol):
     """An agent that also says how it thinks its games will end."""
 
     def judge(self, views: Snapshot) -> Floats:
-        """What each game is worth to its player, who is on turn; in a game of wins and losses from −1 to 1."""
+        """Estimate each game's worth to its player, who is on turn; in a game of wins and losses from −1 to 1."""
 
 
 @runtime_checkable
@@ -79,7 +79,7 @@ class AsksForOne(Protocol):
     """An agent that plays one game at a time, and wants to see all of it: the moves so far, too."""
 
     def answer(self, view: View) -> int:
-        """A legal action, or `RESIGNS`."""
+        """Choose a legal action, or `RESIGNS`."""
 
 
 @runtime_checkable
@@ -135,13 +135,13 @@ def close(agent: Any) -> None:
 
 
 def describe(agent: Any) -> str:
-    """Who an agent is: one line, then in full, as its class says, or its options where it has some."""
+    """Say who an agent is: one line, then in full, as its class says, or its options where it has some."""
     written = getattr(agent, "inner", agent)
     return cleandoc(type(getattr(written, "options", written)).__doc__ or "")
 
 
 def chance(seed: int, view: View) -> random.Random:
-    """An agent's randomness for one move: a function of its seed, its player and the ply.
+    """Return an agent's randomness for one move: a function of its seed, its player and the ply.
 
     So an answer depends on nothing but the seed and the view, and a game that was taken back or
     resumed goes on as it would have gone.

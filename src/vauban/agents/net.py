@@ -48,14 +48,14 @@ class DrawsSetups(Protocol):
     """A network that makes setups."""
 
     def draw(self, count: int, rng: np.random.Generator) -> Any:
-        """So many setups, in `setups`, and what the network thinks of them."""
+        """Draw this many setups: `setups`, and the network's opinion of them."""
 
 
 class ModelAgent:
     """Whoever plays by a model."""
 
     kind: str
-    """What it is called in the pool."""
+    """Its name in the pool."""
     options_kind: type[Any]
     """Its options: a frozen dataclass with the fields model, device and setups, among others."""
 
@@ -96,7 +96,7 @@ class ModelAgent:
         raise NotImplementedError
 
     def judge(self, views: Snapshot) -> Floats:
-        """What the network thinks the games are worth."""
+        """Estimate each game's worth by the network."""
         from vauban.search.opinion import ask
 
         self.model.check_plays(views.game)
@@ -123,7 +123,7 @@ class NetAgent(ModelAgent):
         return np.where(legal >= 0, policies, 0.0)
 
     def _policies(self, views: Snapshot) -> tuple[Actions, Floats]:
-        """The legal actions of each view, −1 behind the last, and their probabilities."""
+        """Return the legal actions of each view, −1 behind the last, and their probabilities."""
         from vauban.search.opinion import ask
 
         self.model.check_plays(views.game)
@@ -139,7 +139,7 @@ class NetAgent(ModelAgent):
 
 
 def load(name: str, device: str) -> Model:
-    """A model, read once for all agents that play by it, and again when its folder has been written anew."""
+    """Return a model, read once for all agents that play by it, and again when its folder has been written anew."""
     import torch
 
     from vauban.nets.store import CARD, find_model
@@ -158,5 +158,5 @@ def _read(folder: Path, device: str, written: int) -> Model:
 
 
 def _army(game: Game) -> Any:
-    """What its players place."""
+    """Return what players of a game place."""
     return getattr(getattr(game, "variant", None), "army", None)

@@ -37,7 +37,7 @@ LARGEST = 2**53
 
 
 def option(default: Any, help: str, *, leading: bool = False, least: float = -LARGEST, most: float = LARGEST) -> Any:
-    """A field of an agent's options.
+    """Return a field of an agent's options.
 
     leading: it is written first, and without its name.
     least, most: what a number is at least and at most.
@@ -46,7 +46,7 @@ def option(default: Any, help: str, *, leading: bool = False, least: float = -LA
 
 
 def split_text(text: str) -> tuple[str, dict[str, str]]:
-    """The name and the settings of an agent's text."""
+    """Return the name and the settings of an agent's text."""
     name, colon, rest = text.partition(":")
     return name.strip(), settings_of(rest, text, f"{name}:") if colon else {}
 
@@ -68,7 +68,7 @@ def settings_of(rest: str, text: str, before: str) -> dict[str, str]:
 
 
 def make_options(kind: type[T], name: str, settings: dict[str, str]) -> T:
-    """The options of an agent, with these settings in place of their defaults."""
+    """Return the options of an agent, with these settings in place of their defaults."""
     known = {each.name: each for each in fields(kind)}  # type: ignore[arg-type]
     leading = next((each.name for each in known.values() if each.metadata.get("leading")), LEADING)
     values: dict[str, Any] = {}
@@ -88,7 +88,7 @@ def make_options(kind: type[T], name: str, settings: dict[str, str]) -> T:
 
 
 def without_options(name: str, kind: Callable[[int], Agent]) -> Maker:
-    """What makes an agent that has no options from a seed, and refuses any that are given."""
+    """Return a maker of an agent that has no options; it refuses any that are given."""
 
     def make(settings: dict[str, str], seed: int) -> Agent:
         if settings:
@@ -100,7 +100,7 @@ def without_options(name: str, kind: Callable[[int], Agent]) -> Maker:
 
 
 def options_text(options: Any) -> str:
-    """The settings that differ from their defaults, as text: the inverse of `make_options`."""
+    """Return the settings that differ from their defaults, as text: the inverse of `make_options`."""
     parts = []
     for each in fields(options):
         value = getattr(options, each.name)
@@ -111,7 +111,7 @@ def options_text(options: Any) -> str:
 
 
 def _parse(name: str, known: Field[Any], text: str) -> Any:
-    """The value behind a setting, of the same kind as its default and within its bounds."""
+    """Return the value behind a setting, of the same kind as its default and within its bounds."""
     key, default = known.name, known.default
     try:
         if isinstance(default, bool):

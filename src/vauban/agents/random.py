@@ -49,7 +49,7 @@ class RandomAgent:
         return actions
 
     def policy(self, views: Snapshot) -> Floats:
-        """The same chance for every legal action."""
+        """Return the same chance for every legal action."""
         counts = np.empty(len(views), np.int64)
         _run(count_all, views, np.zeros(len(views), np.uint64), counts)
         return np.where(np.arange(views.game.max_legal) < counts[:, None], 1 / counts[:, None], 0.0)
@@ -77,6 +77,6 @@ def choose_all(words, halves, bytes_, rules, seeds, actions):
 
 @kernel
 def count_all(words, halves, bytes_, rules, seeds, counts):
-    """How many legal actions every game has."""
+    """Count the legal actions of every game."""
     for row in range(len(words)):
         counts[row] = legal_count(Record(words[row], halves[row], bytes_[row], rules))

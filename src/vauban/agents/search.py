@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 TOLD = 64
-"""So many configurations at least an analysis tells the belief by."""
+"""Fewest samples that a reported belief is based on."""
 
 
 @dataclass(frozen=True)
@@ -65,18 +65,18 @@ class SearchAgent(ModelAgent):
         return np.array([each.actions[place] for each, place in zip(found, places, strict=True)], np.int64)
 
     def policy(self, views: Snapshot) -> Floats:
-        """The policies of its searches."""
+        """Return the policies of its searches."""
         rows = np.zeros((len(views), views.game.max_legal))
         for row, each in zip(rows, self._analyse(views), strict=True):
             row[: len(each.policy)] = each.policy
         return rows
 
     def judge(self, views: Snapshot) -> Floats:
-        """What the games are worth, if it plays by the policies of its searches."""
+        """Estimate each game's worth if the agent plays by the policies of its searches."""
         return np.array([each.value for each in self._analyse(views)])
 
     def analyse(self, view: View) -> Analysis:
-        """What it finds out about a position before it moves.
+        """Search a position, and return the analysis.
 
         When time is short, rollouts begin in a few configurations only; so that the belief can be told all the same,
         more of them are drawn afterwards, in time of their own.
@@ -94,7 +94,7 @@ class SearchAgent(ModelAgent):
 
 @lru_cache(4)
 def _searching(options: SearchOptions, model: Model) -> Search:
-    """A search, made once for all agents with the same options; with a limit of time, its pace is known."""
+    """Return a search, made once for all agents with the same options; with a limit of time, its pace is known."""
     from vauban.search.search import Search, SearchConfig
 
     config = SearchConfig(

@@ -51,7 +51,7 @@ def usual_setups(game: Game) -> str | None:
 
 
 def _read(path: Path, setups: Setups) -> list[Row]:
-    """The setups of a text file: one on a line; # begins a comment."""
+    """Return the setups of a text file: one on a line; # begins a comment."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

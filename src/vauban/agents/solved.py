@@ -86,7 +86,7 @@ MEANINGS = {
 
 
 def policy(text: str, seed: int, watch: Watch = lambda name, done, total: None) -> Callable[[Tree], Table]:
-    """What makes the table of a policy, once there is a tree; mistakes in the text are found before."""
+    """Return what makes the table of a policy from a tree; refuse mistakes in the text now."""
     from vauban import solve
 
     name, settings = split_text(text)
@@ -150,7 +150,7 @@ class SolvedAgent:
         return rows
 
     def _look_up(self, views: Snapshot) -> list[tuple[Actions, Floats]]:
-        """The legal actions of each view and their probabilities."""
+        """Return the legal actions of each view and their probabilities."""
         solution = _solution(self.name, views.game)
         found = [solution.get(key) for key in _keys(views)]
         if None in found:
@@ -192,7 +192,7 @@ def _solve(text: str, game: Game) -> dict[bytes, tuple[Actions, Floats]]:
 
 
 def _keys(views: Snapshot) -> list[bytes]:
-    """A name for each view, by its record but for the game's number."""
+    """Return a name for each view, by its record but for the game's number."""
     words, halves, bytes_ = views.numpy().store
     unnumbered = words.copy()
     unnumbered[:, NUMBER] = 0

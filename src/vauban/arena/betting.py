@@ -17,7 +17,7 @@ from fractions import Fraction
 
 
 def share_on_win(wins: int, losses: int) -> Fraction:
-    """Which part of its wealth the bettor puts on "win" after so many wins and losses."""
+    """Return the share of its wealth that the bettor puts on "win" after so many wins and losses."""
     return Fraction(*_share(wins, losses))
 
 
@@ -27,7 +27,7 @@ def _share(wins: int, losses: int) -> tuple[int, int]:
 
 
 def factors(outcomes: Iterable[int], inclusive: bool = False) -> list[Fraction]:
-    """What each game multiplies the bettor's wealth by.
+    """Return the factors by which games multiply the bettor's wealth.
 
     With `inclusive` the split before a game counts that game already. That is no bet; it exists only
     to reproduce a published figure (see `docs/statistics.md`).
@@ -43,12 +43,12 @@ def factors(outcomes: Iterable[int], inclusive: bool = False) -> list[Fraction]:
 
 
 def wealth(outcomes: Iterable[int], inclusive: bool = False) -> Fraction:
-    """What the bettor has after these games, exactly."""
+    """Return the bettor's wealth after these games, exactly."""
     return math.prod(factors(outcomes, inclusive), start=Fraction(1))
 
 
 def comparator(outcomes: Iterable[int]) -> Fraction:
-    """What the best fixed split in hindsight has, among those with at most ½ on "win"; 1 unless losses lead."""
+    """Return the wealth of the best fixed split in hindsight with at most ½ on "win"; 1 unless losses lead."""
     played = list(outcomes)
     wins, losses = played.count(1), played.count(-1)
     if wins >= losses:
@@ -58,12 +58,12 @@ def comparator(outcomes: Iterable[int]) -> Fraction:
 
 
 def wealth_ratio(outcomes: Sequence[int], inclusive: bool = False) -> Fraction:
-    """The bettor's wealth over the comparator's, exactly."""
+    """Return the bettor's wealth over the comparator's, exactly."""
     return wealth(outcomes, inclusive) / comparator(outcomes)
 
 
 def log10_wealth_ratio(outcomes: Sequence[int]) -> float:
-    """The decimal logarithm of the wealth ratio: for long matches, whose exact ratio has thousands of digits."""
+    """Return the decimal logarithm of the wealth ratio: for long matches, whose exact ratio has thousands of digits."""
     bettor: list[float] = []
     wins = losses = 0
     for outcome in outcomes:

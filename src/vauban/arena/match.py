@@ -41,7 +41,7 @@ from vauban.notation.records import write_game
 from vauban.sim.simulator import Simulator
 
 Contender = str | Callable[..., Any]
-"""Who plays: an agent's text, or what makes an agent, such as a class, perhaps from a seed."""
+"""A player: an agent's text, or what makes an agent, such as a class, perhaps from a seed."""
 
 OWN = "own"
 """In place of a sampler of setups: agents choose their own."""
@@ -71,7 +71,7 @@ class FinishedGame:
 
 
 class Match:
-    """What is to be played, by whom and from which setups."""
+    """The games to be played, the agents, and the setups."""
 
     def __init__(
         self,
@@ -110,12 +110,12 @@ class Match:
         self._check_setups(self.setups)  # refuses what it cannot read, now and not in the first game
         agents = [self._checked(contender) for contender in self.contenders]
         self.programs = (isinstance(agents[0], ExternalAgent), isinstance(agents[1], ExternalAgent))
-        """Which of the two are programs of their own."""
+        """True for each of the two that is a program of its own."""
         for agent in agents:
             if isinstance(agent, ExternalAgent):
                 agent.check_plays(self.game, sets_up=self.setups == OWN)
         self.names = (_name(a, agents[0]), _name(b, agents[1]))
-        """What the two agents are called."""
+        """Names of the two agents."""
         alone = [isinstance(agent, AsksForOne | Listener) for agent in agents]
         self.in_batches = time is None and self.game.bounded and not any(alone)
         """Whether many games can be played at once: both agents answer for many, and nobody has to be timed or told."""
@@ -128,33 +128,33 @@ class Match:
     # ── What follows from a game's number ────────────────────────────────────────────────────────
 
     def role(self, number: int, player: int) -> int:
-        """Which of the two agents, the first (0) or the second (1), is the first (0) or the second (1) player."""
+        """Return which agent is this player: the first agent (0) or the second (1)."""
         return (number + player) % 2
 
     def names_in(self, number: int) -> tuple[str, str]:
-        """Who is the first player in a game, and who the second."""
+        """Name the first player of a game, and the second."""
         return self.names[self.role(number, 0)], self.names[self.role(number, 1)]
 
     def agent_seed(self, number: int, role: int) -> int:
-        """The seed of an agent in a game."""
+        """Return the seed of an agent in a game."""
         return mixed(self.seed, "agent", number, role)
 
     @property
     def chance_seed(self) -> int:
-        """What chance in the games depends on, together with the number of the pair."""
+        """The seed of chance in the games, together with the number of the pair."""
         return mixed(self.seed, "chance")
 
     def make(self, role: int, seed: int = 0) -> Agent:
-        """The first (0) or the second (1) agent."""
+        """Return the first (0) or the second (1) agent."""
         return self._make(self.contenders[role], seed)
 
     def drawn_setups(self, pair: int) -> tuple[Row, Row]:
-        """The first player's and the second's setup in both games of a pair, where a sampler draws them."""
+        """Return the first player's and the second's setup in both games of a pair, where a sampler draws them."""
         first, second = (self._draw_setup(pair, player) for player in (0, 1))
         return first, second
 
     def own_setup(self, pair: int, role: int) -> Row:
-        """The setup that an agent chooses for both games of a pair: it is asked as in the first of them.
+        """Return the setup that an agent chooses for both games of a pair: it is asked as in the first of them.
 
         Raises whatever the agent raises, or `SetupError` if what it answers is no setup.
         """
@@ -165,7 +165,7 @@ class Match:
             close(agent)
 
     def ask_setup(self, agent: Agent, pair: int, role: int, player: int) -> Row:
-        """The setup that this agent chooses as the first or the second player, with the randomness of the pair.
+        """Return the setup that this agent chooses as the first or the second player, with the randomness of the pair.
 
         One that does not choose any is given one.
         """
@@ -179,7 +179,7 @@ class Match:
         return chosen.astype(np.int8)
 
     def simulator(self, games: int) -> Simulator:
-        """What plays so many games of the match at once."""
+        """Make a simulator for this many games of the match at once."""
         return Simulator(self.game, games, seed=self.chance_seed, restart=False, threads=1, arrays="numpy")
 
     def _draw_setup(self, pair: int, which: int) -> Row:
@@ -201,7 +201,7 @@ class Match:
             _sampler(setups, self.game)
 
     def _checked(self, contender: Contender) -> Agent:
-        """An agent, to see that it can be made, and that it can set up as its options say."""
+        """Return an agent, to see that it can be made, and that it can set up as its options say."""
         try:
             agent = self._make(contender, 0)
             if self.game.setups is not None:
@@ -214,7 +214,7 @@ class Match:
 
 
 def settled_setups(game: Game, setups: str | None) -> str:
-    """Where setups come from: as asked for, or as is usual in the game."""
+    """Settle where setups come from: as asked for, or as is usual in the game."""
     if game.setups is not None:
         return (usual_setups(game) or OWN) if setups is None else setups
     if setups not in (None, NONE):
@@ -225,7 +225,7 @@ def settled_setups(game: Game, setups: str | None) -> str:
 
 
 def mixed(*parts: object) -> int:
-    """A seed that depends on all parts, and looks unlike that of any others."""
+    """Return a seed that depends on all parts, and looks unlike that of any others."""
     digest = hashlib.blake2b(" ".join(map(str, parts)).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") >> 1
 
@@ -243,7 +243,7 @@ def _name(contender: Contender, agent: Agent | None = None) -> str:
 
 
 def begin(match: Match, number: int, setups: tuple[Row, Row] | None) -> Any:
-    """The board of a game before its first move; no setups where players place nothing."""
+    """Return the board of a game before its first move; no setups where players place nothing."""
     if setups is not None and not match.game.has_chance:
         return Board(match.game, setups=setups)
     sim = match.simulator(1)
@@ -262,7 +262,7 @@ def action_words(game: Game) -> tuple[list[str], list[str]]:
 
 
 def replayed(match: Match, number: int, setups: tuple[str, str], moves: str) -> Any:
-    """A board on which these moves have been made."""
+    """Return a board on which these moves have been made."""
     known = match.game.setups
     board = begin(match, number, None if known is None else (known.parse(setups[0]), known.parse(setups[1])))
     words = action_words(match.game)
@@ -272,7 +272,7 @@ def replayed(match: Match, number: int, setups: tuple[str, str], moves: str) -> 
 
 
 def record_text(match: Match, game: FinishedGame) -> str | None:
-    """The game as a record that `vauban replay` shows; None if it never began, since a setup was missing."""
+    """Return the game as a record that `vauban replay` shows; None if it never began, since a setup was missing."""
     if match.game.setups is not None and not all(game.setups):
         return None
     result = game.result

@@ -117,7 +117,7 @@ class PairSetups:
         return PairSetups((found[0], found[1]), True)
 
     def row_of(self, match: Match, number: int, player: int) -> Row | None:
-        """A player's setup in a game of the pair; raises `Forfeit` where the player has made none."""
+        """Return a player's setup in a game of the pair; raises `Forfeit` where the player has made none."""
         row = self.rows[match.role(number, player) if self.kept else player]
         if isinstance(row, Exception):
             raise _fault(player, row, " at the setup")
@@ -198,7 +198,7 @@ def _sit_down(match: Match, number: int, player: int) -> Agent:
 
 
 def _set_up(match: Match, number: int, player: int, agent: Agent, row: Row | None) -> Row:
-    """The player's setup; a program is asked for it, or told it where its protocol has no words for the army."""
+    """Return the player's setup; a program is asked for it, or told it where its protocol has no words for the army."""
     if row is not None and not isinstance(agent, ExternalAgent):
         return row
     if isinstance(agent, ExternalAgent) and row is not None:
@@ -295,7 +295,7 @@ class _Batch:
         self.log: list[tuple[Ints, Ints, Ints]] = []
         """For each step: the games in which it was played, by whom, and the actions."""
         self.plies = np.zeros(len(numbers), np.int64)
-        """How many plies each game has."""
+        """Plies of each game."""
         self.games: Ints = np.zeros(0, np.int64)
         self.live: Ints = np.zeros(0, np.int64)
         """The rows whose games go on."""
@@ -326,7 +326,7 @@ class _Batch:
         self.seconds[self.games[asked]] += (perf_counter() - begun) / len(asked)
 
     def finished(self) -> list[FinishedGame]:
-        """All games, when none goes on."""
+        """Return all games, when none goes on."""
         none = np.zeros((3, 0), np.int64)
         games, players, actions = np.concatenate([none, *(np.stack(step) for step in self.log)], axis=1)
         order = np.argsort(games, kind="stable")  # within a game, by step
@@ -421,7 +421,7 @@ class _Batch:
         self.live = self.live[~over[self.live]]
 
     def _refusal(self, game: int, moves: str) -> Forfeit:
-        """Why the last action of a game is no legal move, as a board would say it."""
+        """Say why the last action of a game is no legal move, as a board would."""
         board = replayed(self.match, int(self.numbers[game]), self.texts[game], moves)
         player = board.turn
         try:
@@ -432,7 +432,7 @@ class _Batch:
 
 
 def _answers(agent: Agent, views: Snapshot, seeds: Seeds) -> list[int | Exception]:
-    """An agent's action for each view; where one makes it fail, each is asked alone, to find out which."""
+    """Return an agent's action for each view; where one makes it fail, each is asked alone, to find out which."""
     if len(views) == 0:
         return []
     try:

@@ -45,7 +45,7 @@ class Ratings:
     prior: bool
     """Whether half a virtual win was added to each side of every two agents that have met."""
     anchor: str | None
-    """Whose rating was set; None if the mean is 0."""
+    """The agent whose rating was set; None if the mean is 0."""
 
     @property
     def errors(self) -> Floats:
@@ -58,7 +58,7 @@ class Ratings:
         return middle - reach, middle + reach
 
     def difference(self, one: int, other: int) -> tuple[float, float]:
-        """The difference of two ratings, and its standard error."""
+        """Return the difference of two ratings, and its standard error."""
         c = self.covariance
         variance = c[one, one] + c[other, other] - 2 * c[one, other]
         return float(self.ratings[one] - self.ratings[other]), math.sqrt(max(0.0, variance))
@@ -71,7 +71,7 @@ def rate(
     anchor: tuple[str, float] | None = None,
     prior: bool | None = None,
 ) -> list[Ratings]:
-    """The ratings of all agents: one table for each group that games connect, the largest first.
+    """Return the ratings of all agents: one table for each group that games connect, the largest first.
 
     `wins[i][j]` counts how often i beat j; `draws` is symmetric. An `anchor` (agent, rating) sets one
     rating; other groups keep the mean 0. A `prior` of half a virtual win for each side of every two
@@ -84,7 +84,7 @@ def rate(
         raise ResultsError(f"{size} agents need two {size}×{size} tables, got {won.shape} and {drawn.shape}")
     if (drawn != drawn.T).any() or (won < 0).any() or (drawn < 0).any() or won.trace() or drawn.trace():
         raise ResultsError(
-            "wins and draws have to be counts, draws the same from both sides, and nobody plays against himself"
+            "wins and draws have to be counts, draws the same from both sides, and no agent plays against itself"
         )
     if anchor and anchor[0] not in agents:
         raise ConfigurationError(f"there is no agent {anchor[0]!r} to anchor: there are {', '.join(agents)}")
@@ -122,7 +122,7 @@ def needs_prior(wins: ArrayLike, draws: ArrayLike) -> bool:
 
 
 def _reach(steps: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Who can be reached from whom, in any number of steps."""
+    """Find the agents that can be reached from each agent, in any number of steps."""
     reached = steps | np.eye(len(steps), dtype=bool)
     for middle in range(len(steps)):
         reached |= reached[:, middle, None] & reached[None, middle]
@@ -171,7 +171,7 @@ def _fit(agents: tuple[str, ...], won: Floats, drawn: Floats, prior: bool | None
 
 
 def _likelihood(at: Floats, won: Floats, drawn: Floats) -> tuple[float, Floats, Floats]:
-    """The log likelihood, its gradient, and the information (minus the second derivatives)."""
+    """Return the log likelihood, its gradient, and the information (minus the second derivatives)."""
     size = len(won)
     with_draws = len(at) > size
     half = (at[:size, None] - at[None, :size]) / 2
@@ -198,7 +198,7 @@ def _likelihood(at: Floats, won: Floats, drawn: Floats) -> tuple[float, Floats, 
 
 
 def _bordered(information: Floats, size: int) -> Floats:
-    """The information with the condition that the θ sum to 0: without it only differences are settled."""
+    """Return the information with the condition that the θ sum to 0: without it only differences are settled."""
     total = len(information)
     bordered = np.zeros((total + 1, total + 1))
     bordered[:total, :total] = information

@@ -123,7 +123,7 @@ def _stakes_match(pair: tuple[str, str], results: list[GameResult]) -> Report:
 
 
 def _together(matches: Iterable[Sequence[GameResult]]) -> dict[tuple[str, str], list[GameResult]]:
-    """The games of every two agents as one match, by the first and the second agent."""
+    """Return the games of every two agents as one match, by the first and the second agent."""
     played: dict[tuple[str, str], list[GameResult]] = {}
     for match in matches:
         if not match:
@@ -214,7 +214,7 @@ def _cycles(rows: list[Report]) -> list[list[str]]:
 
 
 def _ends(results: Iterable[GameResult]) -> dict[str, int]:
-    """How many games ended in which way, the commonest first."""
+    """Count games by their ends, the commonest first."""
     return dict(Counter(result.end for result in results).most_common())
 
 
@@ -239,7 +239,7 @@ def _plies(results: Sequence[GameResult]) -> Report:
 
 
 def _notes(results: Iterable[GameResult]) -> list[Report]:
-    """What was noted of games, the commonest first; `agent` is who lost them."""
+    """Count the notes of games, the commonest first; `agent` is who lost them."""
     found = Counter(
         (None if result.winner is None else result.agents[1 - result.winner], result.end, result.note)
         for result in results
@@ -252,7 +252,7 @@ def _notes(results: Iterable[GameResult]) -> list[Report]:
 
 
 def elo_text(row: Report) -> tuple[str, str]:
-    """The Elo (score) of a match and its interval, with what JSON cannot say: infinite, or none."""
+    """Return the Elo (score) of a match and its interval, with what JSON cannot say: infinite, or none."""
     if row["elo"] is None:
         point = "+inf" if row["elo_low"] is not None else "-inf"
     else:
@@ -269,7 +269,7 @@ def tally_text(row: Report) -> str:
 
 
 def chance_text(value: float) -> str:
-    """A probability, so that it never reads as certain."""
+    """Return a probability, so that it never reads as certain."""
     return "<0.0001" if value < 0.0001 else ">0.9999" if value > 0.9999 else f"{value:.4f}"
 
 
@@ -280,7 +280,7 @@ def p_value_text(value: float) -> str:
 
 
 def wealth_text(row: Report, agent: int) -> str:
-    """The wealth ratio of who bets on the first or the second agent."""
+    """Return the wealth ratio of who bets on the first or the second agent."""
     log = row["log10_wealth_ratios"][agent]
     if -3 < log < 5:
         return f"{10**log:.1f}" if log > 1 else f"{10**log:.3f}"
@@ -288,7 +288,7 @@ def wealth_text(row: Report, agent: int) -> str:
 
 
 def _power_text(log: float) -> str:
-    """A number by its decimal logarithm, however large or small: 2.1e-7."""
+    """Return a number by its decimal logarithm, however large or small: 2.1e-7."""
     power = math.floor(log)
     mantissa = round(10 ** (log - power), 1)
     if mantissa >= 10:  # 9.96 has been rounded to ten
@@ -307,7 +307,7 @@ def is_lopsided(row: Report) -> bool:
 
 
 def sprt_text(test: Report) -> str:
-    """What a sequential test says so far."""
+    """Say where a sequential test stands."""
     said = {"H0": "H0 accepted", "H1": "H1 accepted", None: "goes on"}[test["decision"]]
     return f"{said}, LLR {test['llr']:.2f} in ({test['lower']:.2f}, {test['upper']:.2f})"
 
@@ -332,11 +332,11 @@ WEALTH = "KT wealth: the wealth ratio of a bettor on the first, and of one on th
 # ── Terminal ─────────────────────────────────────────────────────────────────────────────────────────
 
 MATRIX_COLUMNS = 6
-"""How many columns of a matrix fit beside the names."""
+"""Columns of a matrix that fit beside the names."""
 
 
 def report_text(report: Report) -> Group:
-    """The report as tables for the terminal, readable at 100 columns: give it to a rich console's `print`."""
+    """Return the report as tables for the terminal, readable at 100 columns: give it to a rich console's `print`."""
     matches: list[Report] = report["matches"]
     if report["stakes"]:
         return Group(*_stakes(report), *_ending(report), *_lengths(report), *_noted(report))
@@ -364,7 +364,7 @@ def _noted(report: Report) -> list[RenderableType]:
 
 
 def utility_text(row: Report) -> tuple[str, str]:
-    """The mean utility of a match and its interval."""
+    """Return the mean utility of a match and its interval."""
     low, high = row["utility_low"], row["utility_high"]
     return f"{row['utility']:+.4f}", "no interval" if low is None else f"{low:+.4f} … {high:+.4f}"
 

@@ -30,7 +30,7 @@ from vauban.arena.report import (
 from vauban.charts import minus
 
 COLOURS = 8
-"""How many colours the styles have for kinds of ends."""
+"""Number of colours that the styles have for kinds of ends."""
 WIDTH = 992.0
 """Of a drawing: as wide as the page."""
 LONGEST_NAME = 30
@@ -97,12 +97,12 @@ footer { color: var(--soft); font-size: 13px; }
 
 
 def report_html(report: Report, title: str = "Arena report", conditions: Mapping[str, str] | None = None) -> str:
-    """The page of a report that `report_json` made; `conditions`, by name, are how the games were played."""
+    """Return the page of a report that `report_json` made; `conditions`, by name, are how the games were played."""
     several = len(report["agents"]) > 2
     numbers = count(1)
 
     def draw(width: float, height: float, name: str, what: str, parts: Iterable[str]) -> str:
-        """A drawing that scrolls where the page is narrow."""
+        """Return a drawing that scrolls where the page is narrow."""
         return f'<div class="scroll">{charts.svg(width, height, name, what, parts, str(next(numbers)))}</div>'
 
     if report["stakes"]:
@@ -173,7 +173,7 @@ def _ratings(report: Report, draw: Draw) -> str:
 
 
 def _rating_plot(table: Report, draw: Draw) -> str:
-    """A dot for every rating, and a bar as wide as its 95 % interval."""
+    """Return a dot for every rating, and a bar as wide as its 95 % interval."""
     rows = table["agents"]
     left = 14 + max(charts.text_width(_short(row["agent"])) for row in rows)
     bottom = 12 + ROW * len(rows)
@@ -229,7 +229,7 @@ def _heat(
     below: Callable[[int, int], str] | None,
     draw: Draw,
 ) -> str:
-    """A matrix of shares as colours, with the share in every cell."""
+    """Return a matrix of shares as colours, with the share in every cell."""
     agents, values = report["agents"], report[key]
     labels = [f"{number}  {_short(agent)}" for number, agent in enumerate(agents, 1)]
     left = 14 + max(map(charts.text_width, labels))
@@ -264,7 +264,7 @@ def _heat(
 
 
 def _mixed(share: float) -> str:
-    """A colour from orange (0) over the page's own (½) to blue (1); never so deep that text is lost on it."""
+    """Return a colour from orange (0) over the page's own (½) to blue (1); never so deep that text is lost on it."""
     towards = "--good" if share >= 0.5 else "--bad"
     return f"color-mix(in srgb, var({towards}) {120 * abs(share - 0.5):.0f}%, var(--faint))"
 
@@ -364,7 +364,7 @@ def _ends(report: Report, draw: Draw) -> str:
 
 
 def _end_plot(bars: list[tuple[str, dict[str, int], int]], ends: list[str], draw: Draw) -> str:
-    """A bar for every match, cut into the shares of its ends."""
+    """Return a bar for every match, cut into the shares of its ends."""
     longest = 44
     left = 14 + max(charts.text_width(_short(name, longest)) for name, _, _ in bars)
     width, line = WIDTH, 26.0
@@ -474,7 +474,7 @@ def _list(said: Sequence[str]) -> str:
 def _html_table(
     headings: Sequence[str], names: int, rows: Sequence[Sequence[str]], foot: Sequence[Sequence[str]] = ()
 ) -> str:
-    """A table whose first columns are names, in cells that head their row."""
+    """Return a table whose first columns are names, in cells that head their row."""
 
     def line(cells: Sequence[str]) -> str:
         heads = "".join(f'<th class="name" scope="row">{escape(cell)}</th>' for cell in cells[:names])

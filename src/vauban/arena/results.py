@@ -1,4 +1,4 @@
-"""What a match leaves behind: its games' results, counted from one agent's point of view.
+"""Results of a match: its games, counted from one agent's point of view.
 
 A match is played between a first and a second agent. The first agent is the first player (red) in the games with even
 numbers, the second (blue) in the others, so who is who follows from the number alone: an agent can play against
@@ -21,7 +21,7 @@ class ResultsError(VaubanError, ValueError):
 
 @dataclass(frozen=True)
 class GameResult:
-    """How one game of a match went."""
+    """The result of one game of a match."""
 
     number: int
     """The game's number within its match, from 0; its pair is `number // 2`."""
@@ -30,14 +30,14 @@ class GameResult:
     winner: int | None
     """0 the first player, 1 the second, None a draw."""
     end: str
-    """How it ended, e.g. "flag", "no_moves", "total_limit", "forfeit"."""
+    """Its end, e.g. "flag", "no_moves", "total_limit", "forfeit"."""
     plies: int
     seconds: float
-    """How long it took."""
+    """Its duration."""
     note: str = ""
-    """What else there is to say, e.g. why a game was forfeited."""
+    """A remark, e.g. the reason of a forfeit."""
     utility: float | None = None
-    """What it was worth to the first player; None where games are won, drawn or lost, and worth nothing else."""
+    """Its worth to the first player; None where games are won, drawn or lost, and worth nothing else."""
 
     @property
     def pair(self) -> int:
@@ -51,7 +51,7 @@ class GameResult:
         return 1 if self.winner == (self.number + agent) % 2 else -1
 
     def worth(self, agent: int = 0) -> float:
-        """What the game was worth to the first (0) or the second (1) agent of the match."""
+        """Return the game's worth to the first (0) or the second (1) agent of the match."""
         if self.utility is None:
             return float(self.outcome(agent))
         return self.utility if (self.number + agent) % 2 == 0 else -self.utility
@@ -81,11 +81,11 @@ class Tally:
 
 
 PairCounts = tuple[int, int, int, int, int]
-"""How many pairs brought an agent 0, ½, 1, 1½ and 2 points."""
+"""Numbers of pairs that brought an agent 0, ½, 1, 1½ and 2 points."""
 
 
 def in_order(results: Iterable[GameResult]) -> list[GameResult]:
-    """The games of one match by number, however they were finished; a number that comes twice is an error."""
+    """Return the games of one match by number, however they were finished; a number that comes twice is an error."""
     ordered = sorted(results, key=lambda result: result.number)
     for one, next_one in pairwise(ordered):
         if one.number == next_one.number:
@@ -94,7 +94,7 @@ def in_order(results: Iterable[GameResult]) -> list[GameResult]:
 
 
 def match_agents(results: Sequence[GameResult]) -> tuple[str, str]:
-    """The first and the second agent of a match, after checking that all games are of these two."""
+    """Return the first and the second agent of a match, after checking that all games are of these two."""
     if not results:
         raise ResultsError("a match without a finished game does not say who played")
     red, blue = results[0].agents
@@ -115,13 +115,13 @@ def outcomes(results: Iterable[GameResult], agent: int = 0) -> list[int]:
 
 
 def tally(results: Iterable[GameResult], agent: int = 0) -> Tally:
-    """The wins, draws and losses of the first (0) or the second (1) agent of a match."""
+    """Return the wins, draws and losses of the first (0) or the second (1) agent of a match."""
     counts = Counter(outcomes(results, agent))
     return Tally(counts[1], counts[0], counts[-1])
 
 
 def pair_counts(results: Iterable[GameResult], agent: int = 0) -> PairCounts:
-    """How many complete pairs brought the agent 0, ½, 1, 1½ and 2 points; games without their twin are left out."""
+    """Count the complete pairs that brought the agent 0, ½, 1, 1½ and 2 points; leave out games without their twin."""
     counts = [0] * 5
     ordered = in_order(results)
     for one, twin in pairwise(ordered):

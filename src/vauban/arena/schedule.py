@@ -19,7 +19,7 @@ SECONDS = 4.0
 FIRST = 2
 """Games of a match's first jobs, as long as nobody knows how long they take."""
 GROWTH = 4
-"""How many times as large the next job is. Many games at once cost hardly more than few, so speed is no guide."""
+"""The next job is this many times as large. Many games at once cost hardly more than few, so speed is no guide."""
 LARGEST = 256
 """Games of a job: more at once are no faster."""
 

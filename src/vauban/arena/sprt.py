@@ -20,7 +20,7 @@ from vauban.arena.statistics import GAME_SCORES, PAIR_SCORES, expected_score
 from vauban.errors import ConfigurationError
 
 EMPTY = 0.001
-"""What stands in for a count of 0, so that no result is impossible."""
+"""Stands in for a count of 0, so that no result is impossible."""
 MOST_STEPS = 100
 SMALL_STEP = 1e-12
 
@@ -30,14 +30,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """What is tested, and how often the test may be wrong."""
+    """The hypotheses, and how often the test may be wrong."""
 
     elo0: float
     elo1: float
     alpha: float = 0.05
-    """How likely H1 may be accepted where H0 is true."""
+    """Probability of accepting H1 where H0 is true."""
     beta: float = 0.05
-    """How likely H0 may be accepted where H1 is true."""
+    """Probability of accepting H0 where H1 is true."""
 
     def __post_init__(self) -> None:
         numbers = (self.elo0, self.elo1, self.alpha, self.beta)
@@ -57,7 +57,7 @@ class Hypotheses:
 
 
 def _shares(counts: ArrayLike) -> tuple[Floats, Floats, Floats]:
-    """How many observations there are, the share of each result, and the score that it brings."""
+    """Return the number of observations, the share of each result, and the score that it brings."""
     filled = np.asarray(counts, np.float64)
     if filled.shape[-1] not in (3, 5):
         raise ResultsError(f"counts of games are 3 numbers, of pairs 5; not {filled.shape[-1]}")
@@ -67,7 +67,7 @@ def _shares(counts: ArrayLike) -> tuple[Floats, Floats, Floats]:
 
 
 def tilt(counts: ArrayLike, score: ArrayLike) -> Floats:
-    """The θ of the likeliest distribution with this mean: p_i = p̂_i / (1 + θ·(a_i − score)).
+    """Return the θ of the likeliest distribution with this mean: p_i = p̂_i / (1 + θ·(a_i − score)).
 
     It is the root of Σ p̂_i (a_i − score) / (1 + θ·(a_i − score)), which falls from +∞ to −∞ between
     the two ends. Newton's method finds it in a few steps; where a step would leave the bracket it is halved.
@@ -102,7 +102,7 @@ def llr(counts: ArrayLike, elo0: float, elo1: float) -> Floats:
 
 
 def llr_approximation(counts: ArrayLike, elo0: float, elo1: float) -> Floats:
-    """A normal approximation of `llr`: close near the hypotheses, useless for extreme results."""
+    """Return a normal approximation of `llr`: close near the hypotheses, useless for extreme results."""
     number, shares, values = _shares(counts)
     mean = (shares * values).sum(-1)
     variance = (shares * (values - mean[..., None]) ** 2).sum(-1)
@@ -165,7 +165,7 @@ class Sprt:
             self.decision = "H0"
 
     def state(self) -> dict[str, Any]:
-        """Where the test stands, ready for JSON."""
+        """Return the state of the test, ready for JSON."""
         lower, upper = self.hypotheses.bounds
         return {
             "elo0": self.hypotheses.elo0,
@@ -182,7 +182,7 @@ class Sprt:
 
 
 def run_sprt(results: Sequence[GameResult], hypotheses: Hypotheses, paired: bool = True) -> Sprt:
-    """The test over the results of a match."""
+    """Return the test over the results of a match."""
     test = Sprt(hypotheses, paired)
     for result in results:
         test.add(result)

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from vauban.arena.results import GameResult, PairCounts, ResultsError, Tally, in_order, pair_counts, tally
 
 Z = 1.959963984540054
-"""How many standard errors a two-sided interval of 95 % reaches to either side."""
+"""Standard errors from the middle of a two-sided interval of 95 % to either end."""
 ELO_PER_NAT = 400 / math.log(10)
 """Elo per unit of natural log odds."""
 GAME_SCORES = (0.0, 0.5, 1.0)
-"""What a game can bring: lost, drawn, won."""
+"""Points of a game: lost, drawn, won."""
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""What a pair of games can bring, per game."""
+"""Points of a pair of games, per game."""
 MOST_EXACT = 5000
 """Up to so many games likelihoods are computed in whole numbers; beyond, to nine digits."""
 BALANCED_SCORES = (0.2, 0.8)
@@ -37,7 +37,7 @@ BALANCED_GAMES = 100
 
 
 def elo(score: float) -> float:
-    """The Elo difference at which a score is expected; infinite for 0 and 1."""
+    """Return the Elo difference at which a score is expected; infinite for 0 and 1."""
     if not 0 <= score <= 1:
         raise ResultsError(f"a score lies between 0 and 1, not at {score!r}")
     if score in (0, 1):
@@ -46,7 +46,7 @@ def elo(score: float) -> float:
 
 
 def expected_score(difference: float) -> float:
-    """The score that is expected at an Elo difference: the inverse of `elo`."""
+    """Return the score that is expected at an Elo difference: the inverse of `elo`."""
     return 1 / (1 + 10 ** (-difference / 400))
 
 
@@ -66,7 +66,7 @@ class Estimate:
     elo_error: float | None
     """Standard error by the delta method: for places that need one number; never in place of the interval."""
     note: str
-    """Why a figure is infinite, missing or exact; empty if nothing is unusual."""
+    """The reason if a figure is infinite, missing or exact; empty if nothing is unusual."""
 
 
 def estimate(counts: Sequence[int]) -> Estimate:
@@ -105,7 +105,7 @@ def estimate(counts: Sequence[int]) -> Estimate:
 
 
 def _always_the_same(score: float, number: int, things: str) -> tuple[float | None, float | None, str]:
-    """The interval where the sample has no variance, and must not be one of zero width."""
+    """Return the interval where the sample has no variance, and must not be one of zero width."""
     exact = 0.025 ** (1 / number)  # Clopper–Pearson for `number` of `number`
     if score == 1:
         return (
@@ -133,7 +133,7 @@ def _clipped(low: bool, high: bool) -> str:
 
 
 def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact two-sided interval of a probability, from how often something happened."""
+    """Return the exact two-sided interval of a probability, from how often something happened."""
     if not 0 <= successes <= trials or trials == 0:
         raise ResultsError(f"{successes} of {trials} is no share: expected 0 ≤ successes ≤ trials, trials ≥ 1")
     tail = (1 - confidence) / 2
@@ -144,7 +144,7 @@ def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> tu
 
 
 def _solve(trials: int, least: int, tail: float) -> float:
-    """The p at which P(X ≥ least) equals the tail, X binomial; by bisection, the probability grows with p."""
+    """Return the p at which P(X ≥ least) equals the tail, X binomial; by bisection, the probability grows with p."""
     k = np.arange(least, trials + 1)
     ways = _log_ways(trials, k)
     low, high = 0.0, 1.0
@@ -159,7 +159,7 @@ def _solve(trials: int, least: int, tail: float) -> float:
 
 
 def _log_ways(trials: int, successes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The natural logarithms of binomial coefficients."""
+    """Return the natural logarithms of binomial coefficients."""
     logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, trials + 1)))))
     return np.asarray(logs[trials] - logs[successes] - logs[trials - successes])
 
@@ -180,7 +180,7 @@ def los_exact(wins: int, losses: int) -> float:
 
 
 def sign_test(wins: int, losses: int) -> tuple[float, float]:
-    """How likely so many wins or more are between equals: one-sided; and two-sided, for either of the two."""
+    """Return the chance of so many wins or more between equals: one-sided; and two-sided, for either of the two."""
     decided = wins + losses
     return _at_most(losses, decided), min(1.0, 2 * _at_most(min(wins, losses), decided))
 
@@ -200,7 +200,7 @@ def _at_most(most: int, tosses: int) -> float:
 
 
 def estimate_match(games: Tally, pairs: PairCounts) -> Estimate:
-    """What is published of a match: from its pairs, where there is one, since their games share their setups."""
+    """Compute a match's published figures: from its pairs, where there is one, since their games share setups."""
     if sum(pairs) == 0:
         return estimate((games.losses, games.draws, games.wins))
     found = estimate(pairs)
@@ -215,7 +215,7 @@ def is_balanced(games: Tally) -> bool:
 
 
 def summary(results: Sequence[GameResult]) -> dict[str, Any]:
-    """A match from its first agent's point of view, ready for JSON: `null` and a `note` for what is infinite.
+    """Return a match from its first agent's point of view, ready for JSON: `null` and a `note` for what is infinite.
 
     `wins`, `draws`, `losses`, `score` and `los` count all games. `elo`, `score_low` and so on come
     from the complete pairs (a last game without its twin is left out), from single games only if
@@ -258,7 +258,7 @@ def summary(results: Sequence[GameResult]) -> dict[str, Any]:
 
 
 def utility_summary(results: Sequence[GameResult]) -> dict[str, Any]:
-    """A match in a game of stakes, such as poker, from its first agent's point of view, ready for JSON.
+    """Return a match in a game of stakes, such as poker, from its first agent's point of view, ready for JSON.
 
     `utility` is the mean of all games. Its 95 % interval comes from the complete pairs, which share their deals, from
     single games only if there is no pair; `None` where there are less than two of them, or all are alike.
@@ -292,5 +292,5 @@ def utility_summary(results: Sequence[GameResult]) -> dict[str, Any]:
 
 
 def finite(value: float | None) -> float | None:
-    """The value, or None if it is infinite: JSON has no infinity."""
+    """Return the value, or None if it is infinite: JSON has no infinity."""
     return value if value is not None and math.isfinite(value) else None

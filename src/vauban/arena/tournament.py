@@ -83,7 +83,7 @@ class TournamentError(VaubanError, ValueError):
 
 @dataclass(frozen=True)
 class Settings:
-    """What a tournament is."""
+    """The settings of a tournament."""
 
     agents: tuple[str, ...]
     games: int = 100
@@ -101,7 +101,7 @@ class Settings:
     memory: int = MEMORY
     """MiB for each process of a program (bot:COMMAND), 0 for no limit."""
     folder: str | None = None
-    """Where programs are started and files (py:FILE.py:NAME) are looked for, from wherever the tournament goes on;
+    """Programs are started and files (py:FILE.py:NAME) are looked for here, from wherever the tournament goes on;
     None: where it was begun."""
 
     def __post_init__(self) -> None:
@@ -116,7 +116,7 @@ class Settings:
             )
 
     def pairings(self) -> list[tuple[str, str]]:
-        """Who meets whom, the first agent of each match first."""
+        """Pairs of agents that meet, the first agent of each match first."""
         if self.gauntlet is not None:
             return [(self.gauntlet, other) for other in self.agents if other != self.gauntlet]
         return list(combinations(self.agents, 2))
@@ -129,7 +129,7 @@ class Settings:
         return find_game(self.game, self.rules)
 
     def table(self) -> dict[str, Any]:
-        """All settings, settled: two of the same meaning are equal."""
+        """Return all settings, settled: two of the same meaning are equal."""
         return {
             "agents": list(self.agents),
             "gauntlet": self.gauntlet,
@@ -143,7 +143,7 @@ class Settings:
         }
 
     def match(self, first: str, second: str, seed: int = 0) -> Match:
-        """The match between two of the agents."""
+        """Return the match between two of the agents."""
         return Match(
             first, second, self.games, self.made, seed=seed, setups=self.setups, time=self.time, memory=self.memory,
             folder=self.folder,
@@ -172,7 +172,7 @@ class Tournament:
 
     @classmethod
     def open(cls, path: str | Path, settings: Settings | None = None) -> Tournament:
-        """The tournament of a file, begun anew with these settings if there is none yet.
+        """Return the tournament of a file, begun anew with these settings if there is none yet.
 
         Without settings the file has to be there. With settings that are not those of the file, it is refused.
         """
@@ -222,7 +222,7 @@ class Tournament:
     # ── Playing ──────────────────────────────────────────────────────────────────────────────────
 
     def missing(self) -> list[tuple[Match, list[int]]]:
-        """The games of each match that have not been played."""
+        """Return the games of each match that have not been played."""
         done: list[set[int]] = [set() for _ in self.matches]
         for pairing, number in self._database.execute("SELECT pairing, number FROM games"):
             done[pairing].add(number)
@@ -264,16 +264,16 @@ class Tournament:
 
     @property
     def games(self) -> int:
-        """How many games there are in all."""
+        """Number of games in all."""
         return sum(match.games for match in self.matches)
 
     @property
     def played(self) -> int:
-        """How many of them have been played."""
+        """Number of games that have been played."""
         return int(self._database.execute("SELECT count(*) FROM games").fetchone()[0])
 
     def results(self) -> list[list[GameResult]]:
-        """The results of each match that has begun, by number."""
+        """Return the results of each match that has begun, by number."""
         found = (self._results(pairing) for pairing in range(len(self.matches)))
         return [results for results in found if results]
 
@@ -302,7 +302,7 @@ class Tournament:
 
 
 def _begin(path: Path, database: sqlite3.Connection, settings: Settings | None) -> dict[str, Any]:
-    """The settings in a file; those given are written into one that is empty."""
+    """Return the settings in a file; those given are written into one that is empty."""
     _check_ours(path, database)  # before anything in it is changed
     database.execute("PRAGMA journal_mode=WAL")
     database.execute("PRAGMA synchronous=NORMAL")
@@ -355,7 +355,7 @@ def _check_ours(path: Path, database: sqlite3.Connection) -> None:
 
 
 def _settled(setups: str) -> str:
-    """A sampler of setups whose file is found from any folder."""
+    """Return a sampler of setups whose file is found from any folder."""
     before, named, file = setups.partition("list:")
     return f"{before}{named}{Path(file).resolve()}" if named and not before.replace("mirrored:", "") else setups
 

@@ -59,7 +59,7 @@ class Played:
 
 
 class Look:
-    """What boards and views have in common: reading a record."""
+    """The common part of boards and views: reading a record."""
 
     history: list[Any]
     """The moves made so far: `Played`, or what a family has in its place; each has its `player`."""
@@ -70,12 +70,12 @@ class Look:
 
     @property
     def turn(self) -> int:
-        """Who is on turn: 0 or 1."""
+        """The player on turn: 0 or 1."""
         return int(self._record.bytes[PLAYER])
 
     @property
     def plies(self) -> int:
-        """How many plies have been played."""
+        """Plies played so far."""
         return int(self._record.words[PLIES])
 
     @property
@@ -84,7 +84,7 @@ class Look:
         return bool(self._record.bytes[END])
 
     def outcome(self) -> Outcome | None:
-        """Who won, how it ended and what it is worth; None while the game goes on."""
+        """Return the winner, the end and the game's worth; None while the game goes on."""
         if not self.is_over:
             return None
         end, winner = int(self._record.bytes[END]), int(self._record.bytes[WINNER])
@@ -103,11 +103,11 @@ class Look:
         return [self.game.action_text(self.turn, action) for action in self.legal_actions]
 
     def move_text(self, move: Any) -> str:
-        """A move of the player on turn as text, from its text or from the number of its action."""
+        """Return a move of the player on turn as text, from its text or from the number of its action."""
         return self.game.action_text(self.turn, self.action_of(move))
 
     def action_of(self, move: Any) -> int:
-        """The number of an action, from its text or from its number."""
+        """Return the number of an action, from its text or from its number."""
         if isinstance(move, str):
             return self.game.parse_action(self.turn, move)
         try:
@@ -121,7 +121,7 @@ class Look:
         return action
 
     def observe(self, name: str | None = None, layout: str = "planes") -> Any:
-        """What the player on turn sees (of a view: what its player sees), as a tensor (`Simulator.observe`).
+        """Observe the game as the player on turn (of a view: as its player), as a tensor (`Simulator.observe`).
 
         name: of an observation of the game; its first one if not given.
         """
@@ -130,7 +130,7 @@ class Look:
         return torch.from_numpy(self.look_through(name, layout, self._viewer()))
 
     def look_through(self, name: str | None, layout: str, viewer: int) -> npt.NDArray[np.float32]:
-        """What a player sees, as an array; of a view, ask for its own player."""
+        """Observe the game as a player, as an array; of a view, ask for its own player."""
         from vauban.observe import base as observations
         from vauban.sim.cpu import CpuBatch
 
@@ -149,7 +149,7 @@ class Look:
         return self.turn
 
     def snapshot(self) -> Snapshot:
-        """The game as a record, to put into a `Simulator`."""
+        """Return the game as a record, to put into a `Simulator`."""
         from vauban.sim.store import Snapshot, Store
 
         record = self._record
@@ -162,7 +162,7 @@ class Look:
         return _packed(self._record)
 
     def as_text(self, observation: str | None = None) -> str:
-        """A picture as text, made of what an observation shows unless the family draws its own."""
+        """Return a picture as text, made of what an observation shows unless the family draws its own."""
         return picture.text(self, observation)
 
     def __str__(self) -> str:
@@ -179,7 +179,7 @@ class View(Look):
 
     @classmethod
     def from_snapshot(cls, snapshot: Snapshot, row: int = 0) -> Any:
-        """One of the views that a simulator, or `snapshot`, has made; without the list of the moves before."""
+        """Return one of the views that a simulator, or `snapshot`, has made; without the list of the moves before."""
         if snapshot.viewer is None:
             raise RecordError("these are whole games: `Simulator.views` has what a player may know of them")
         views = board_of(snapshot.game).views
@@ -194,7 +194,7 @@ class View(Look):
         return super().legal_actions if self.turn == self.player else []
 
     def snapshot(self) -> Snapshot:
-        """The view as a record, for `Simulator.determinise`."""
+        """Return the view as a record, for `Simulator.determinise`."""
         return replace(super().snapshot(), viewer=self.player)
 
     def __repr__(self) -> str:
@@ -274,7 +274,7 @@ class Board(Look):
 
     @staticmethod
     def _start(game: Game, first: Any, second: Any) -> npt.NDArray[np.int8]:
-        """The start that two setups make."""
+        """Return the start that two setups make."""
         setups = game.setups
         if setups is None:
             raise ConfigurationError(f"{game.name!r} has no setups: leave them out")
@@ -294,12 +294,12 @@ class Board(Look):
         *,
         seed: int | None = None,
     ) -> Any:
-        """A game that begins from two setups, texts or rows, each in its owner's own view."""
+        """Return a game that begins from two setups, texts or rows, each in its owner's own view."""
         return Board(game, rules, seed=seed, setups=(first, second))
 
     @classmethod
     def random(cls, game: Any = "classic", seed: int | None = None, rules: Any = None) -> Any:
-        """A game that begins at random."""
+        """Return a game that begins at random."""
         return board_of(find_game(game, rules))._random(find_game(game, rules), seed)
 
     @classmethod
@@ -308,7 +308,7 @@ class Board(Look):
 
     @classmethod
     def from_snapshot(cls, snapshot: Snapshot, row: int = 0, *, seed: int | None = None) -> Any:
-        """A game that goes on from one of the records of a simulator; chance goes on by the given seed."""
+        """Return a game that goes on from one of the records of a simulator; chance goes on by the given seed."""
         if snapshot.viewer is not None:
             raise RecordError("views cannot be played on: they can be shown (View.from_snapshot), or determinised")
         if not snapshot.format.tracks:
@@ -317,7 +317,7 @@ class Board(Look):
 
     @classmethod
     def from_position(cls, position: Any, game: Any = None, rules: Any = None, *, seed: int | None = None) -> Any:
-        """A game that goes on from a position as `text` writes it; chance goes on by the given seed.
+        """Return a game that goes on from a position as `text` writes it; chance goes on by the given seed.
 
         game: as for a new game. It may be left out where a family's positions show it.
         """
@@ -331,7 +331,7 @@ class Board(Look):
 
     @classmethod
     def from_pieces(cls, pieces: Any, game: Any = "classic", rules: Any = None, turn: int = 0) -> Any:
-        """A game that begins with pieces on squares, where a family has such."""
+        """Return a game that begins with pieces on squares, where a family has such."""
         return _family_board("from_pieces", find_game(game, rules))(pieces, find_game(game, rules), turn=turn)
 
     @classmethod
@@ -376,13 +376,13 @@ class Board(Look):
         return [played.action for played in self.history]
 
     def played_text(self, played: Any) -> str:
-        """A move of the history as text."""
+        """Return a move of the history as text."""
         return str(played.text)
 
     # ── Knowledge, copies ────────────────────────────────────────────────────────────────────────
 
     def view(self, player: int) -> Any:
-        """What a player may know: a copy from which all that is hidden from that player has been erased."""
+        """Return a player's view: a copy from which all that is hidden from that player has been erased."""
         if player not in (0, 1):
             first, second = self.game.players
             raise ConfigurationError(f"a player is 0 ({first}) or 1 ({second}), not {player!r}")
@@ -395,7 +395,7 @@ class Board(Look):
         return [played for played in self.history if self.game.public_actions or played.player == player]
 
     def copy(self) -> Self:
-        """A board that goes its own way from here."""
+        """Return a board that goes its own way from here."""
         board = object.__new__(type(self))
         board.__dict__.update(self.__dict__)
         board.history, board._records = list(self.history), list(self._records)
@@ -432,7 +432,7 @@ def board_of(game: Game) -> type[Board]:
 
 
 def _family_board(name: str, game: Game | None = None) -> Any:
-    """A way to begin that not all families have: that of a game's family, or of the first one that has it."""
+    """Return a way to begin that not all families have: that of a game's family, or of the first one that has it."""
     boards = [part.Board for part in family_parts("board")] if game is None else [board_of(game)]
     for board in boards:
         if name in vars(board) and board is not Board:
@@ -441,7 +441,7 @@ def _family_board(name: str, game: Game | None = None) -> Any:
 
 
 def _unpacked(text: str, game: Game) -> Snapshot:
-    """The record that `Look.text` has written, as a snapshot."""
+    """Return the record that `Look.text` has written, as a snapshot."""
     from vauban.sim.store import Snapshot
 
     try:

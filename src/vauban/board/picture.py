@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from vauban.board.base import Look
 
 SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""What stands for the things that can be on a square, in the order in which they are met."""
+"""Signs for the things that can be on a square, in the order in which they are met."""
 
 
 def text(look: Look, observation: str | None = None) -> str:
@@ -35,7 +35,7 @@ def text(look: Look, observation: str | None = None) -> str:
 
 
 def _seen(look: Look, player: int, name: str) -> list[str]:
-    """What one player sees: a grid of signs with their meanings where the game has a board, else a line."""
+    """Draw one player's view: a grid of signs with their meanings where the game has a board, else a line."""
     values: npt.NDArray[Any] = look.look_through(name, "planes", player)
     names = observations.find(look.game, name).channel_names(look.game)
     flat = values.reshape(len(names), -1)

@@ -56,14 +56,16 @@ Rules = Annotated[str | None, typer.Option(help='A preset, switches, or both: "i
 Setups = Annotated[
     str | None,
     typer.Option(
-        help="Where setups come from: human, uniform, list:FILE, … or own: agents choose (default: human where it is "
+        help="Source of setups: human, uniform, list:FILE, … or own: agents choose (default: human where it is "
         "known how people set up, otherwise own, or uniform)."
     ),
 ]
 Seed = Annotated[
     int | None, typer.Option(help="Makes every game the same again (default: another every time, and printed).")
 ]
-Time = Annotated[float | None, typer.Option(help="Seconds allowed for a move; who needs more loses the game.")]
+Time = Annotated[
+    float | None, typer.Option(help="Seconds allowed for a move; an agent that needs more loses the game.")
+]
 Memory = Annotated[
     int | None,
     typer.Option(help="MiB for each process of a program, 0 for no limit (default: 1024).", min=0, show_default=False),
@@ -83,7 +85,7 @@ def match(
         list[str] | None,
         typer.Option(help="The command of a program that plays in place of A or B (docs/external-bots.md)."),
     ] = None,
-    games: Annotated[int, typer.Option(help="How many games; with --sprt, how many at most.", min=1)] = 100,
+    games: Annotated[int, typer.Option(help="Number of games; with --sprt, the most.", min=1)] = 100,
     game: Game = None,
     rules: Rules = None,
     setups: Setups = None,
@@ -94,8 +96,12 @@ def match(
         str | None,
         typer.Option(metavar="ELO0,ELO1", help="Stop as soon as it is clear whether A is better by ELO1 or by ELO0."),
     ] = None,
-    alpha: Annotated[float | None, typer.Option(help="How often --sprt may wrongly find ELO1 (default: 0.05).")] = None,
-    beta: Annotated[float | None, typer.Option(help="How often --sprt may wrongly find ELO0 (default: 0.05).")] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="Share of tests that may wrongly find ELO1 (default: 0.05).")
+    ] = None,
+    beta: Annotated[
+        float | None, typer.Option(help="Share of tests that may wrongly find ELO0 (default: 0.05).")
+    ] = None,
     time: Time = None,
     memory: Memory = None,
     save: Annotated[Path | None, typer.Option(help="Write all games to a file (vauban replay shows them).")] = None,
@@ -212,9 +218,9 @@ def _running_score(names: tuple[str, str], results: list[GameResult]) -> str:
 
 
 def tournament(
-    file: Annotated[Path, typer.Argument(metavar="FILE.db", help="Where the tournament is kept, or goes on.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.db", help="The file of the tournament, new or to go on with.")],
     agents: Annotated[
-        list[str] | None, typer.Argument(metavar="AGENT…", help="Who takes part (vauban agents).")
+        list[str] | None, typer.Argument(metavar="AGENT…", help="The agents that take part (vauban agents).")
     ] = None,
     gauntlet: Annotated[
         str | None, typer.Option(metavar="AGENT", help="Only this agent plays against each of the others.")
@@ -284,7 +290,7 @@ def tournament(
 
 
 def _opened(file: Path, given: dict[str, Any]) -> Tournament:
-    """The tournament of a file, after a comparison with the settings that were given; or a new one."""
+    """Return the tournament of a file, after a comparison with the settings that were given; or a new one."""
     from vauban.arena.tournament import Settings, Tournament
 
     if file.exists() and file.stat().st_size:
@@ -355,7 +361,7 @@ def agents(
 
 
 def _description(name: str) -> dict[str, Any]:
-    """An agent in words, and its options: each with its default and what it means."""
+    """Return an agent in words, and its options: each with its default and what it means."""
     from vauban.agents import LEARNED, make_agent
     from vauban.agents.base import close, describe
     from vauban.agents.external.agent import PREFIX
@@ -386,7 +392,7 @@ def _description(name: str) -> dict[str, Any]:
 
 
 def _written(value: Any) -> str:
-    """A default as it would be typed."""
+    """Return a default as it would be typed."""
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 
@@ -395,7 +401,7 @@ def _written(value: Any) -> str:
 
 @contextmanager
 def _executor(workers: int | None, ray: str | None, games: int) -> Iterator[Executor]:
-    """Where games are played, as the options say."""
+    """Make the executor that the options ask for."""
     from vauban.work.executors import Here, Processes, RayExecutor
     from vauban.work.processes import cores
 
@@ -423,13 +429,13 @@ def _write_games(path: Path, texts: Iterable[str], count: int) -> None:
 
 
 def _rules_text(game: Any) -> str | None:
-    """The rules of a game that has any to choose."""
+    """Return the rules of a game that has any to choose."""
     rules = getattr(game, "rules", None)
     return None if rules is None else rules.text
 
 
 def _conditions(game: Any, setups: str, seed: int, time: float | None) -> dict[str, str]:
-    """How the games of a report were played, besides by whom; enough to play them again."""
+    """Say how the games of a report were played, besides by whom; enough to play them again."""
     found = {"game": game.name}
     rules = _rules_text(game)
     if rules is not None:

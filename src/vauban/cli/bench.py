@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 class Device(StrEnum):
-    """Where it runs."""
+    """The device to measure."""
 
     cpu = "cpu"
     cuda = "cuda"
 
 
-DeviceOption = Annotated[Device, typer.Option(help="Where to run.")]
+DeviceOption = Annotated[Device, typer.Option(help="The device to measure.")]
 GameOption = Annotated[str, typer.Option("--game", help="The game.")]
 RulesOption = Annotated[str | None, typer.Option(help="The rules, if not the default ones.")]
-GamesOption = Annotated[int | None, typer.Option(help="How many games at once (cpu 4096, cuda 131072).", min=1)]
+GamesOption = Annotated[int | None, typer.Option(help="Number of games at once (cpu 4096, cuda 131072).", min=1)]
 ThreadsOption = Annotated[int | None, typer.Option(help="Threads on the CPU (all cores).", min=1)]
 TracksOption = Annotated[bool, typer.Option(help="Keep what observations need, or the rules alone.")]
-SecondsOption = Annotated[float, typer.Option(help="How long to measure.", min=0.1, max=3600)]
+SecondsOption = Annotated[float, typer.Option(help="Seconds to measure.", min=0.1, max=3600)]
 
 bench = typer.Typer(
     help="Measure the simulator (the median of seven runs, after games have been played on for a while), or compare "
@@ -93,7 +93,7 @@ def observe(
     games: GamesOption = None,
     threads: ThreadsOption = None,
     tracks: TracksOption = True,
-    observation: Annotated[str | None, typer.Option(help="Which observation (the game's first).")] = None,
+    observation: Annotated[str | None, typer.Option(help="The observation (the game's first).")] = None,
     dtype: Annotated[str, typer.Option(help="bfloat16 or float32.")] = "bfloat16",
     layout: Annotated[str, typer.Option(help="planes or squares.")] = "planes",
     seconds: SecondsOption = 3.0,

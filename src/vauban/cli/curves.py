@@ -17,7 +17,7 @@ def curves(
         list[Path], typer.Argument(metavar="RUN", help="Folders of runs, or files of their metrics (.jsonl).")
     ],
     out: Annotated[Path, typer.Option(help="The picture: a file that ends in .svg.")],
-    against: Annotated[Against, typer.Option(help="What the curves are drawn against.")] = Against.MOVES,
+    against: Annotated[Against, typer.Option(help="The horizontal axis.")] = Against.MOVES,
     metric: Annotated[
         list[str] | None,
         typer.Option(help="A panel for this metric, e.g. moves.clip_rate or play.end.*, in place of the usual ones."),

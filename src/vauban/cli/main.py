@@ -22,11 +22,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "match": ("arena", "Let two agents play, and say who is better."),
     "tournament": ("arena", "Let many agents play each other, and rate them."),
     "agents": ("arena", "List the agents, or describe one."),
-    "bot": ("bots", "Play one game in somebody else's manager."),
-    "bot-check": ("bots", "Check that a bot speaks the line protocol."),
+    "bot": ("stratego.bots", "Play one game in somebody else's manager."),
+    "bot-check": ("stratego.bots", "Check that a bot speaks the line protocol."),
     "train": ("train", "Train networks by self-play."),
     "curves": ("curves", "Draw the learning curves of runs."),
-    "analyse": ("analyse", "Search a position, or look back on a game."),
+    "analyse": ("stratego.analyse", "Search a position, or look back on a game."),
     "exploitability": ("solve", "Say how much a perfect opponent gains."),
     "games": ("games", "List the games."),
     "observation": ("games", "Print every channel of an observation."),
@@ -98,7 +98,7 @@ def main(
 
 
 def _interrupt_again(unraised: sys.UnraisableHookArgs) -> None:
-    """Where Python cannot raise an error it prints it and goes on. A Ctrl-C that comes there is not to be lost.
+    """Raise a Ctrl-C again that came where Python cannot raise an error, only prints it and goes on.
 
     The compiler calls Python back from its own code: an interrupt in such a call comes again a moment later, since
     nothing can be raised in here either.

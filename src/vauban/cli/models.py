@@ -17,7 +17,7 @@ from vauban.cli.output import Json, console, print_json
 from vauban.errors import ConfigurationError
 
 CURVE_ROWS = 8
-"""So many rows of a run's curve are shown, evenly chosen."""
+"""Rows of a run's curve that are shown, evenly chosen."""
 NONE_SHIPPED = """No model comes with this version. To get one:
   vauban train --help                                       trains one on your own machine
   vauban models import-ataraxos MODEL.pthm --out FOLDER     imports published weights (docs/models.md)"""
@@ -108,7 +108,9 @@ def import_ataraxos(
     out: Annotated[
         Path | None, typer.Option(help="The folder of the model (default: models/ and the first file's name).")
     ] = None,
-    game: Annotated[str, typer.Option(help="What the networks were trained for: classic or barrage.")] = "classic",
+    game: Annotated[
+        str, typer.Option(help="The game that the networks were trained for: classic or barrage.")
+    ] = "classic",
     heads: Annotated[int, typer.Option(help="Heads of the networks, which the files do not say.", min=1)] = 8,
     json: Json = False,
 ) -> None:
@@ -136,10 +138,10 @@ def import_ataraxos(
 @models.command("card", short_help="Make a model of a run, with its card.")
 def make_card(
     run: Annotated[Path, typer.Argument(help="The folder of a run, e.g. runs/laptop.")],
-    name: Annotated[str, typer.Option("--name", help="What the model is called.")],
+    name: Annotated[str, typer.Option("--name", help="The model's name.")],
     matches: Annotated[
         list[Path] | None,
-        typer.Option("--matches", metavar="FILE", help="What `vauban match net:RUN … --json` printed."),
+        typer.Option("--matches", metavar="FILE", help="The output of `vauban match net:RUN … --json`."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The folder of the model (default: models/NAME).")] = None,
     json: Json = False,

@@ -1,4 +1,4 @@
-"""What all commands share: tables, progress, JSON on the last line, complaints, files to be written."""
+"""Helpers of all commands: tables, progress, JSON on the last line, complaints, files to be written."""
 
 from __future__ import annotations
 

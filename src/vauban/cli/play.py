@@ -11,7 +11,8 @@ import typer
 def play(
     port: Annotated[int, typer.Option(help="The port of the page; 0: any that is free.", min=0, max=65535)] = 8300,
     host: Annotated[
-        str, typer.Option(help="Who may come: this machine alone, or e.g. 0.0.0.0 for everybody who can reach it.")
+        str,
+        typer.Option(help="The address to listen on: for this machine alone, or 0.0.0.0 for all that can reach it."),
     ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
     shelf: Annotated[
@@ -19,7 +20,7 @@ def play(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option(help="What a server before this one is called, e.g. play.example.com, if it passes that on."),
+        typer.Option(help="The host name that a server in front of this one passes on, e.g. play.example.com."),
     ] = None,
     game: Annotated[
         list[str] | None,
@@ -29,9 +30,9 @@ def play(
     """Play on a page: against the machine, against a friend, or watch two machines.
 
     It opens in your browser and needs no network. Games are kept: the page finds them again after a reload, and after
-    the server was ended by Ctrl-C. Afterwards a network tells what it would have believed in the place of
-    each side: that of General and Marshal, whoever has played (vauban analyse does that for files). A game that has no
-    board here is shown as text, with its moves as buttons.
+    the server was ended by Ctrl-C. Afterwards the network of General and Marshal says what it would have believed
+    in the place of each side (vauban analyse does that for files). A game without a board here is shown as text, with
+    its moves as buttons.
 
     Example: vauban play
 

@@ -38,7 +38,7 @@ KEYS = {
     ">": "last", "\x1b[F": "last", "\x1b[4~": "last", "\x1bOF": "last",
     "g": "go", "f": "flip", "v": "view", "q": "quit", "\x04": "quit",
 }  # fmt: skip
-"""What is typed, and what it does. A number goes to that ply."""
+"""Keys, and what they do. A number goes to that ply."""
 HELP = "→ n next · ← b back · < first · > last · g go to a ply · f flip the board · v whose view · q quit"
 
 
@@ -55,7 +55,7 @@ class Replay:
         self._later: list[int] = []
         self.show = show_of(game.game)
         self.views = (ALL, *game.game.players)
-        """Whose knowledge can be shown: both sides open, or what one player knew."""
+        """The views that can be shown: both sides open, or one player's knowledge."""
         if view not in self.views:
             raise ConfigurationError(f"there is no view {view!r}: {nearest(view, self.views)}")
         self.view = view
@@ -67,12 +67,12 @@ class Replay:
 
     @property
     def ply(self) -> int:
-        """How many moves of the record have been made."""
+        """Moves of the record that have been made."""
         return len(self.board.history)
 
     @property
     def plies(self) -> int:
-        """How many there are."""
+        """Moves of the record in all."""
         return len(self.board.history) + len(self._later)
 
     def go(self, ply: int) -> None:
@@ -89,7 +89,7 @@ class Replay:
         self.console.print(Text(text, style) if isinstance(text, str) else text)
 
     def introduce(self) -> None:
-        """Who played what."""
+        """Say who played what."""
         sides = [
             Text.assemble(self.show.player(player), f" {self.game.headers.get(name.title(), '?')}")
             for player, name in enumerate(self.game.game.players)
@@ -123,18 +123,18 @@ class Replay:
         self.draw()
 
     def verdict(self) -> str:
-        """How the game ended."""
+        """Say how the game ended."""
         said = self.show.ended(self.game.outcome or Outcome(None, "unfinished", 0.0))
         note = self.game.headers.get("Note")
         return f"{said.removesuffix('.')} ({note})." if note else said
 
     def _line(self, index: int) -> str:
-        """A move in words, with its number and the comment after it."""
+        """Return a move in words, with its number and the comment after it."""
         comment = self.game.comments.get(index + 1)
         return f"{index + 1:>4}. {self.told(index)}" + (f"  {{{comment}}}" if comment else "")
 
     def told(self, index: int) -> str:
-        """A move in words, as the view's owner knows it."""
+        """Return a move in words, as the view's owner knows it."""
         return self.show.told(self.board, self.board.history[index])
 
     # ── Stepping ─────────────────────────────────────────────────────────────────────────────────
@@ -215,9 +215,9 @@ def replay(
             help="A file of recorded games, as play, match and tournament save them (also Strados, UCC, Gravon)."
         ),
     ],
-    number: Annotated[int, typer.Option(help="Which game of the file, from 1.", min=1)] = 1,
+    number: Annotated[int, typer.Option(help="Number of the game in the file, from 1.", min=1)] = 1,
     ply: Annotated[int | None, typer.Option(help="Print the position after so many plies, and end.", min=0)] = None,
-    view: Annotated[str, typer.Option(help="Whose knowledge: all, or a player's, such as red.")] = ALL,
+    view: Annotated[str, typer.Option(help="The view to show: all, or a player's, such as red.")] = ALL,
     json: Json = False,
 ) -> None:
     """Go through a recorded game: forwards, backwards, to any ply, from either side.
@@ -253,7 +253,7 @@ def replay(
 
 
 def read_game(file: Path, number: int) -> tuple[RecordedGame, int]:
-    """A game of a file, and how many there are. What is wrong with others is said, and does not matter."""
+    """Return a game of a file, and how many there are. What is wrong with others is said, and does not matter."""
     try:
         data = file.read_bytes()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""How a game is drawn and told at a terminal; a family of games may have a `Show` in `vauban.cli.<family>.show`."""
+"""Games at a terminal: how they are drawn and told; a family may have a `Show` in `vauban.cli.<family>.show`."""
 
 from __future__ import annotations
 
@@ -23,48 +23,48 @@ ENDS = {
     "illegal": "the other side gave no legal answer",
     "unfinished": "the game was not finished",
 }
-"""How a game ended, in words, where it is not the name of the end."""
+"""Ends of a game in words, where the name of the end does not do."""
 
 
 class Show:
     """Drawing and telling a game of any kind."""
 
     legend: ClassVar[Sequence[str]] = ()
-    """What explains the facts in a list of games."""
+    """A note under a list of games, which explains its facts."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
 
     def facts(self) -> dict[str, Any]:
-        """What a list of games says besides what every game has; only texts are printed in the list itself."""
+        """Return a game's facts for a list, besides those of every game; the list itself prints texts alone."""
         return {}
 
     def player(self, player: int) -> Text:
-        """A player's name, in brackets and colours."""
+        """Return a player's name, in brackets and colours."""
         return Text(self.game.players[player].join(BRACKETS[player]), STYLES[player])
 
     def name(self, player: int, person: int | None) -> str:
-        """What a player is called at the beginning of a sentence to a person, or to an onlooker."""
+        """Return a player's name at the beginning of a sentence to a person, or to an onlooker."""
         return "You" if player == person else capital(self.game.players[player])
 
     def picture(self, look: Any, bottom: int, history: Sequence[Any] = ()) -> list[Text]:
-        """A board or a view, from the side of one player; `history` are the moves that led there."""
+        """Return a board or a view, from the side of one player; `history` are the moves that led there."""
         return [Text(line) for line in str(look).splitlines()]
 
     def setup(self, row: npt.NDArray[Any], player: int) -> list[Text]:
-        """A player's setup."""
+        """Return a player's setup."""
         return [] if self.game.setups is None else [Text(self.game.setups.text(row))]
 
     def notes(self, look: Any) -> list[str]:
-        """What a player should know of a position besides its picture."""
+        """Say what a player should know of a position besides its picture."""
         return []
 
     def told(self, board: Any, played: Any, person: int | None = None) -> str:
-        """A move as it is told to one of the players, or to an onlooker."""
+        """Return a move as it is told to one of the players, or to an onlooker."""
         return f"{self.name(played.player, person)}: {board.played_text(played)}"
 
     def ended(self, outcome: Outcome, person: int | None = None) -> str:
-        """How a game ended, as a sentence to one of its players, or to an onlooker."""
+        """Say how a game ended, as a sentence to one of its players, or to an onlooker."""
         why = ENDS.get(outcome.end, outcome.end)
         if outcome.end == "unfinished" or outcome.winner is None:
             return f"{'No result' if outcome.end == 'unfinished' else 'A draw'}: {why}."

@@ -27,9 +27,9 @@ def exploitability(
     rules: Annotated[
         str | None, typer.Option(help='Rules: a preset, switches, or both ("total_limit=6 chase=off").')
     ] = None,
-    seed: Annotated[int, typer.Option(help="What chance depends on, in sampling and in agents.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all chance, in sampling and in agents.", min=0)] = 0,
     limit: Annotated[
-        int | None, typer.Option(help="How many histories the game may have (default: 60,000,000).", min=1)
+        int | None, typer.Option(help="Most histories that the game may have (default: 60,000,000).", min=1)
     ] = None,
     json: Json = False,
 ) -> None:
@@ -96,7 +96,7 @@ def exploitability(
 
 
 def _game_words(tree: Tree) -> str:
-    """The game by its name, with its rules where it has some."""
+    """Return the game by its name, with its rules where it has some."""
     rules = getattr(tree.game, "rules", None)
     return tree.game.name if rules is None else f"{tree.game.name}, rules {rules.text}"
 
@@ -107,7 +107,7 @@ def _rounded(number: float) -> str:
 
 
 def _policy(text: str, seed: int) -> Callable[[Tree], Table]:
-    """What makes the table of an agent's text, once there is a tree; mistakes in the text are found before."""
+    """Return what makes the table of an agent's text from a tree; refuse mistakes in the text now."""
     from vauban.agents.external.agent import PREFIX
     from vauban.agents.solved import OPTIONS, policy
 

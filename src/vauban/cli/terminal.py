@@ -29,7 +29,7 @@ def resume(
     target: TextIO | None = None,
     shelf: Path | None = None,
 ) -> TerminalGame:
-    """The last game of a file, to go on with."""
+    """Return the last game of a file, to go on with."""
     try:
         games = read_games(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:

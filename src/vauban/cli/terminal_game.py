@@ -62,12 +62,12 @@ class TerminalGame:
         self.show = show_of(game)
         self.resigner: int | None = None
         self.told = 0 if board is None else max(0, len(board.history) - 2)
-        """How many of the moves the person has been told of."""
+        """Number of moves that the person has been told of."""
         self.source = source or sys.stdin
         self.console = Console(file=target or sys.stdout, markup=False, emoji=False, highlight=False)
         self.shelf = shelf or Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "vauban"
         self.files: set[Path] = set()
-        """Where this game has been written, or was read from: it may be written there again."""
+        """Files that hold this game: it may be written there again."""
 
     def run(self) -> int:
         """Play; the exit code: 0, or 130 after Ctrl-C."""
@@ -94,7 +94,7 @@ class TerminalGame:
         self.console.print(Text(text, style) if isinstance(text, str) else text, soft_wrap=whole)
 
     def ask(self, prompt: str) -> str:
-        """The next line that the person types; EOFError if there is none."""
+        """Return the next line that the person types; EOFError if there is none."""
         if self.source is sys.stdin and sys.stdin.isatty() and self.console.file is sys.stdout:
             with suppress(ImportError):  # there is none on Windows
                 import readline  # noqa: F401 – arrow keys and earlier lines
@@ -167,7 +167,7 @@ class TerminalGame:
                 self.say(sentence(error))
 
     def _look(self) -> Any:
-        """What is shown while the game goes on."""
+        """Return what is shown while the game goes on."""
         return self.board.view(self.person)
 
     def _show(self) -> None:
@@ -237,7 +237,7 @@ class TerminalGame:
     # ── The end ──────────────────────────────────────────────────────────────────────────────────
 
     def outcome(self) -> Outcome | None:
-        """How the game ended on the board, or because somebody gave it up."""
+        """Return the game's outcome: on the board, or because a player gave it up."""
         if self.resigner is not None:
             return Outcome(1 - self.resigner, "resigned", (-1.0, 1.0)[self.resigner])
         outcome: Outcome | None = None if self.board is None else self.board.outcome()
@@ -293,7 +293,7 @@ class TerminalGame:
             self.say(f"  {started_as()} terminal --load {shlex.quote(str(path))}", whole=True)
 
     def record(self) -> str:
-        """The game so far as a text, with what is needed to go on."""
+        """Return the game so far as a text, with what is needed to go on."""
         names = ["person", "person"]
         names[1 - self.person] = self.agent.name
         own = dict(zip((player.title() for player in self.game.players), names, strict=True)) | self.headers
@@ -306,7 +306,7 @@ class TerminalGame:
         return write_game(self.board, own)
 
     def summary(self) -> dict[str, Any]:
-        """The game for a program; one that was left has the result "*"."""
+        """Return the game for a program; one that was left has the result "*"."""
         outcome = self.outcome()
         return {
             "result": "*" if outcome is None else result_of(outcome),
@@ -317,5 +317,5 @@ class TerminalGame:
 
 
 def read_number(text: str | None) -> int | None:
-    """The number in a header; None if there is none."""
+    """Return the number in a header; None if there is none."""
     return int(text) if text is not None and re.fullmatch(r"[0-9]{1,18}", text) else None

@@ -213,7 +213,7 @@ def command_text(
     preset: str | None, resume: Path | None, changes: list[str], workers: int, out: Path | None = None,
     model: str | None = None,
 ) -> str:  # fmt: skip
-    """The command that was given, for the card of the model."""
+    """Return the command that was given, for the card of the model."""
     start = ["vauban"] if workers == 1 else ["torchrun", f"--nproc-per-node={workers}", "-m", "vauban"]
     if workers > 1 and os.environ.get("LOCAL_WORLD_SIZE", str(workers)) != str(workers):
         local = os.environ["LOCAL_WORLD_SIZE"]
@@ -224,7 +224,7 @@ def command_text(
 
 
 def _next_step(run: Run) -> str:
-    """What to do with the model: play a match, or, in a game for stakes, measure how far it is from equilibrium."""
+    """Suggest what to do with the model: play a match, or, for stakes, measure how far it is from equilibrium."""
     agent, config = f"net:{run.folder / 'model'}", run.config
     rules = ["--rules", config.rules] if config.rules else []
     if run.game.drawn:
@@ -240,7 +240,7 @@ def _given(folder: Path | None) -> Path:
 
 @contextmanager
 def _gone_workers_end_it() -> Iterator[None]:
-    """When another worker is gone, say so and end at once."""
+    """Say when another worker is gone, and end at once."""
     from vauban.learn.workers import WorkersError
 
     try:
@@ -279,7 +279,7 @@ def stopped_by_signals(run: Run, display: Display) -> Iterator[None]:
 
 @contextmanager
 def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path, run: Run | None = None) -> Iterator[None]:
-    """When memory is not enough, say what to lower."""
+    """Say what to lower when memory is not enough."""
     from vauban.learn.run import CONFIG
 
     try:
@@ -298,7 +298,7 @@ def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path, run:
 
 
 def _is_for_want_of_memory(error: Exception) -> bool:
-    """A GPU's memory or the machine's: torch has a class for the one, and for the other only words."""
+    """Return a GPU's memory or the machine's: torch has a class for the one, and for the other only words."""
     import torch
 
     words = ("out of memory", "can't allocate memory")

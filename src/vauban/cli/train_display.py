@@ -85,7 +85,7 @@ class Display:
         self._doing = what
 
     def render(self) -> Table:
-        """The display, as it is now."""
+        """Return the display, as it is now."""
         run, told = self.run, self._told
         rows = Table.grid(padding=(0, 2))
         share = share_done(run)
@@ -101,14 +101,14 @@ class Display:
 
 
 def place_text(run: Run) -> str:
-    """The device and the numbers in which a run's networks run."""
+    """Return the device and the numbers in which a run's networks run."""
     name = f" ({torch.cuda.get_device_name(run.device)})" if run.device.type == "cuda" else ""
     numbers = dict.fromkeys(str(trainee.dtype).removeprefix("torch.") for trainee in run.trainees().values())
     return f"{run.device}{name}, in {' and '.join(numbers)}"
 
 
 def share_done(run: Run) -> float | None:
-    """The share of its time or iterations that the stage which goes on has had; None if it has no limit."""
+    """Return the share of its time or iterations that the stage which goes on has had; None if it has no limit."""
     stage = run.stage
     shares = [run.minutes_of(stage) / stage.minutes] if stage.minutes else []
     shares += [run.iteration / stage.iterations] if stage.iterations else []
@@ -131,7 +131,7 @@ def facts(run: Run, told: Mapping[str, float]) -> list[tuple[str, str]]:
 
 
 def line(run: Run, told: Mapping[str, float], scores: Mapping[str, float] = {}) -> str:
-    """An iteration in a line. scores: those measured last, if it was in an earlier one."""
+    """Return an iteration in a line. scores: those measured last, if it was in an earlier one."""
     stage = _stage_of(run, told)
     of = f" of {stage.iterations:,}" if stage.iterations else ""
     first = stage is run.stages[0]
@@ -150,7 +150,7 @@ def line(run: Run, told: Mapping[str, float], scores: Mapping[str, float] = {}) 
 
 
 def _shown(run: Run, told: Mapping[str, float]) -> dict[str, list[str]]:
-    """The metrics to be shown, in words, by the first part of their names."""
+    """Return the metrics to be shown, in words, by the first part of their names."""
     stage = _stage_of(run, told)
     declared = [*stage.kind.metrics, *METRICS]
     found: dict[str, list[str]] = {}
@@ -161,7 +161,7 @@ def _shown(run: Run, told: Mapping[str, float]) -> dict[str, list[str]]:
 
 
 def _stage_of(run: Run, told: Mapping[str, float]) -> Stage:
-    """The stage that a line of metrics is of: lines of later stages have their clocks."""
+    """Return the stage that a line of metrics is of: lines of later stages have their clocks."""
     return next((stage for stage in run.stages[1:] if stage.kind.clock in told), run.stages[0])
 
 
@@ -191,7 +191,7 @@ def _seconds(told: Mapping[str, float]) -> float:
 
 
 def scores_text(told: Mapping[str, float]) -> str:
-    """The scores of an evaluation, with their intervals."""
+    """Return the scores of an evaluation, with their intervals."""
     parts = []
     for name, score in told.items():
         if name.startswith(SCORE):
@@ -218,7 +218,7 @@ def estimate_lines(run: Run, found: Estimate | None, price: float) -> list[str]:
 
 
 def done_line(run: Run) -> str:
-    """Why the first stage of a run is over, and what would make it go on."""
+    """Say why the first stage of a run is over, and what would make it go on."""
     config, reached = run.config, []
     if config.minutes and run.minutes >= config.minutes:
         more = f"--minutes {run.minutes + config.minutes:.0f}"
@@ -259,12 +259,12 @@ def _first_lines(run: Run, found: Estimate, rate: float) -> list[str]:
 
 
 def dollars(seconds: float, rate: float) -> str:
-    """The costs, where a GPU is used."""
+    """Return the costs, where a GPU is used."""
     return f", {max(0.0, seconds) / 3600 * rate:,.2f} dollars at {rate:.2f} an hour (--price)" if rate else ""
 
 
 def duration(seconds: float) -> str:
-    """A time for a person."""
+    """Return a time for a person."""
     minutes = seconds / 60
     if minutes < 2:
         return f"{seconds:.0f} seconds"

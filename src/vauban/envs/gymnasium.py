@@ -30,14 +30,14 @@ except ImportError as error:
 
 SIDES = ("first", "second", "alternate")
 PATIENCE = 1000
-"""So many games in a row may end before the player's first move."""
+"""Most games in a row that may end before the player's first move."""
 
 Opponent = Callable[[Observed, Mask, np.random.Generator], int]
 """(observation, action_mask, rng) → action: all in the opponent's own frame; `rng` is the environment's."""
 
 
 def play_random(observation: Observed, action_mask: Mask, rng: np.random.Generator) -> int:
-    """The opponent that plays any legal action, all equally likely."""
+    """Return the opponent that plays any legal action, all equally likely."""
     return int(rng.choice(np.flatnonzero(action_mask)))
 
 
@@ -79,7 +79,7 @@ class SinglePlayerEnv(gymnasium.Env):  # type: ignore[misc]
         self.side = side
         self.illegal_reward = illegal_reward
         self.player = 0
-        """Which player this is in the present game: 0 or 1."""
+        """This player's number in the present game: 0 or 1."""
         self._games = -1
         self._terminated = True
         self.observation_space = spaces.Box(-BOUND, BOUND, self.table.shape, np.float32)
@@ -131,11 +131,11 @@ class SinglePlayerEnv(gymnasium.Env):  # type: ignore[misc]
         return self.table.observe(self.player), reward, self._terminated, False, self._info()
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Which actions are legal, as MaskablePPO of sb3-contrib asks for it; none once the game is over."""
+        """Return which actions are legal, as MaskablePPO of sb3-contrib asks for it; none once the game is over."""
         return self._mask().astype(np.bool_)
 
     def render(self) -> str | None:
-        """The game as the player may see it."""
+        """Return the game as the player may see it."""
         return self.table.render(self.render_mode, self.player)
 
     def _mask(self) -> Mask:

@@ -37,7 +37,7 @@ def env(
     setups: Pool | None = None,
     render_mode: str | None = None,
 ) -> Any:
-    """An environment in which the players of a game choose in turn; calls in a wrong order are refused.
+    """Return an environment in which the players of a game choose in turn; calls in a wrong order are refused.
 
     game: a name ("classic", "kuhn", …) or a `Game`.
     rules: a preset or switches, as `vauban.game` takes them.
@@ -78,11 +78,11 @@ class RawEnv(AECEnv):  # type: ignore[misc]
         self.action_spaces = {agent: spaces.Discrete(self.game.action_count) for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> Any:
-        """The space of an agent's observations: {"observation", "action_mask"}."""
+        """Return the space of an agent's observations: {"observation", "action_mask"}."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:
-        """The space of an agent's actions."""
+        """Return the space of an agent's actions."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
@@ -122,14 +122,14 @@ class RawEnv(AECEnv):  # type: ignore[misc]
         self._tell()
 
     def observe(self, agent: str) -> dict[str, Observed | Mask]:
-        """What an agent sees, on turn or not, in its own frame; the mask is all 0 for who is not on turn."""
+        """Observe the game as an agent, on turn or not, in its own frame; off turn, the mask is all 0."""
         if agent not in self.possible_agents:
             raise ConfigurationError(f"there is no agent {agent!r}: {nearest(str(agent), self.possible_agents)}")
         player = self.possible_agents.index(agent)
         return {"observation": self.table.observe(player), "action_mask": self.table.mask(player)}
 
     def render(self) -> str | None:
-        """The whole game, hidden things too: for people who watch."""
+        """Return the whole game, hidden things too: for people who watch."""
         return self.table.render(self.render_mode)
 
     def close(self) -> None:

@@ -25,7 +25,7 @@ from vauban.sim.simulator import Simulator
 BOUND = 256.0
 """Every number of an observation lies between this and its negative: shares within 1, chips below 256."""
 OPTIONS = ("setups",)
-"""What `reset(options=…)` may hold."""
+"""The keys of `reset(options=…)`."""
 
 Observed = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.int8]
@@ -55,9 +55,9 @@ class Table:
         # Board reads the record too (for pictures and reasons), and it wants one that tracks.
         self.sim = Simulator(self.game, 1, restart=False, setups=setups, threads=1, arrays="numpy")
         self.number = -1
-        """Which game of this seed is played: the first one after `reset(seed=…)` is 0."""
+        """Number of this game among those of the seed: the first one after `reset(seed=…)` is 0."""
         self.actions: list[tuple[int, int]] = []
-        """Who has played what in this game."""
+        """The moves of this game, with their players."""
         self._mask = self.sim.legal_mask()
         self._action = np.zeros(1, np.int16)
         self.shape = self.observe(0).shape
@@ -86,12 +86,12 @@ class Table:
 
     @property
     def seed(self) -> int:
-        """What setups and chance depend on. Not for players: who knows it knows every card."""
+        """The seed of setups and chance. Not for players: it tells every card."""
         return self.sim.seed
 
     @property
     def player(self) -> int:
-        """Who is on turn: 0 or 1."""
+        """The player on turn: 0 or 1."""
         return int(self.sim.players[0])
 
     @property
@@ -101,11 +101,11 @@ class Table:
 
     @property
     def outcome(self) -> Outcome | None:
-        """How the game ended; None while it goes on."""
+        """Return the game's outcome; None while it goes on."""
         return self.sim.outcome(0)
 
     def utility(self, player: int) -> float:
-        """What the game is worth to a player: 0 while it goes on, and what one wins the other loses."""
+        """Return the game's worth to a player: 0 while it goes on, and what one wins the other loses."""
         outcome = self.outcome
         if outcome is None:
             return 0.0
@@ -114,12 +114,12 @@ class Table:
     # ── What players are told ────────────────────────────────────────────────────────────────────
 
     def observe(self, player: int) -> Observed:
-        """A player's observation, in the player's own frame, on turn or not."""
+        """Return a player's observation, in the player's own frame, on turn or not."""
         seen: Observed = self.sim.observe(self.observation, layout=self.layout, viewer=player)[0]
         return seen
 
     def mask(self, player: int) -> Mask:
-        """Which actions the player may play: none where the other one is on turn, or the game is over."""
+        """Return which actions the player may play: none where the other one is on turn, or the game is over."""
         if player != self.player:
             return np.zeros(self.game.action_count, np.int8)
         mask: Mask = self._mask[0].astype(np.int8)
@@ -132,7 +132,7 @@ class Table:
     # ── What people are shown ────────────────────────────────────────────────────────────────────
 
     def text(self, player: int | None = None) -> str:
-        """The game as text: as one player may see it, or all of it."""
+        """Return the game as text: as one player may see it, or all of it."""
         game, board = self.game, self.board()
         lines = [(board if player is None else board.view(player)).as_text(self.observation)]
         if game.board == (1, 1) and (player is None or self.over):
@@ -146,11 +146,11 @@ class Table:
         return "\n".join(lines)
 
     def board(self) -> Any:
-        """The game as a `Board`, a copy."""
+        """Return the game as a `Board`, a copy."""
         return Board.from_snapshot(self.sim.snapshot())
 
     def render(self, mode: str | None, player: int | None = None) -> str | None:
-        """What `render` answers in a mode; "human" prints the text."""
+        """Return the answer of `render` in a mode; "human" prints the text."""
         if mode is None:
             modes = " or ".join(map(repr, render_modes(self.game)))
             raise ConfigurationError(f"nothing is rendered: make the environment with render_mode={modes}")
@@ -165,7 +165,7 @@ class Table:
     # ── Inside ───────────────────────────────────────────────────────────────────────────────────
 
     def _check(self, action: Any) -> int:
-        """The action as a number, if it is legal."""
+        """Return the action as a number, if it is legal."""
         game, player = self.game, self.player
         if self.over:
             raise IllegalActionError("the game is over: call reset() to begin another")
@@ -187,7 +187,7 @@ class Table:
         raise IllegalActionError(f"{who} is not legal")
 
     def _chosen_setups(self, options: Mapping[str, Any]) -> list[npt.NDArray[np.int8]] | None:
-        """The setups that the options of a reset name, if any, as rows."""
+        """Return the setups that the options of a reset name, if any, as rows."""
         for key in options:
             # Options that mean something to others (a wrapper, a test kit) are left alone, slips of the pen are not.
             if key not in OPTIONS and nearest(str(key), OPTIONS).startswith("did"):
@@ -213,7 +213,7 @@ class Table:
         return [row[None] for row in rows]
 
     def _row(self, setup: Any) -> npt.NDArray[np.int8]:
-        """A setup as a row, from its text or from a row."""
+        """Return a setup as a row, from its text or from a row."""
         if not isinstance(setup, str):
             return np.asarray(as_numpy(setup), np.int8)
         if self.game.setups is None:
@@ -222,7 +222,7 @@ class Table:
 
 
 def render_modes(game: Game) -> list[str]:
-    """How a game can be shown."""
+    """List the ways to show a game."""
     return ["human", "ansi", *(["svg"] if hasattr(board_of(game), "svg") else [])]
 
 

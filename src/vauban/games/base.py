@@ -47,7 +47,7 @@ PlainKernel = Callable[..., Any]
 
 
 class Shape(NamedTuple):
-    """How many words, halves and bytes a record has."""
+    """Numbers of words, halves and bytes of a record."""
 
     words: int
     halves: int
@@ -61,7 +61,7 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Format:
-    """How the records of a game are laid out, and the numbers that its kernels read. `Game.format` makes one."""
+    """The layout of a game's records, and the numbers that its kernels read. `Game.format` makes one."""
 
     shape: Shape
     parameters: npt.NDArray[np.int64]
@@ -69,7 +69,7 @@ class Format:
     tracks: bool = True
     """Whether a record keeps what only observations need."""
     history: int = 0
-    """How many of the latest moves a record keeps."""
+    """Number of the latest moves that a record keeps."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Format) and self._key == other._key
@@ -122,38 +122,38 @@ class Kernels:
     hidden_values: PlainKernel
     """(game, viewer, values): write the hidden things as they truly are, in the order in which `assign` takes them."""
     conceal: PlainKernel
-    """(game, viewer): erase from the record all that is hidden from the viewer; what is left is his view."""
+    """(game, viewer): erase from the record all that is hidden from the viewer; what is left is the view."""
     assign: PlainKernel
     """(game, viewer, values) → make the hidden things so; False if they cannot be: the record is then of no use."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a game ended: one value."""
+    """The outcome of a game: one value."""
 
     winner: int | None
     """0 or 1; None for a draw."""
     end: str
-    """What ended it, e.g. "flag"."""
+    """The name of the end, e.g. "flag"."""
     utility: float
-    """What it is worth to the first player."""
+    """Its worth to the first player."""
 
 
 class Setups(ABC):
-    """What players place before a game begins: a row of numbers for each player."""
+    """The setups of a game: before it begins each player places a row of numbers."""
 
     size: int
-    """How many numbers a setup is: a row of int8."""
+    """Length of a setup: a row of int8."""
     count: int
-    """How many setups a player can choose from."""
+    """Number of setups that a player can choose from."""
 
     @abstractmethod
     def all(self) -> npt.NDArray[np.int8]:
-        """Every setup, a row each; only asked of small games."""
+        """Return every setup, a row each; only asked of small games."""
 
     @abstractmethod
     def draw(self, rng: random.Random) -> npt.NDArray[np.int8]:
-        """A setup drawn uniformly."""
+        """Return a setup drawn uniformly."""
 
     @abstractmethod
     def check(self, setups: npt.NDArray[Any]) -> None:
@@ -161,11 +161,11 @@ class Setups(ABC):
 
     @abstractmethod
     def parse(self, text: str) -> npt.NDArray[np.int8]:
-        """The setup that a text describes; a `SetupError` says what is wrong with it."""
+        """Return the setup that a text describes; a `SetupError` says what is wrong with it."""
 
     @abstractmethod
     def text(self, setup: npt.NDArray[Any]) -> str:
-        """The inverse of `parse`."""
+        """Return the inverse of `parse`."""
 
     @abstractmethod
     def starts(self, first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
@@ -173,7 +173,7 @@ class Setups(ABC):
 
     @abstractmethod
     def of_starts(self, starts: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
-        """The inverse of `starts`."""
+        """Return the inverse of `starts`."""
 
 
 class Game(ABC):
@@ -186,13 +186,13 @@ class Game(ABC):
     version: int
     """Raised when the behaviour changes, never for speed."""
     players: tuple[str, str]
-    """What the players are called, the first one first."""
+    """Names of the players, the first one first."""
     action_count: int
     """Actions are numbered from 0 to this, exclusive."""
     max_legal: int
     """No position has more legal actions than this."""
     start_size: int
-    """How many numbers a start is: what a game begins from. 0 where all games begin alike."""
+    """Length of a start, from which a game begins, in numbers. 0 where all games begin alike."""
     hidden_size: int
     """No position hides more than this many things from a player."""
     board: tuple[int, int]
@@ -212,9 +212,9 @@ class Game(ABC):
     bounded: bool = True
     """Whether the rules look back a bounded number of plies. If not, records need a format with room (`plies`)."""
     moves_in_a_row: int = 1
-    """How often a player can be on turn before the other one is again."""
+    """Most actions of a player before the other one is on turn."""
     setups: Setups | None = None
-    """What players place before the game; None where they place nothing."""
+    """The players' setups before the game; None where they place nothing."""
     moves: npt.NDArray[np.int64] | None = None
     """By action its two squares, from and to, in the frame of the player who moves; None where actions are no moves."""
     public_actions: bool = False
@@ -224,11 +224,14 @@ class Game(ABC):
     rules_text: str | None = None
     """The rules as text, where there are some to choose; `game(name, rules)` reads it."""
     source: str = ""
-    """What names the game where its own name does not: `py:FILE.py:NAME`."""
+    """Names the game where its own name does not: `py:FILE.py:NAME`."""
+
+    def __repr__(self) -> str:
+        return f"game({self.name!r})"
 
     @property
     def setup_size(self) -> int:
-        """How many numbers a setup is; 0 where players place nothing."""
+        """Length of a setup, in numbers; 0 where players place nothing."""
         return 0 if self.setups is None else self.setups.size
 
     @property
@@ -238,7 +241,7 @@ class Game(ABC):
 
     @abstractmethod
     def format(self, *, tracks: bool = True, plies: int | None = None) -> Format:
-        """The format of the game's records: the one place where their size is worked out.
+        """Return the format of the game's records: the one place where their size is worked out.
 
         tracks: with what only observations need.
         plies: how many plies the rules may have to look back, where they set no bound themselves. Without it such
@@ -247,10 +250,10 @@ class Game(ABC):
 
     @abstractmethod
     def action_text(self, player: int, action: int) -> str:
-        """An action as a person would write it."""
+        """Return an action as a person would write it."""
 
     def parse_action(self, player: int, text: str) -> int:
-        """The action of a player that a text means; an `InvalidMoveError` says what would be one."""
+        """Return the action of a player that a text means; an `InvalidMoveError` says what would be one."""
         known = self._actions_by_text[player]
         action = known.get(" ".join(text.split()).lower())
         if action is None:
@@ -266,20 +269,20 @@ class Game(ABC):
         return first, second
 
     def square_name(self, square: int) -> str:
-        """A square's name, e.g. "a1"."""
+        """Return a square's name, e.g. "a1"."""
         row, column = divmod(square, self.board[1])
         return f"{chr(ord('a') + column)}{row + 1}"
 
     def hidden_squares(self, record: Record, viewer: int) -> list[int] | None:
-        """Where the things lie that are hidden from the viewer, in the order of `hidden_values`; None if nowhere."""
+        """Return the squares of what is hidden from the viewer, in the order of `hidden_values`; None without any."""
         return None
 
     def spec(self) -> dict[str, Any]:
-        """What makes this game again, as plain data: `from_spec` reads it."""
+        """Return plain data from which `from_spec` makes this game again."""
         return {"game": self.definition(), "rules": self.rules_text}
 
     def definition(self) -> str | dict[str, Any]:
-        """The game's name; for one that is not in the registry, the table that a file would describe it by."""
+        """Return the game's name; for one that is not in the registry, the table that a file would describe it by."""
         return self.source or self.name
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -299,18 +302,18 @@ class Game(ABC):
         """Refuse rows that cannot be records of this game, so that no kernel is led astray by them."""
 
     def are_views(self, bytes_: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-        """Which records have something erased from them."""
+        """Return which records have something erased from them."""
         return np.zeros(len(bytes_), bool)
 
     def outcome(self, end: int, winner: int, utility: float) -> Outcome | None:
-        """The outcome behind a record's bytes; None while the game goes on."""
+        """Return the outcome behind a record's bytes; None while the game goes on."""
         if end == 0:
             return None
         return Outcome(None if winner == DRAW else winner, self.ends[end], utility)
 
 
 def nearest(word: str, known: Sequence[str], most: int | None = None) -> str:
-    """A hint for a misspelt word: the nearest known one, or all of them (the first `most`)."""
+    """Return a hint for a misspelt word: the nearest known one, or all of them (the first `most`)."""
     near = difflib.get_close_matches(word, known, 1)
     if near:
         return f"did you mean {near[0]!r}?"
@@ -345,7 +348,7 @@ def register_table(family: str, keys: Sequence[str], maker: Maker) -> None:
 
 
 def names() -> list[str]:
-    """The names of all games."""
+    """Return the names of all games."""
     _load()
     return list(_makers)
 
@@ -357,14 +360,14 @@ def failed() -> dict[str, str]:
 
 
 class Described(Protocol):
-    """What describes a game and can make it, a variant for example."""
+    """Describes a game and can make it, a variant for example."""
 
     def as_game(self, rules: Any = None) -> Game:
-        """The game, by its default rules or the given ones."""
+        """Return the game, by its default rules or the given ones."""
 
 
 def game(name: str | Game | type[Game] | Described, rules: str | Mapping[str, Any] | None = None) -> Game:
-    """The game of this name, or that a file describes, with its default rules or the given ones (docs/rules.md).
+    """Return the game of this name, or that a file describes, with its default rules or the given ones (docs/rules.md).
 
     name: of a registered game; a .toml file, which describes a variant; or `py:FILE.py:NAME`, a game of one's own.
         The class of one may also be given itself.
@@ -392,7 +395,7 @@ def game(name: str | Game | type[Game] | Described, rules: str | Mapping[str, An
 
 
 def from_spec(spec: str | Mapping[str, Any]) -> Game:
-    """The game that `Game.spec` has described."""
+    """Return the game that `Game.spec` has described."""
     if isinstance(spec, str):
         return game(spec)
     definition, rules = spec["game"], spec.get("rules")
@@ -400,7 +403,7 @@ def from_spec(spec: str | Mapping[str, Any]) -> Game:
 
 
 def _from_table(table: Mapping[str, Any], rules: Any) -> Game:
-    """The game that a table describes, of the family whose keys it has most of."""
+    """Return the game that a table describes, of the family whose keys it has most of."""
     _load()
     _, maker = max(_tables.values(), key=lambda each: len(each[0] & set(table)))
     return maker(table, rules=rules)
@@ -519,7 +522,7 @@ REQUIRED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "has_chance": ("whether chance is ever on turn", lambda value: isinstance(value, (bool, np.bool_))),
     "utilities": ("all that a game can be worth to a player, the worst first", _are_numbers),
 }
-"""What every game must say: what it means, and whether a value can be that."""
+"""The attributes that every game must give: what they mean, and whether a value can be that."""
 
 
 def check_game(made: Any) -> None:

@@ -53,7 +53,7 @@ def hook(function: F) -> F:
 
 @primitive
 def popcount(word):
-    """How many bits of a 64-bit word are set."""
+    """Count the bits of a 64-bit word that are set."""
     raise NotImplementedError
 
 
@@ -83,7 +83,7 @@ def clock():
 
 @kernel
 def single(square):
-    """The set that holds one square."""
+    """Return the set that holds one square."""
     if square < 64:
         return ONE << np.uint64(square), ZERO
     return ZERO, ONE << np.uint64(square - 64)
@@ -98,13 +98,13 @@ def holds(low, high, square):
 
 @kernel
 def size(low, high):
-    """How many squares are in the set."""
+    """Count the squares in the set."""
     return popcount(low) + popcount(high)
 
 
 @kernel
 def select(word, index):
-    """The position of the set bit with `index` set bits below it."""
+    """Return the position of the set bit with `index` set bits below it."""
     position = 0
     width = 32
     while width > 0:

@@ -28,7 +28,7 @@ from vauban.sim.store import Snapshot
 N = 6
 """Games in a batch: few, so that the kit stays quick."""
 PLIES = 40
-"""How far a rollout goes; short games end and begin anew on the way."""
+"""Steps of a rollout; short games end and begin anew on the way."""
 SEED = 11
 
 
@@ -62,7 +62,7 @@ def _same(one: Snapshot, other: Snapshot, number: bool = True) -> bool:
 
 
 def _all_observations(sim: Simulator, viewer: int | None = None) -> list[torch.Tensor]:
-    """What can be seen, by every observation that the game has."""
+    """Observe a game by every observation that it has."""
     return [sim.observe(kind, viewer=viewer) for kind in observations.names(sim.game)]
 
 
@@ -303,7 +303,7 @@ def _hides_alike(sim: Simulator, device: str, viewer: int) -> None:
 
 
 def _guesses(one: Simulator, viewer: int, count: int) -> Iterator[list[int]]:
-    """What may be hidden: the truth and some shuffles of it; every value there is, if one thing is hidden."""
+    """Guess what may be hidden: the truth and some shuffles of it; every value there is, if one thing is hidden."""
     values = one.hidden_values(viewer)[0, :count].tolist()
     yield values
     shuffle = np.random.default_rng(SEED)

@@ -50,7 +50,7 @@ RAISE_SIZE = 2
 
 @kernel
 def legal_count(game):
-    """How many actions are legal; at chance, how many cards are left."""
+    """Count the legal actions; at chance, the cards that are left."""
     bytes_ = game.bytes
     if bytes_[END] != 0:
         return 0
@@ -85,7 +85,7 @@ def rank(card):
 
 @kernel
 def best_hand(game):
-    """Who wins a showdown: a pair with the public card, else the higher rank; equal ranks share."""
+    """Return the winner of a showdown: a pair with the public card, else the higher rank; equal ranks share."""
     first = rank(game.bytes[CARDS])
     second = rank(game.bytes[CARDS + 1])
     public = rank(game.bytes[PUBLIC])

@@ -26,7 +26,7 @@ LARGEST = 128
 
 @kernel
 def payoff(rules, row, column):
-    """What the first player gets."""
+    """Return what the first player gets."""
     place = PAYOFFS + 2 * (row * rules[COLUMNS] + column)
     return math.ldexp(np.float64(rules[place]), rules[place + 1])
 
@@ -46,7 +46,7 @@ def begin(game, start):
 
 @kernel
 def legal_count(game):
-    """All rows, then all columns."""
+    """Return all rows, then all columns."""
     if game.bytes[END] != 0:
         return 0
     return game.rules[ROWS + np.int64(game.bytes[PLAYER])]
@@ -80,7 +80,7 @@ def play(game, action):
 
 @kernel
 def utility(game):
-    """The payoff at the chosen row and column."""
+    """Return the payoff at the chosen row and column."""
     if game.bytes[END] == 0:
         return np.float64(0)
     return payoff(game.rules, np.int64(game.bytes[CHOICES]), np.int64(game.bytes[CHOICES + 1]))
@@ -88,7 +88,7 @@ def utility(game):
 
 @kernel
 def hidden_count(game, viewer):
-    """The row is hidden from the second player while he chooses."""
+    """The row is hidden from the second player, who chooses."""
     return 1 if viewer == 1 and game.bytes[CHOICES] != NONE and game.bytes[END] == 0 else 0
 
 
@@ -207,7 +207,7 @@ NAMED: dict[str, tuple[list[list[float]], tuple[str, ...]]] = {
 
 
 def named(name: str, rules: Any = None) -> MatrixGame:
-    """One of the matrix games that have names."""
+    """Return one of the matrix games that have names."""
     refuse_rules(name, rules)
     return MatrixGame(name, *NAMED[name])
 

@@ -17,7 +17,7 @@ ROLLOUT, CONFIGURATION, SEARCHED_MOVE = 8, 9, 10
 SETUP_POOL, SETUP_SHUFFLE = 11, 12
 """Of learning setups: drawing a pool of them, and shuffling what is learned from."""
 REVIEWED_BELIEF = 13
-"""What may have been hidden in a game that is looked back on."""
+"""Of looking back on a game: what may have been hidden in it."""
 DROPOUT, BELIEF_STREAM, BELIEF_VALIDATION, BELIEF_STRANGE = 21, 22, 23, 24
 """Of learning a belief: dropout, the games to learn from, those to measure on, those with strange setups."""
 
@@ -63,5 +63,5 @@ def draw(seed, number, ply, step, purpose, index):
 
 @kernel
 def below(bound, seed, number, ply, step, purpose, index):
-    """A random number from 0 to bound − 1 (uneven by less than bound / 2³²)."""
+    """Return a random number from 0 to bound − 1 (uneven by less than bound / 2³²)."""
     return np.int64((draw(seed, number, ply, step, purpose, index) * np.uint64(bound)) >> HALF)

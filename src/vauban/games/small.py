@@ -1,4 +1,4 @@
-"""What the small games share: no rules to choose, no setups, no board; and for poker, cards and chips.
+"""The common part of the small games: no rules to choose, no setups, no board; and for poker, cards and chips.
 
 A record of a small game is two words (number, plies) and a few bytes. A poker game deals with the
 kernels below and adds its betting.
@@ -36,14 +36,11 @@ class SmallGame(Game):
         return Format(Shape(PLIES + 1, 0, self.record_bytes), self.parameters(), tracks)
 
     def parameters(self) -> npt.NDArray[np.int64]:
-        """The numbers that the kernels know the rules by; none unless a game says otherwise."""
+        """Return the numbers that the kernels know the rules by; none unless a game says otherwise."""
         return np.zeros(1, np.int64)
 
     def are_views(self, bytes_: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         return np.asarray((bytes_ == UNKNOWN).any(1))
-
-    def __repr__(self) -> str:
-        return f"game({self.name!r})"
 
 
 def refuse_rules(name: str, rules: Any) -> None:
@@ -108,7 +105,7 @@ def in_deck(game, card):
 
 @kernel
 def count_deck(game):
-    """How many cards have not been dealt."""
+    """Count the cards that have not been dealt."""
     count = 0
     for card in range(game.rules[DECK]):
         if in_deck(game, card):
@@ -118,7 +115,7 @@ def count_deck(game):
 
 @kernel
 def find_in_deck(game, index):
-    """The card with `index` lower ones in the deck; −1 if there are not so many."""
+    """Return the card with `index` lower ones in the deck; −1 if there are not so many."""
     for card in range(game.rules[DECK]):
         if in_deck(game, card):
             if index == 0:
@@ -154,7 +151,7 @@ def finish(game, end, winner):
 
 @kernel
 def chips_won(game):
-    """What the first player wins: the chips that the loser has put in; 0 for a draw and while the game goes on."""
+    """Return what the first player wins: the chips that the loser has put in; 0 for a draw, and during the game."""
     winner = game.bytes[WINNER]
     if winner == 0:
         return np.float32(game.bytes[PAID + 1])
@@ -202,7 +199,7 @@ def assign(game, viewer, values):
 
 
 def are_hands(bytes_: npt.NDArray[Any], deck: int) -> npt.NDArray[np.bool_]:
-    """Which rows hold what the bytes of a poker record can hold, as far as all poker games share them."""
+    """Return which rows hold what the bytes of a poker record can hold, as far as all poker games share them."""
     cards = bytes_[:, CARDS : PUBLIC + 1]
     fine = ((cards < deck) | (cards >= UNKNOWN)).all(1)
     return np.asarray(

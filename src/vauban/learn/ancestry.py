@@ -59,7 +59,7 @@ def check_same(card: Card, wanted: Mapping[str, Mapping[str, Any]], keys: Mappin
 
 
 def model_checkpoint(model: Model, stages: Sequence[Stage], parts: Sequence[str], config: RunConfig) -> Checkpoint:
-    """The checkpoint that the run of a model would have saved, as far as the model tells it."""
+    """Return the checkpoint that the run of a model would have saved, as far as the model tells it."""
     history = model.card.get("training", {})
     begun = {stage.name: stage.kind.progress_of(stage.config, history) for stage in stages if stage.learner}
     seconds = [60 * moving_minutes(history), *(0.0 for _ in stages[1:])]
@@ -89,6 +89,6 @@ def moving_minutes(history: Mapping[str, Any]) -> float:
 
 
 def _options(described: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that a network is built from, by one name each."""
+    """Return the settings that a network is built from, by one name each."""
     flat = {**described, **described["size"]}
     return {name: value for name, value in flat.items() if name not in (*FREE, "size")}

@@ -47,6 +47,8 @@ class Metric:
     """A format by which the display of a run shows it, such as "entropy {:.3f}"; empty: it does not."""
     drawn: bool = False
     """Whether `vauban curves` draws it unless others are asked for."""
+    kept: bool = False
+    """Whether the card of a model keeps its course, if it is of the first stage."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ class Learner(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, dict[str, Any]]:
-        """The networks as the card of a model has them (`vauban.nets.store.describe`)."""
+        """Return the networks as the card of a model has them (`vauban.nets.store.describe`)."""
 
     def progress(self) -> dict[str, Any]:
         """Progress in numbers and texts, which a checkpoint cannot do without."""
@@ -143,7 +145,7 @@ class Learner(ABC):
 
     @classmethod
     def progress_of(cls, config: Any, training: Mapping[str, Any]) -> dict[str, Any]:
-        """The progress of the run that made a model, as far as the training on its card says it."""
+        """Return the progress of the run that made a model, as far as the training on its card says it."""
         return {"iteration": training.get("iterations", 0)}
 
     def state(self) -> dict[str, Any]:
@@ -182,14 +184,14 @@ def register(name: str) -> Callable[[Kind], Kind]:
 
 
 def learners() -> dict[str, type[Learner]]:
-    """All learners, by name."""
+    """Return all learners, by name."""
     while _MODULES:
         importlib.import_module(_MODULES.pop(0))
     return dict(_learners)
 
 
 def find_learner(name: str) -> type[Learner]:
-    """The learner of this name."""
+    """Return the learner of this name."""
     known = learners()
     if name not in known:
         raise ConfigurationError(f"there is no algorithm {name!r}: {nearest(name, list(known))}")

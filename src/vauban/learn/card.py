@@ -20,6 +20,7 @@ from vauban.learn.checkpoint import PROGRESS, read_progress
 from vauban.learn.commands import commands_text
 from vauban.learn.config import config_table
 from vauban.learn.journal import read_metrics
+from vauban.learn.metrics import clock_of, metrics
 from vauban.learn.origin import read_starts
 from vauban.learn.readme import README, readme_text
 from vauban.learn.run import CHECKPOINT, CONFIG, MODEL, run_config
@@ -36,8 +37,8 @@ from vauban.nets.store import (
     strength_row,
 )
 
-CURVE = ("iteration", "minutes", "moves", "moves.entropy", "moves.outcome_loss")
-"""Metrics that a card has the course of, beside the scores."""
+PROGRESS_METRICS = ("iteration", "minutes", "moves")
+"""Metrics that stand in every row of a run's curve, before those that learners have kept (`Metric.kept`) and scores."""
 ROWS = 32
 """Most rows of a run's curve; the curve of a model that a run went on from comes before it."""
 
@@ -67,7 +68,7 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
 
 
 def load_trained(name: str | Path) -> Model:
-    """A model whose card has its training: as it was written, or from the run in whose folder the model is.
+    """Return a model whose card has its training: as it was written, or from the run in whose folder the model is.
 
     A run that has lost its checkpoint does not know its training any more: its model counts from nothing.
     """
@@ -80,7 +81,7 @@ def load_trained(name: str | Path) -> Model:
 
 
 def training_of(run: Path) -> Training:
-    """The training of a run, after that of the model which it began with, if any."""
+    """Return the training of a run, after that of the model which it began with, if any."""
     progress, starts, lines = read_progress(run / CHECKPOINT), read_starts(run), read_metrics(run)
     before = progress["before"].get("training", {})
     commands = [text for text in (before.get("command", ""), commands_text(starts)) if text]
@@ -123,15 +124,18 @@ def belief_of(lines: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def curve_of(lines: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
-    """The course of a run in a few rows: some evenly chosen, and among them those in which it was measured."""
-    lines = [line for line in lines if "moves.entropy" in line]
+    """Return the course of a run in a few rows: some evenly chosen, and among them those in which it was measured."""
+    kept = [each.name for each in metrics().values() if each.kept and clock_of(each.name) == "iteration"]
+    lines = [line for line in lines if any(name in line for name in kept)]
     scored = [place for place, line in enumerate(lines) if any(name.startswith("score.") for name in line)]
     scored = [scored[place] for place in _spread(len(scored), ROWS)]
     rows = []
     for place in sorted({*scored, *_spread(len(lines), ROWS - len(scored))}):
         line = lines[place]
-        names = [*CURVE, *(name for name in line if name.startswith("score."))]
-        rows.append({name.removeprefix("moves."): round(line[name], 5) for name in names})
+        scores = [name for name in line if name.startswith("score.")]
+        row = {name: line[name] for name in PROGRESS_METRICS if name in line}
+        row |= {name.rpartition(".")[2]: line[name] for name in kept if name in line}
+        rows.append({name: round(value, 5) for name, value in (row | {name: line[name] for name in scores}).items()})
     return rows
 
 
@@ -147,7 +151,7 @@ def _distinct(texts: Sequence[str]) -> str:
 
 
 def _strength(path: Path, run: Path, name: str, game: Game, variant: str) -> list[dict[str, Any]]:
-    """The matches of a file as rows of a card. variant: how a command names it, which may be a file."""
+    """Return the matches of a file as rows of a card. variant: how a command names it, which may be a file."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
         date = time.strftime("%Y-%m-%d", time.localtime(path.stat().st_mtime))

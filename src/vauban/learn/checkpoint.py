@@ -88,7 +88,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint, workers: Workers) -> N
 
 
 def load_checkpoint(folder: Path, workers: Workers, own: Sequence[str] = ()) -> Checkpoint | None:
-    """The checkpoint that was saved last, on the CPU; None if there is none. All workers call it together.
+    """Return the checkpoint that was saved last, on the CPU; None if there is none. All workers call it together.
 
     own: the parts that each worker has for itself.
     """
@@ -114,7 +114,7 @@ def load_checkpoint(folder: Path, workers: Workers, own: Sequence[str] = ()) -> 
 
 
 def read_progress(folder: Path) -> dict[str, Any]:
-    """The progress of a run, by its checkpoint."""
+    """Return the progress of a run, by its checkpoint."""
     try:
         progress: dict[str, Any] = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -123,7 +123,7 @@ def read_progress(folder: Path) -> dict[str, Any]:
 
 
 def under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors whose names begin so, by the rest of their names."""
+    """Return the tensors whose names begin so, by the rest of their names."""
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 

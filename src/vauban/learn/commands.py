@@ -14,7 +14,7 @@ from vauban.learn.config import RunConfig, config_table, load_config, toml_text
 
 
 def commands_text(starts: Sequence[Mapping[str, Any]]) -> str:
-    """The commands that were typed, in order; a plain --resume changes nothing and is left out.
+    """Return the commands that were typed, in order; a plain --resume changes nothing and is left out.
 
     A preset can have changed since, and a run's config.toml can be changed by hand: what no command says is added to
     it, so that it does say it. A run's folder can have been moved: it is resumed in the folder where it begins.
@@ -50,7 +50,7 @@ def _defaults(configuration: Mapping[str, Any]) -> RunConfig:
 
 
 def _folder(command: str) -> str:
-    """The folder in which a command begins a run."""
+    """Return the folder in which a command begins a run."""
     words = shlex.split(command)
     named = [word for option, word in pairwise(words) if option in ("--out", "--resume")]
     return named[0] if named else str(Path("runs") / Path(words[words.index("train") + 1]).stem)
@@ -62,7 +62,7 @@ def _resumed_in(folder: str, command: str) -> str:
 
 
 def _configuration(command: str) -> dict[str, Any]:
-    """The settings that a command which begins a run has today; empty where that cannot be told."""
+    """Return the settings that a command which begins a run has today; empty where that cannot be told."""
     words = shlex.split(command)
     preset = words[words.index("train") + 1] if "train" in words[:-1] else ""
     changes = [word for option, word in pairwise(words) if option == "--set"]
@@ -75,7 +75,7 @@ def _configuration(command: str) -> dict[str, Any]:
 
 
 def settings(table: Mapping[str, Any], path: str = "") -> dict[str, Any]:
-    """The values of a configuration by their whole keys."""
+    """Return the values of a configuration by their whole keys."""
     found: dict[str, Any] = {}
     for name, value in table.items():
         found |= settings(value, f"{path}{name}.") if isinstance(value, Mapping) else {f"{path}{name}": value}

@@ -102,7 +102,7 @@ def load_config(name: str, changes: Sequence[str] = ()) -> RunConfig:
 
 
 def read_config(path: Path) -> str:
-    """The text of a configuration."""
+    """Return the text of a configuration."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -112,14 +112,14 @@ def read_config(path: Path) -> str:
 
 
 def presets() -> dict[str, str]:
-    """The presets that are shipped, as TOML."""
+    """Return the presets that are shipped, as TOML."""
     folder = resources.files("vauban.learn") / "presets"
     files = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".toml")), key=lambda each: each.name)
     return {entry.name.removesuffix(".toml"): entry.read_text(encoding="utf-8") for entry in files}
 
 
 def parse_config(text: str, changes: Sequence[str] = (), where: str = "the configuration") -> RunConfig:
-    """A configuration from TOML and changes to it; the file of a game is named so that any folder finds it."""
+    """Return a configuration from TOML and changes to it; the file of a game is named so that any folder finds it."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -143,7 +143,7 @@ def parse_config(text: str, changes: Sequence[str] = (), where: str = "the confi
 
 
 def _from_anywhere(game: str) -> str:
-    """The name of a game as any folder finds it."""
+    """Return the name of a game as any folder finds it."""
     if game.startswith(door.PREFIX):
         path, name, _ = door.split(game, "a game")
         return f"{door.PREFIX}{path.expanduser().absolute()}:{name}"
@@ -166,7 +166,7 @@ def _change(table: dict[str, Any], change: str) -> None:
 
 
 def _build(kind: Any, value: Any, where: str) -> Any:
-    """A value of a dataclass's field, from what TOML has."""
+    """Return a value of a dataclass's field, from what TOML has."""
     if get_origin(kind) in (Union, types.UnionType):
         options = [each for each in get_args(kind) if each is not type(None)]
         return None if value is False and type(None) in get_args(kind) else _build(options[0], value, where)
@@ -208,12 +208,12 @@ def _is_required(each: dataclasses.Field[Any]) -> bool:
 
 
 def config_text(config: RunConfig) -> str:
-    """A configuration as TOML, complete: what a run folder keeps."""
+    """Return a configuration as TOML, complete: what a run folder keeps."""
     return "\n".join(_lines(_table(config), ""))
 
 
 def _table(config: RunConfig) -> dict[str, Any]:
-    """A configuration as a file has it: the tables of the algorithms beside the others."""
+    """Return a configuration as a file has it: the tables of the algorithms beside the others."""
     table = dataclasses.asdict(config)
     stages = table.pop("stages")
     return {**table, **stages}
@@ -229,7 +229,7 @@ def _lines(table: Mapping[str, Any], path: str) -> list[str]:
 
 
 def config_table(config: RunConfig) -> dict[str, Any]:
-    """A configuration for JSON, which has no infinity: as TOML writes it, in quotes."""
+    """Return a configuration for JSON, which has no infinity: as TOML writes it, in quotes."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, Mapping):
@@ -241,7 +241,7 @@ def config_table(config: RunConfig) -> dict[str, Any]:
 
 
 def toml_text(value: Any) -> str:
-    """A value as TOML writes it."""
+    """Return a value as TOML writes it."""
     if value is None:
         return "false"
     if isinstance(value, bool):

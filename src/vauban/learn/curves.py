@@ -66,7 +66,7 @@ class RunMetrics:
     lines: Sequence[Mapping[str, float]]
 
     def points(self, metric: str, against: str) -> list[Point]:
-        """A metric as points, where it was measured."""
+        """Return a metric as points, where it was measured."""
         # A line of a later stage repeats what those before it came to: that is no measurement of theirs.
         clock, later = clock_of(metric), clocks()
         found = [
@@ -80,7 +80,7 @@ class RunMetrics:
 
 
 def read_runs(paths: Sequence[Path]) -> list[RunMetrics]:
-    """The metrics of runs: each a run's folder, or a file of metrics."""
+    """Return the metrics of runs: each a run's folder, or a file of metrics."""
     if len(paths) > len(COLOURS):
         raise ConfigurationError(f"a picture has colours for {len(COLOURS)} runs, and these are {len(paths)}")
     paths = [path.parent if path.name == METRICS_FILE else path for path in paths]
@@ -111,7 +111,7 @@ def _read(path: Path) -> list[dict[str, float]]:
 
 
 def _read_file(path: Path) -> list[Any]:
-    """The lines of a file that somebody named: it may be anything, where a run's own can only be cut off."""
+    """Return the lines of a file that somebody named: it may be anything, where a run's own can only be cut off."""
     try:
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, ValueError) as error:
@@ -125,7 +125,7 @@ def _is_metrics(line: Any) -> bool:
 
 
 def _distinct(places: Sequence[Path]) -> list[str]:
-    """A name for each run: the last part of its path, and as many before it as tell the runs apart."""
+    """Return a name for each run: the last part of its path, and as many before it as tell the runs apart."""
     parts = [(*place.parts[:-1], place.name.removesuffix(".jsonl")) for place in places]
     names = ["/".join(each[-1:]) for each in parts]
     for length in range(2, max(map(len, parts), default=0) + 1):
@@ -233,7 +233,7 @@ def _line(run: RunMetrics, number: int, metric: str, axis: str, far: float) -> L
 
 
 def _crowd(points: Sequence[Point], far: float) -> int:
-    """The number of points that the whole axis would have, were they as close everywhere."""
+    """Return the number of points that the whole axis would have, were they as close everywhere."""
     return int(len(points) * far / points[-1][0]) if points and points[-1][0] > 0 else len(points)
 
 
@@ -282,7 +282,7 @@ text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neu
 
 
 def curves_svg(runs: Sequence[RunMetrics], panels: Sequence[Panel]) -> str:
-    """The picture of panels that `make_panels` made of these runs."""
+    """Return the picture of panels that `make_panels` made of these runs."""
     names = [run.name for run in runs]
     legend, below = _legend(names, MARGIN + 48)
     said = _smoothing(names, panels)
@@ -311,7 +311,7 @@ def curves_svg(runs: Sequence[RunMetrics], panels: Sequence[Panel]) -> str:
 
 
 def _legend(names: Sequence[str], top: float) -> tuple[list[str], float]:
-    """The names of the runs with their colours, in as many rows as it takes; and where it ends."""
+    """Return the names of the runs with their colours, in as many rows as it takes; and where it ends."""
     parts, x, y = [], MARGIN, top
     for colour, name in zip(COLOURS, names, strict=False):
         shown = charts.shortened(name, LONGEST_NAME)
@@ -326,7 +326,7 @@ def _legend(names: Sequence[str], top: float) -> tuple[list[str], float]:
 
 
 def _smoothing(names: Sequence[str], panels: Iterable[Panel]) -> str:
-    """A sentence on the runs that were smoothed, and how much."""
+    """Return a sentence on the runs that were smoothed, and how much."""
     over = dict.fromkeys(range(len(names)), 1)
     for line in (line for panel in panels for line in panel.lines):
         over[line.run] = max(over[line.run], line.smoothed_over)
@@ -338,7 +338,7 @@ def _smoothing(names: Sequence[str], panels: Iterable[Panel]) -> str:
 
 
 def _description(names: Sequence[str], panels: Iterable[Panel]) -> str:
-    """The picture in words: where each line begins and ends."""
+    """Return the picture in words: where each line begins and ends."""
     parts = []
     for panel in panels:
         lines = [
@@ -389,14 +389,14 @@ def _drawn_line(line: Line, name: str, dash: str, x: charts.Scale, y: charts.Sca
 
 
 def _dotted(points: Sequence[Point], dash: str) -> Sequence[Point]:
-    """The points that have a dot: all if they are few, or the last, where a run ends."""
+    """Return the points that have a dot: all if they are few, or the last, where a run ends."""
     if dash and len(points) > 1:  # something to compare with, not the course of a run
         return ()
     return points if len(points) <= FEW else points[-1:]
 
 
 def _key(panel: Panel) -> list[str]:
-    """The key to the dashes of a panel with several metrics."""
+    """Return the key to the dashes of a panel with several metrics."""
     parts, x = [], 0.0
     for metric, dash in zip(panel.metrics, DASHES, strict=False):
         parts.append(
@@ -408,20 +408,20 @@ def _key(panel: Panel) -> list[str]:
 
 
 def _measured(panel: Panel) -> str:
-    """The metric's name, by which docs/metrics.md explains it, and what it is counted in."""
+    """Return the metric's name, by which docs/metrics.md explains it, and what it is counted in."""
     metric = panel.metrics[0]
     found = find_metric(metric)
     return f"{metric}, {found.unit}" if found and found.unit not in ("", SHARE) else metric
 
 
 def _axis(metric: str) -> str:
-    """The label of an axis."""
+    """Return the label of an axis."""
     found = find_metric(metric)
     return AXES.get(metric) or (found.title if found else "") or metric
 
 
 def _reach(panels: Iterable[Panel], against: str) -> float:
-    """The right end of the curves: the same for all panels with the same axis."""
+    """Return the right end of the curves: the same for all panels with the same axis."""
     ends = [x for panel in panels if panel.against == against for line in panel.lines for x, _ in line.points]
     return max(ends) or 1.0
 
@@ -440,7 +440,7 @@ def _heights(panel: Panel) -> Point:
 
 
 def _factor(reach: float) -> tuple[float, str]:
-    """The factor that long axes are divided by, and the words for it."""
+    """Return the factor that long axes are divided by, and the words for it."""
     if reach >= 1e6:
         return 1e6, " (millions)"
     return (1e3, " (thousands)") if reach >= 1e4 else (1.0, "")

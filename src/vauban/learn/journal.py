@@ -93,17 +93,17 @@ class Journal:
         return self._boards[part]
 
     def lines(self) -> list[dict[str, float]]:
-        """All lines so far; one that was cut off when the run was killed is left out."""
+        """Return all lines so far; one that was cut off when the run was killed is left out."""
         return read_metrics(self.path.parent)
 
 
 def read_metrics(folder: Path) -> list[dict[str, float]]:
-    """All lines of a run's metrics; one that was cut off when the run was killed is left out."""
+    """Return all lines of a run's metrics; one that was cut off when the run was killed is left out."""
     return read_lines(folder / METRICS_FILE)
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The objects of a file of JSON lines, up to one that was cut off; none if there is no file."""
+    """Return the objects of a file of JSON lines, up to one that was cut off; none if there is no file."""
     if not path.exists():
         return []
     found = []

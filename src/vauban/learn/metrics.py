@@ -6,7 +6,7 @@ from vauban.learn.base import Metric, learners
 
 
 def metrics() -> dict[str, Metric]:
-    """Every metric, by its name; a star stands for what varies."""
+    """Return every metric, by its name; a star stands for what varies."""
     from vauban.learn import run
 
     declared = [*run.METRICS, *(each for kind in learners().values() for each in kind.metrics)]
@@ -14,14 +14,14 @@ def metrics() -> dict[str, Metric]:
 
 
 def find_metric(name: str) -> Metric | None:
-    """The declaration of a metric; None if nobody has declared it."""
+    """Return the declaration of a metric; None if nobody has declared it."""
     known = metrics()
     stem = name.rpartition(".")[0]
     return known.get(name) or known.get(f"{stem}.*") or known.get(f"{name.split('.', 1)[0]}.*")
 
 
 def clock_of(name: str) -> str:
-    """The metric that counts the iterations in which this one is measured."""
+    """Return the metric that counts the iterations in which this one is measured."""
     for kind in learners().values():
         if any(each.name == name for each in kind.metrics):
             return kind.clock
@@ -29,5 +29,5 @@ def clock_of(name: str) -> str:
 
 
 def clocks() -> list[str]:
-    """All metrics that count the iterations of learners which come after others."""
+    """Return all metrics that count the iterations of learners which come after others."""
     return [kind.clock for kind in learners().values() if kind.clock != "iteration"]

@@ -37,12 +37,12 @@ def note_start(
 
 
 def read_starts(folder: Path) -> list[dict[str, Any]]:
-    """The lines so far, the oldest first; one that was cut off when the machine went down is left out."""
+    """Return the lines so far, the oldest first; one that was cut off when the machine went down is left out."""
     return read_lines(folder / STARTS)
 
 
 def machine_text(device: torch.device, count: int = 1) -> str:
-    """The GPUs or the processor that run."""
+    """Return the GPUs or the processor that run."""
     if device.type == "cuda":
         name = torch.cuda.get_device_name(device)
         return f"{count} × {name}"

@@ -15,7 +15,7 @@ OURS, OTHERS = "apache-2.0", "other"
 
 
 def readme_text(card: Card) -> str:
-    """A page with all that a card says: how to use the model, the game, networks, training, results, limits."""
+    """Return a page with all that a card says: how to use the model, the game, networks, training, results, limits."""
     parts = [_header(card), f"# {card['name']}", card["about"], _use(card), _game(card), _networks(card)]
     if "training" in card:
         parts.append(_training(card["training"]))

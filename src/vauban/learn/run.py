@@ -123,7 +123,7 @@ class Run:
         """Iterations of this process, and the one after which `goes_on` was asked last."""
         self._since = self._saved = self._evaluated = clock()
         self._ended: deque[float] = deque(maxlen=RECENT + 1)
-        """When the latest iterations of the first stage ended; at first also when the first one began."""
+        """Times at which the latest iterations of the first stage ended; at first also that of the beginning."""
         self.journal = Journal(folder, lambda sentence: self.notes.append(sentence)) if workers.leads else None
         self._make_learner(self.stages[0])
 
@@ -351,11 +351,11 @@ class Run:
         store.save_model(folder, networks, card, dtype=torch.float32)
 
     def trainees(self) -> dict[str, Trainee[Any]]:
-        """The networks of all stages that have begun, by name."""
+        """Return the networks of all stages that have begun, by name."""
         return {name: trainee for stage in self.stages for name, trainee in _networks(stage).items()}
 
     def _described(self) -> dict[str, dict[str, Any]]:
-        """The networks of this run, as a card has them."""
+        """Return the networks of this run, as a card has them."""
         return {name: each for stage in self.stages if stage.learner for name, each in stage.learner.describe().items()}
 
     def _write_config(self) -> None:
@@ -445,7 +445,7 @@ class Run:
 
 
 def run_config(folder: Path, changes: Sequence[str] = ()) -> RunConfig:
-    """The configuration of the run in a folder, with changes."""
+    """Return the configuration of the run in a folder, with changes."""
     path = folder / CONFIG
     if not path.exists():
         raise ConfigurationError(f"there is no run in {folder}: it has no config.toml")

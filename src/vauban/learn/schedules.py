@@ -24,12 +24,12 @@ class PowerLaw:
             )
 
     def at(self, iteration: int) -> float:
-        """The number for an iteration."""
+        """Return the number for an iteration."""
         return float(min(max(self.coefficient / iteration**self.decay, self.floor), self.ceiling))
 
 
 def average_rate(rate: float, reach: float, iteration: int) -> float:
-    """The share of the averaged weights that an iteration (from 1) keeps: `rate`, and less while a run is young.
+    """Return the share of the averaged weights that an iteration (from 1) keeps: `rate`, and less while a run is young.
 
     An average at a steady rate consists of the first, untrained weights for the most part until it has gone on for
     longer than the rate remembers. With a `reach` it looks back over no more than that share of the run so far.

@@ -49,7 +49,7 @@ class Trainee(Generic[Network]):
         return self._running[0].dtype
 
     def step(self, loss: Tensor, learning_rate: float, gradient_norm: float) -> Tensor:
-        """One step down the gradient of a loss, clipped to a norm; the norm before that.
+        """Take one step down the gradient of a loss, clipped to a norm; return the norm before that.
 
         With several workers the loss is this one's share of the whole: their gradients are added.
         """
@@ -100,7 +100,7 @@ class Trainee(Generic[Network]):
         torch._foreach_lerp_(list(self.average.parameters()), self._parameters, 1 - rate)
 
     def state(self) -> dict[str, Any]:
-        """The network, its average and its optimiser, for `load_state` of another trainee of the same network.
+        """Return the network, its average and its optimiser, for `load_state` of another trainee of the same network.
 
         A run's checkpoint does not come from here: it keeps these in files of their own.
         """

@@ -69,7 +69,7 @@ class Workers:
                 tensor.copy_(part.view_as(tensor))
 
     def gather(self, tensor: Tensor) -> Tensor:
-        """The rows of all workers, in their order; each may have another number of them."""
+        """Return the rows of all workers, in their order; each may have another number of them."""
         if self.count == 1:
             return tensor
         lengths = [torch.zeros(1, dtype=torch.int64, device=tensor.device) for _ in range(self.count)]
@@ -157,7 +157,7 @@ def local_device(name: str) -> torch.device:
 
 
 def join_workers(device: torch.device, patience: float = PATIENCE, meeting: float | None = None) -> Workers:
-    """The workers that `torchrun` started, of which this is one; alone if it did not.
+    """Return the workers that `torchrun` started, of which this is one; alone if it did not.
 
     patience: minutes without a sign of life after which a worker is taken for dead.
     meeting: minutes in which all must have come; `patience`, if not given.

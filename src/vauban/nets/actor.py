@@ -67,7 +67,7 @@ class Thinker:
         self._counts = torch.empty(rows, dtype=torch.int32, device=device)
 
     def look(self) -> tuple[Tensor, Tensor]:
-        """The logits of the choices and of the outcomes, for the players on turn."""
+        """Return the logits of the choices and of the outcomes, for the players on turn."""
         self._positions.observe(self.network.observation, self._seen, layout="squares")
         return self._forward(self._seen)
 

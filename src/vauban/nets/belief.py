@@ -14,9 +14,9 @@ class Belief:
     """A distribution over what is hidden from a player."""
 
     observation: str
-    """What `seen` is, in the layout "squares"."""
+    """The observation that `seen` is, in the layout "squares"."""
     pieces: int
-    """How many things can be hidden at most."""
+    """Most things that can be hidden."""
 
     def sample(self, seen: Tensor, uniforms: Tensor, *, wait: bool = True) -> Tensor:
         """Draw what the hidden things are (int8, positions × samples × `pieces`, −1 behind the last).
@@ -29,7 +29,7 @@ class Belief:
 
 
 def uniform_belief(game: Game) -> Belief | None:
-    """The belief that finds everything possible equally likely; None where the game's family has none."""
+    """Return the belief that finds everything possible equally likely; None where the game's family has none."""
     part: Any = family_part("nets", game.family, "belief")
     if part is None:
         return None

@@ -21,12 +21,12 @@ def multiplies_bfloat16(device: torch.device) -> bool:
 
 
 def working_dtype(device: torch.device) -> torch.dtype:
-    """The numbers of networks in training: bfloat16 on a GPU that has it, float32 elsewhere."""
+    """Return the numbers of networks in training: bfloat16 on a GPU that has it, float32 elsewhere."""
     return torch.bfloat16 if device.type == "cuda" and multiplies_bfloat16(device) else torch.float32
 
 
 def working_copy(module: Any, device: torch.device) -> Any:
-    """The network for searches: a copy in bfloat16 where that is faster, else the module itself."""
+    """Return the network for searches: a copy in bfloat16 where that is faster, else the module itself."""
     if not isinstance(module, nn.Module) or not multiplies_bfloat16(device):
         return module
     return deepcopy(module).to(device, torch.bfloat16).eval()

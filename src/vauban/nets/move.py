@@ -67,7 +67,7 @@ class MoveNetwork(PolicyNetwork):
 
 
 def _choices(moves: npt.NDArray[np.int64], squares: int, occupiable: list[int]) -> Tensor:
-    """The pair of occupiable squares of each action; 0 for actions that leave them, which are never legal."""
+    """Return the pair of occupiable squares of each action; 0 for actions that leave them, which are never legal."""
     place = np.full(squares, -1)
     place[occupiable] = np.arange(len(occupiable))
     source, target = place[moves.T]

@@ -31,7 +31,7 @@ class PolicyNetwork(nn.Module):
         raise NotImplementedError
 
     def legal_log_policy(self, choices: Tensor, legal: Tensor) -> Tensor:
-        """The logarithm of the policy over the legal actions: float32, −inf behind the last.
+        """Return the logarithm of the policy over the legal actions: float32, −inf behind the last.
 
         legal: the actions as `Simulator.legal_actions` lists them, −1 behind the last. Where nothing is legal (a
         game that is over), the row is −inf throughout.
@@ -44,12 +44,12 @@ class PolicyNetwork(nn.Module):
 
 
 def utility_values(game: Game, device: torch.device) -> Tensor:
-    """The worth of the outcomes to a player, the worst first (float32)."""
+    """Return the worth of the outcomes to a player, the worst first (float32)."""
     return torch.tensor(game.utilities, device=device)
 
 
 def inverse_cdf(log_policy: Tensor, uniforms: Tensor) -> Tensor:
-    """The entry (of the last dimension) that each uniform number picks: never one of probability 0."""
+    """Return the entry (of the last dimension) that each uniform number picks: never one of probability 0."""
     policy = log_policy.double().exp()
     # Sums that a GPU makes in parallel need not rise evenly to the last bit: entries of probability 0 are left out.
     reached = policy.cumsum(-1).masked_fill(policy == 0, -1.0)

@@ -87,7 +87,7 @@ class Model:
         return network
 
     def find(self, kind: type[Network]) -> Network | None:
-        """The network of this kind, if the model has one."""
+        """Return the network of this kind, if the model has one."""
         return next((network for network in self.networks.values() if isinstance(network, kind)), None)
 
     def check_plays(self, game: Game) -> None:
@@ -116,7 +116,7 @@ class Training:
     command: str
     """The commands that make the model again."""
     date: str
-    """When the run ended, as YYYY-MM-DD."""
+    """Date of the run's end, as YYYY-MM-DD."""
     steps: Mapping[str, int] = field(default_factory=dict)
     """Gradient steps, by network."""
     belief: Mapping[str, float] = field(default_factory=dict)
@@ -145,7 +145,7 @@ def make_card(
     strength: Sequence[Mapping[str, Any]] = (),
     plays: str = PLAYS,
 ) -> Card:
-    """The card of a model, from facts.
+    """Return the card of a model, from facts.
 
     networks: by part, as `describe` makes them. about: one sentence.
     variants: where the model plays, if not only at the variant of `game`.
@@ -181,7 +181,7 @@ FAILED = "failed"
 
 
 def strength_row(told: Mapping[str, Any], command: str, date: str) -> dict[str, Any]:
-    """A match as a card has it. told: what `vauban match MODEL OPPONENT --json` printed; the model is the first.
+    """Return a match as a card has it. told: what `vauban match MODEL OPPONENT --json` printed; the model is the first.
 
     A match in which an agent broke down is refused: it says nothing about strength.
     """
@@ -207,7 +207,7 @@ def write_card(folder: Path, card: Card) -> None:
 
 
 def read_card(folder: Path) -> Card:
-    """The card of a model's folder."""
+    """Return the card of a model's folder."""
     path = folder / CARD
     try:
         card = json.loads(path.read_text(encoding="utf-8"))
@@ -251,7 +251,7 @@ def check_card(card: Card, where: str) -> None:
 
 
 def player_of(card: Card) -> str:
-    """The part of a model that plays."""
+    """Return the part of a model that plays."""
     return str(card.get("plays", PLAYS))
 
 
@@ -301,12 +301,12 @@ def _game_of(card: Card, where: str) -> Game:
 
 
 def shipped_models() -> dict[str, Path]:
-    """The folders of the models that come with Vauban, by name."""
+    """Return the folders of the models that come with Vauban, by name."""
     return {path.name: path for path in sorted(SHIPPED.iterdir()) if (path / CARD).is_file()}
 
 
 def find_model(name: str | Path) -> Path:
-    """The folder of a model: a shipped one by its name; with a slash in it, a path of a model or of a run."""
+    """Return the folder of a model: a shipped one by its name; with a slash in it, a path of a model or of a run."""
     text = str(name)
     if isinstance(name, str) and not any(separator in text for separator in ("/", os.sep)):
         shipped = shipped_models()
@@ -366,7 +366,7 @@ def save_model(
 
 
 def load_model(name: str | Path, device: str | torch.device = "cpu") -> Model:
-    """The model of this name or folder, ready to play: float32, in evaluation mode."""
+    """Return the model of this name or folder, ready to play: float32, in evaluation mode."""
     folder = find_model(name)
     card = read_card(folder)
     where = str(folder)
@@ -385,7 +385,7 @@ def load_model(name: str | Path, device: str | torch.device = "cpu") -> Model:
 
 
 def weights_file(folder: Path, part: str) -> Path:
-    """The file with the weights of a part of a model."""
+    """Return the file with the weights of a part of a model."""
     return folder / f"{part}.safetensors"
 
 
@@ -429,7 +429,7 @@ def _made(kind: Any, table: Mapping[str, Any]) -> Any:
 
 
 def _observation(network: nn.Module, game: Game) -> tuple[str, int] | None:
-    """The name and the version of the observation that a network sees, if it sees one."""
+    """Return the name and the version of the observation that a network sees, if it sees one."""
     name = getattr(network, "observation", None)
     return None if name is None else (name, observations.find(game, name).version)
 

@@ -32,7 +32,7 @@ class Size:
 
 
 def learned_positions(length: int, width: int) -> nn.Parameter:
-    """A vector to learn for each position."""
+    """Return a vector to learn for each position."""
     positions = torch.empty(length, width)
     nn.init.trunc_normal_(positions, std=POSITION_SPREAD, a=-2, b=2)
     return nn.Parameter(positions)
@@ -90,7 +90,7 @@ class FeedForward(nn.Module):
         self.narrow = nn.Linear(size.feedforward * size.width, size.width)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The same shape."""
+        """Return the same shape."""
         narrowed: Tensor = self.narrow(functional.relu(self.widen(x)))
         return narrowed
 
@@ -107,7 +107,7 @@ class Block(nn.Module):
         self.dropout = dropout
 
     def forward(self, x: Tensor, causal: bool = False, cache: Cache | None = None) -> Tensor:
-        """The stream after this block."""
+        """Return the stream after this block."""
         x = x + self._drop(self.attention(self.attention_norm(x), causal, cache))
         return x + self._drop(self.feedforward(self.feedforward_norm(x)))
 

@@ -6,7 +6,7 @@ from vauban.errors import NotationError
 from vauban.families import family_parts
 
 OURS = ("[", "{", "1")
-"""What a text in our notation begins with: a header; and what one without headers begins with, which is told so."""
+"""Beginnings of a text in our notation: a header; without headers, a move number."""
 
 
 def to_notation(given: str | bytes) -> str:

@@ -35,12 +35,12 @@ WIDTH = 80
 
 
 class Form(NamedTuple):
-    """How the moves of a game are written."""
+    """The syntax of a game's moves."""
 
     is_move: Callable[[str], bool]
     """True if a text has the form of a move."""
     example: str
-    """What a move looks like, for messages."""
+    """An example of a move, for messages."""
     players: tuple[str, str] | None = None
     """The players, if they move by turns and a number stands before a pair of moves. If None, every move gets a number,
     and a reader takes any."""
@@ -70,13 +70,13 @@ class GameText:
     headers: dict[str, str] = field(default_factory=dict)
     """In the order in which they stand; unknown ones too."""
     moves: list[WrittenMove] = field(default_factory=list)
-    """What they mean depends on the game."""
+    """As they are written; the game says what they mean."""
     result: str | None = None
     """One of `RESULTS`, from the header or from the end of the moves; None if neither is there."""
     comment: str | None = None
     """A comment before the first move."""
     first: int | None = None
-    """Who begins, as the first move number says ("1." the first player, "1..." the second); None if there is none."""
+    """The player who begins, by the first move number ("1." the first player, "1..." the second); None without one."""
 
 
 # ── Reading ──────────────────────────────────────────────────────────────────────────────────────
@@ -90,7 +90,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def parse_games(text: str) -> list[GameText]:
-    """All games of a text, in order. The message of an error names the game and the line."""
+    """Return all games of a text, in order. The message of an error names the game and the line."""
     return list(iterate_games(text))
 
 
@@ -105,7 +105,7 @@ def iterate_games(text: str) -> Iterator[GameText]:
 
 
 def _parse_game(text: str, place: int, number: int) -> tuple[GameText, int]:
-    """One game that begins at a place, and the place of the next."""
+    """Return one game that begins at a place, and the place of the next."""
     game = GameText()
 
     def refuse(where: int, why: str) -> NotationError:
@@ -220,7 +220,7 @@ def _unescaped(value: str, name: str) -> str:
 
 
 def game_text(game: GameText) -> str:
-    """The text of one game; the inverse of `parse_games`. It ends with a line break.
+    """Return the text of one game; the inverse of `parse_games`. It ends with a line break.
 
     Texts of several games are joined with an empty line between them: `"\\n".join(...)`.
     """
@@ -249,17 +249,17 @@ def game_text(game: GameText) -> str:
 
 
 def games_text(games: list[GameText]) -> str:
-    """The text of several games, with an empty line between them."""
+    """Return the text of several games, with an empty line between them."""
     return "\n".join(game_text(game) for game in games)
 
 
 def _next_number(number: int, player: int, form: Form) -> tuple[int, int]:
-    """The number of the next move and who makes it: always 0 where every move has a number."""
+    """Return the number of the next move and who makes it: always 0 where every move has a number."""
     return (number + 1, 0) if form.players is None else (number + player, 1 - player)
 
 
 def _move_word(text: str) -> str:
-    """A move as one word: in quotes, if it could be taken for something else."""
+    """Return a move as one word: in quotes, if it could be taken for something else."""
     if _PLAIN.fullmatch(text) and text not in RESULTS and not _NUMBER.match(text):
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')

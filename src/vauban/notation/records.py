@@ -42,7 +42,7 @@ class RecordedGame:
     headers: dict[str, str]
     """As they stand in the record, unknown ones too."""
     game: Game
-    """What was played, by which rules."""
+    """The game that was played, with its rules."""
     board: Any
     """The `Board` at the end of the game, with all moves in its history; None if the beginning is not known, so that
     nothing can be judged."""
@@ -53,7 +53,7 @@ class RecordedGame:
     result: str
     """"1-0", "0-1", "1/2-1/2" or "*"."""
     end: str | None
-    """How it ended, as in the header End; None if nothing is known of it."""
+    """Its end, as in the header End; None if nothing is known of it."""
 
     @property
     def outcome(self) -> Outcome | None:
@@ -103,7 +103,7 @@ def replay(game: GameText) -> RecordedGame:
 
 
 def _begin(name: str, headers: Mapping[str, str]) -> Any:
-    """The board of a record before its first move."""
+    """Return the board of a record before its first move."""
     try:
         spec = json.loads(name) if name.startswith("{") else name
     except ValueError as error:
@@ -123,7 +123,7 @@ def _begin(name: str, headers: Mapping[str, str]) -> Any:
 
 
 def _setup_headers(game: Game) -> list[str]:
-    """The names of the headers with the two setups; none for a game without setups."""
+    """Return the names of the headers with the two setups; none for a game without setups."""
     return [] if game.setups is None else [f"{player.title()}Setup" for player in game.players]
 
 
@@ -137,7 +137,7 @@ def _parse_seed(headers: Mapping[str, str]) -> int | None:
 
 
 def _results_of_end(game: Game) -> dict[str, tuple[str, ...]]:
-    """Every value of the header End, and the results that may go with it."""
+    """Return every value of the header End, and the results that may go with it."""
     return dict.fromkeys(game.ends[1:], DECIDED) | ENDS_UNSEEN
 
 
@@ -216,7 +216,7 @@ def write_game(
 
 
 def _beginning(board: Board) -> dict[str, str]:
-    """The headers that make a board's game begin again."""
+    """Return the headers that make a board's game begin again."""
     game, spec = board.game, board.game.spec()
     plain = spec["rules"] is None and isinstance(spec["game"], str)
     headers = {"Game": spec["game"] if plain else json.dumps(spec, ensure_ascii=False)}

@@ -56,7 +56,7 @@ ARRIVED, LEFT = 1, 2
 
 @kernel
 def mark_chances(codes, square, channel, kind, hidden, moved):
-    """What the other side can know of a piece: its type, or one chance for each type."""
+    """Mark what the other side can know of a piece: its type, or one chance for each type."""
     if not hidden:
         put(codes, square, channel + kind, CERTAIN)
     elif moved:
@@ -152,7 +152,7 @@ def mark(game, viewer, lane, lanes, codes):
 
 @kernel
 def chance(game, player, kind, moved):
-    """The share of the consistent assignments in which a hidden piece of the player has this type.
+    """Return the share of the consistent assignments in which a hidden piece of the player has this type.
 
     The order of operations is that of the published simulator, so that float32 results agree in
     every bit.
@@ -177,7 +177,7 @@ def chance(game, player, kind, moved):
 
 @kernel
 def share(counter, limit):
-    """A counter as a part of its limit; 0 where there is none."""
+    """Return a counter as a part of its limit; 0 where there is none."""
     return np.float32(0) if limit == NO_LIMIT else np.float32(counter) / np.float32(limit)
 
 
@@ -203,7 +203,7 @@ def channels(game: Stratego) -> int:
 
 
 def channel_names(game: Stratego) -> list[str]:
-    """The name of every channel, in order."""
+    """Return the name of every channel, in order."""
     kinds = [name.lower() for name in TYPES]
     movable = kinds[:MOVABLE_TYPES]
     shown = [*movable, "hidden"]

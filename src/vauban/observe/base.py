@@ -1,4 +1,4 @@
-"""What an observation is, and the registry of observations.
+"""Observations: what they are made of, and their registry.
 
 Most of an observation is bits. So a kernel does not write numbers: it writes, for each square and
 channel, a *code* from 0 to 3, and for each channel the three *levels* that the codes 1 to 3 stand
@@ -44,7 +44,7 @@ def put_row(codes, square, channel, row):
 
 @kernel
 def widened(bits):
-    """A set of up to 16 bits as a row of codes 1."""
+    """Return a set of up to 16 bits as a row of codes 1."""
     bits = (bits | (bits << 8)) & 0x00FF00FF
     bits = (bits | (bits << 4)) & 0x0F0F0F0F
     bits = (bits | (bits << 2)) & 0x33333333
@@ -81,13 +81,13 @@ def register(observation: Observation) -> None:
 
 
 def names(game: Game) -> list[str]:
-    """The observations that a game has."""
+    """Return the observations that a game has."""
     _load()
     return [name for family, name in _observations if family == game.family]
 
 
 def find(game: Game, name: str) -> Observation:
-    """The observation of this name."""
+    """Return the observation of this name."""
     known = names(game)
     if name not in known:
         raise ConfigurationError(f"{game.name!r} has no observation {name!r}: {nearest(name, known)}")

@@ -49,7 +49,7 @@ PLANES = 82
 
 @kernel
 def plane_of(kind):
-    """A type's place in the order Flag, Spy, …, Marshal, Bomb."""
+    """Return a type's place in the order Flag, Spy, …, Marshal, Bomb."""
     if kind == FLAG:
         return 0
     return kind + 1 if kind < MOVABLE_TYPES else 11
@@ -116,7 +116,7 @@ def set_levels(game, viewer, lane, lanes, levels):
 
 
 def channel_names(game: Stratego) -> list[str]:
-    """The name of every plane, in order."""
+    """Return the name of every plane, in order."""
     kinds = ["flag", *(name.lower() for name in TYPES[:MOVABLE_TYPES]), "bomb"]
     table = ["lake"]
     table += [f"our_{kind}" for kind in kinds]

@@ -20,7 +20,7 @@ CARD = 2
 KUHN_REST = CARD + kuhn.Kuhn.cards
 LEDUC_PUBLIC = CARD + leduc.Leduc.cards
 LEDUC_REST = LEDUC_PUBLIC + leduc.Leduc.cards
-"""Channels: the viewer comes first, then his card, in Leduc the public card, then the betting or the chips."""
+"""Channels: the viewer comes first, then its card, in Leduc the public card, then the betting or the chips."""
 
 
 @kernel
@@ -58,7 +58,7 @@ def no_levels(game, viewer, lane, lanes, levels):
 
 @kernel
 def mark_kuhn(game, viewer, lane, lanes, codes):
-    """Mark the viewer and his card."""
+    """Mark the viewer and its card."""
     mark_viewer(game, viewer, lane, lanes, codes)
     if lane == 0:
         mark_card(game, codes, CARD, np.int64(game.bytes[CARDS + viewer]))
@@ -92,7 +92,7 @@ def set_kuhn_chips(game, viewer, lane, lanes, levels):
 
 @kernel
 def mark_leduc(game, viewer, lane, lanes, codes):
-    """Mark the viewer, his card and the public one."""
+    """Mark the viewer, its card and the public one."""
     mark_viewer(game, viewer, lane, lanes, codes)
     if lane == 0:
         mark_card(game, codes, CARD, np.int64(game.bytes[CARDS + viewer]))

@@ -1,4 +1,4 @@
-"""How many rollouts each move gets, from how many configurations, how deep; and what is cut when time is short.
+"""Rollouts for each move: how many, from how many configurations, how deep; and what is cut when time is short.
 
 Time is cut in this order, each as far as it goes before the next: depth (down to 4 plies), configurations (down to
 one), moves (the least likely ones get no rollout; two always do, since the value of one alone says nothing). Moves are
@@ -23,28 +23,28 @@ FEWEST_MOVES = 2
 """Moves that are compared, however short the time."""
 
 DEPTH, CONFIGURATIONS, MOVES, BELIEF = "depth", "configurations", "moves", "belief"
-"""What can be cut."""
+"""The parts that can be cut."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is done for one position."""
+    """The work for one position."""
 
     rollouts: int
     depth: int
     """Plies of each rollout, the forced one included: an even number, so that the searching player is on turn again."""
     configurations: int
-    """How many ways the hidden pieces may be are looked at."""
+    """Number of ways the hidden pieces may be that are looked at."""
     moves: int
-    """How many moves get rollouts: the most likely ones."""
+    """Number of moves that get rollouts: the most likely ones."""
     cut: tuple[str, ...] = ()
-    """What was cut to keep to the time: `DEPTH`, `CONFIGURATIONS`, `MOVES`, `BELIEF`."""
+    """The parts that were cut to keep to the time: `DEPTH`, `CONFIGURATIONS`, `MOVES`, `BELIEF`."""
 
 
 def make_plan(
     legal: int, rollouts: int, depth: int, most: int = 0, pace: Pace | None = None, time: float = 0.0
 ) -> Plan:
-    """What to do for a position with so many legal moves.
+    """Plan the rollouts of a position with so many legal moves.
 
     most: at most so many configurations; 0 for as many as there are rollouts a move.
     time: seconds; 0 for no limit. With a limit, `pace` says what fits.
@@ -69,7 +69,7 @@ def make_plan(
 
 
 def rollout_counts(rollouts: int, moves: int) -> npt.NDArray[np.int64]:
-    """How many of the rollouts each move gets: as evenly as can be, the first moves one more or less than the rest.
+    """Divide the rollouts over the moves: as evenly as can be, the first moves one more or less than the rest.
 
     Each gets rollouts / moves, rounded half to even; the first ones are corrected by one until the sum is right.
     """

@@ -1,4 +1,4 @@
-"""What a search found out about one position."""
+"""The result of a search of one position."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Analysis:
     """One position, as the player on turn sees it. Arrays over moves are in the order of `actions`."""
 
     view: Snapshot
-    """What was searched: one view."""
+    """The view that was searched."""
     actions: Ints
     """The legal actions, in the order of `Simulator.legal_actions`."""
     values: Floats
-    """What each move is worth: the mean over its rollouts. A move without any has that of the others, by `before`."""
+    """Worth of each move: the mean over its rollouts. A move without any has that of the others, by `before`."""
     visits: Ints
-    """How many rollouts each move got."""
+    """Rollouts of each move."""
     errors: Floats
     """The standard error of each value, by how far its rollouts lie apart; infinite with fewer than two of them."""
     outcomes: Floats
@@ -39,21 +39,21 @@ class Analysis:
     foreseen: Floats
     """The probabilities of the outcomes as the network foresees them, without a search."""
     configurations: npt.NDArray[np.int8]
-    """What may be hidden, as it was drawn for the rollouts or for `belief`: configurations × things."""
+    """The hidden things as they were drawn for the rollouts or for `belief`: configurations × things."""
     plan: Plan
-    """What was done, and what was cut to keep to the time."""
+    """The work that was done, and what was cut to keep to the time."""
     seconds: float
-    """How long it took; of several positions that were searched together, each one's share."""
+    """Seconds that it took; of several positions that were searched together, each one's share."""
 
     @property
     def player(self) -> int:
-        """Whose position it is."""
+        """The player whose position it is."""
         assert self.view.viewer is not None
         return self.view.viewer
 
     @property
     def value(self) -> float:
-        """What the position is worth to the player, played by the policy of the search."""
+        """Worth of the position to the player, played by the policy of the search."""
         return float(self.policy @ self.values)
 
     @property

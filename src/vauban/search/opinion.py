@@ -1,4 +1,4 @@
-"""What a network thinks of views: the legal actions, its policy over them, the outcome it foresees."""
+"""A network's opinion of views: the legal actions, its policy over them, the outcome it foresees."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Opinion(NamedTuple):
 
 
 def ask(network: PolicyNetwork, views: Snapshot) -> Opinion:
-    """The network's opinion of views of the player on turn, on the network's device and with its numbers."""
+    """Return the network's opinion of views of the player on turn, on the network's device and with its numbers."""
     check_views(views)
     device = next(network.parameters()).device
     most = AT_ONCE[device.type]
@@ -50,7 +50,7 @@ def ask(network: PolicyNetwork, views: Snapshot) -> Opinion:
 
 
 def look(views: Snapshot, observation: str, dtype: torch.dtype) -> Tensor:
-    """An observation of views, by squares, on the device where they are."""
+    """Return an observation of views, by squares, on the device where they are."""
     rows, columns = views.game.board
     channels = observations.find(views.game, observation).channels(views.game)
     seen = torch.empty((len(views), rows * columns, channels), dtype=dtype, device=views.store.words.device)
@@ -80,7 +80,7 @@ class _Views:
 
 
 def _batch(views: Snapshot) -> Any:
-    """What runs the kernels over these records where they are. A `Simulator` would refuse rules without limits."""
+    """Return what runs the kernels over these records in place. A `Simulator` would refuse rules without limits."""
     device = views.store.words.device
     if device.type == "cpu":
         return CpuBatch(views.game, views.format, 1 if len(views) < ALONE else None)
@@ -101,7 +101,7 @@ def check_views(views: Snapshot) -> None:
 
 
 def uniforms(views: Snapshot, seeds: npt.NDArray[np.uint64], purpose: int) -> npt.NDArray[np.float64]:
-    """A number between 0 and 1 for each view: a function of its seed, player and ply, and of what it is for."""
+    """Return a number between 0 and 1 for each view: a function of its seed, player and ply, and of what it is for."""
     return (bits(views, seeds, purpose).astype(np.float64) + 0.5) / 2**32
 
 

@@ -1,4 +1,4 @@
-"""What searches cost on this machine: measured before the first one, corrected by every one that follows."""
+"""The cost of searches on this machine: measured before the first one, corrected by every one that follows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 KEPT_SHARE = 0.5
-"""How much of an estimate stays when a search has shown another."""
+"""Share of an estimate that stays when a search has shown another."""
 SURPRISE = 2.0
 """At most so many times as long as expected is believed: a machine that was busy for a moment is not slow for good."""
 USUAL_HICCUP = 0.01
@@ -18,7 +18,7 @@ TRIAL_DEPTHS = (2, 6)
 
 @dataclass(frozen=True)
 class Pace:
-    """What a search costs."""
+    """The cost of a search."""
 
     fixed: float
     """Seconds for the network's policy, and all that is done once."""
@@ -30,15 +30,15 @@ class Pace:
     """Seconds for drawing configurations by the belief."""
 
     def seconds(self, rollouts: int, depth: int) -> float:
-        """How long a search takes."""
+        """Predict the seconds that a search takes."""
         return self.fixed + self.draw + self.rolling(rollouts, depth)
 
     def rolling(self, rollouts: int, depth: int) -> float:
-        """How long its rollouts take."""
+        """Predict the seconds that its rollouts take."""
         return depth * (self.ply + self.row * rollouts)
 
     def corrected(self, fixed: float, draw: float | None, rolling: float) -> Pace:
-        """The pace after a search has taken so many seconds for the policy and for drawing configurations.
+        """Return the pace after a search has taken so many seconds for the policy and for drawing configurations.
 
         draw: None if nothing was drawn by the belief, which says nothing about what that takes.
         rolling: how many times as long as expected the rollouts took.
@@ -57,7 +57,7 @@ def _between(expected: float, taken: float) -> float:
 
 
 def measure(attempt: Callable[[int, int], float], draw: float, fewest: int, most: int) -> Pace:
-    """The pace, by searches with more and more rollouts, until one takes long enough to tell.
+    """Return the pace, by searches with more and more rollouts, until one takes long enough to tell.
 
     attempt: searches with so many rollouts of so many plies, and tells how many seconds it took.
     draw: seconds for drawing configurations.

@@ -17,7 +17,7 @@ from vauban.sim.store import Snapshot
 
 
 class Rollouts:
-    """So many games side by side, played by one network."""
+    """Games that one network plays side by side."""
 
     def __init__(self, network: PolicyNetwork, forward: Forward, game: Game, rows: int, format: Format) -> None:
         """

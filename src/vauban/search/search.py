@@ -64,7 +64,7 @@ Seeds = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """How much is searched, and how far the policy may move."""
+    """The amount of searching, and how far the policy may move."""
 
     rollouts: int = 1000
     depth: int = 40
@@ -106,7 +106,7 @@ class Search:
         self.device = torch.device(device)
         self.network = network.to(self.device).eval()
         self.paces: dict[str, Pace] = {}
-        """What searches have cost so far, by the name of the game."""
+        """The cost of searches so far, by the name of the game."""
         self._player: PolicyNetwork = working_copy(self.network, self.device)
         # One compilation serves any number of rollouts: players wait for the first move as it is.
         self._forward: Forward = self._player
@@ -119,7 +119,7 @@ class Search:
 
     @classmethod
     def of_model(cls, model: Model, config: SearchConfig | None = None, device: str | torch.device = "cpu") -> Search:
-        """A search by the network of a model that plays, and by its belief if it has one."""
+        """Return a search by the network of a model that plays, and by its belief if it has one."""
         return cls(model.player, model.find(Belief), config, device)
 
     def analyse(
@@ -216,7 +216,7 @@ class Search:
         ]  # fmt: skip
 
     def draw_configurations(self, view: Snapshot, seed: int, count: int) -> npt.NDArray[np.int8]:
-        """So many ways in which what is hidden from one view may be, by the belief: configurations × things."""
+        """Draw this many ways in which what is hidden from one view may be, by the belief: configurations × things."""
         [drawn] = self._draw_configurations(view.to(self.device), np.array([seed], np.uint64), [count])
         found: npt.NDArray[np.int8] = drawn.cpu().numpy()
         return found
@@ -252,7 +252,7 @@ class Search:
     def _roll_out(
         self, views: Snapshot, seeds: Seeds, legal: Tensor, plans: list[Plan], searched: list[Ints], drawn: list[Tensor]
     ) -> list[Floats]:
-        """The probabilities of the outcomes that each rollout of each position ends with, move by move."""
+        """Return the probabilities of the outcomes that each rollout of each position ends with, move by move."""
         rollouts = [plan.rollouts for plan in plans]
         order = [torch.arange(count) for count in rollouts]
         moves = [np.repeat(each, rollout_counts(p.rollouts, p.moves)) for each, p in zip(searched, plans, strict=True)]
@@ -288,7 +288,7 @@ class Search:
     # ── What is kept ─────────────────────────────────────────────────────────────────────────────
 
     def _belief_for(self, game: Game, *, hurried: bool = False) -> Belief:
-        """The search's belief; if it has none, or no time for it, the uniform one."""
+        """Return the search's belief; if it has none, or no time for it, the uniform one."""
         found = None if self._belief is not None and not hurried else uniform_belief(game)
         found = found or self._belief
         if found is None:
@@ -318,7 +318,7 @@ def _alike(wanted: list[int]) -> Iterator[tuple[int, list[int]]]:
 
 
 def _compared(legal: npt.NDArray[np.int16], among: Sequence[int] | None) -> Ints:
-    """The places of the legal actions that are to be compared, in ascending order."""
+    """Return the places of the legal actions that are to be compared, in ascending order."""
     found = np.arange(len(legal)) if among is None else np.flatnonzero(np.isin(legal, among))
     if not len(found):
         raise ConfigurationError("none of the actions that are to be compared is legal")
@@ -326,7 +326,7 @@ def _compared(legal: npt.NDArray[np.int16], among: Sequence[int] | None) -> Ints
 
 
 def _likeliest(policy: Floats, moves: int) -> Ints:
-    """The places of so many moves, the most likely ones, in ascending order."""
+    """Return the places of so many moves, the most likely ones, in ascending order."""
     return np.sort(np.argsort(-policy, kind="stable")[:moves])
 
 

@@ -11,7 +11,7 @@ from vauban.errors import ConfigurationError
 
 
 def mirror_descent(values: Tensor, log_policy: Tensor, log_magnet: Tensor, alpha: float, beta: float) -> Tensor:
-    """The logarithm of the policy that maximises ⟨values, π⟩ − α·KL(π, magnet) − β·KL(π, policy), row by row.
+    """Return the logarithm of the policy that maximises ⟨values, π⟩ − α·KL(π, magnet) − β·KL(π, policy), row by row.
 
     That is π ∝ [exp(values) · magnetᵅ · policyᵝ]^(1 / (α + β)) (Ataraxos, equations 7 and 8). Actions that are not
     there have a magnet of −inf, and get −inf.

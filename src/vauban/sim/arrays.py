@@ -1,4 +1,4 @@
-"""What a `Simulator` keeps its numbers in: NumPy arrays here, torch tensors in `vauban.sim.tensors`.
+"""The arrays in which a `Simulator` keeps its numbers: NumPy's here, torch tensors in `vauban.sim.tensors`.
 
 Both offer the same few operations, so that the simulator is written once, and nothing below it needs torch.
 """
@@ -37,7 +37,7 @@ class NumpyArrays:
         return np.empty(shape, kind)
 
     def take(self, given: Any) -> Array:
-        """What somebody gives, as an array of ours."""
+        """Turn what a caller gives into an array of ours."""
         return as_numpy(given)
 
     def clear(self, array: Array) -> None:
@@ -69,7 +69,7 @@ class NumpyArrays:
         return array.dtype.kind in "iu"
 
     def kind(self, array: Array) -> str:
-        """The name of an array's type of numbers."""
+        """Return the name of an array's type of numbers."""
         return str(array.dtype)
 
     def fits(self, out: Array) -> bool:
@@ -78,7 +78,7 @@ class NumpyArrays:
 
 
 def as_numpy(given: Any) -> Any:
-    """A NumPy array of whatever holds numbers; of a tensor on a GPU, a copy."""
+    """Return a NumPy array of whatever holds numbers; of a tensor on a GPU, a copy."""
     if hasattr(given, "cpu"):
         given = given.cpu()
     return np.asarray(given)
@@ -94,5 +94,5 @@ def joined(parts: Sequence[Array]) -> Array:
 
 
 def repeated(array: Array, times: int) -> Array:
-    """Every row so many times, copies side by side."""
+    """Return every row so many times, copies side by side."""
     return array.repeat(times, 0) if isinstance(array, np.ndarray) else array.repeat_interleave(times, 0)

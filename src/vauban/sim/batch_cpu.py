@@ -187,14 +187,14 @@ def conceal_all(first, last, words, halves, bytes_, rules, viewer):
 
 @kernel
 def count_hidden(first, last, words, halves, bytes_, rules, viewer, counts):
-    """How much is hidden from the viewer in every game."""
+    """Count what is hidden from the viewer in every game."""
     for row in range(first, last):
         counts[row] = hidden_count(Record(words[row], halves[row], bytes_[row], rules), viewer)
 
 
 @kernel
 def tell_hidden(first, last, words, halves, bytes_, rules, viewer, values):
-    """What is hidden from the viewer in every game, −1 behind the last."""
+    """Tell what is hidden from the viewer in every game, −1 behind the last."""
     for row in range(first, last):
         line = values[row]
         line[:] = -1

@@ -29,7 +29,7 @@ from vauban.sim.bodies import (
 OUT_SQUARES, OUT_CHANNELS, OUT_NUMBERS, OUT_WORDS = 1, 1, 4, 1
 OUT_BY_SQUARE, OUT_BFLOAT16 = False, False
 OUT_RUN, OUT_BITS = 1, np.uint64(32)
-"""How many squares are written at once, as one number, and how many bits each takes of it."""
+"""Number of squares that are written at once, as one number, and the bits of each."""
 WARP = 32
 
 

@@ -1,4 +1,4 @@
-"""What is done to one game of a batch, the same on every device, as kernels.
+"""The work on one game of a batch, the same on every device, as kernels.
 
 The functions marked with `@hook` stand for the kernels of whatever game is played
 (`vauban.games.base.Kernels`).
@@ -26,7 +26,7 @@ class ResultArrays(NamedTuple):
 
 
 ATTEMPTS = 1000
-"""How often a start is drawn again because the game would be over at once."""
+"""Most draws of a start, where the game would be over at once."""
 
 
 @hook
@@ -107,7 +107,7 @@ def begin_random(game, start, first_pool, second_pool, seed):
 
 @kernel
 def sample_action(game, seed):
-    """A legal action, every one as likely as the others; −1 when the game is over."""
+    """Return a legal action, every one as likely as the others; −1 when the game is over."""
     count = legal_count(game)
     if count == 0:
         return -1
@@ -117,7 +117,7 @@ def sample_action(game, seed):
 
 @kernel
 def choose_action(game, seed, legal, log_policy):
-    """One of the listed actions, by its probability; −1 when the game is over."""
+    """Return one of the listed actions, by its probability; −1 when the game is over."""
     if game.bytes[END] != 0:
         return -1
     count = 0
@@ -170,6 +170,6 @@ def step_game(game, action, seed, results, row):
 
 @kernel
 def bfloat16_bits(number):
-    """A float32 rounded to bfloat16 (to nearest, ties to even), as its 16 bits."""
+    """Return a float32 rounded to bfloat16 (to nearest, ties to even), as its 16 bits."""
     bits = np.int64(float_bits(number))
     return (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16

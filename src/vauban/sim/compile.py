@@ -32,7 +32,7 @@ _compiled: dict[tuple[Any, ...], Any] = {}
 
 
 def compiled(function: Callable[..., Any], target: str, hooks: Hooks = NO_HOOKS, **constants: Any) -> Any:
-    """The kernel compiled for a target ("cpu" or "cuda").
+    """Return the kernel compiled for a target ("cpu" or "cuda").
 
     Constants replace module-level names of the same spelling in the kernel and in all that it
     calls, before compilation: branches on them cost nothing. (So a constant's name must be one that
@@ -115,7 +115,7 @@ def _njit() -> Any:
 
 @cache
 def cuda() -> Any:
-    """The `numba.cuda` module, or an error that says how to get it."""
+    """Return the `numba.cuda` module, or an error that says how to get it."""
     import numpy as np
 
     if not hasattr(np, "row_stack"):
@@ -135,7 +135,7 @@ def cuda() -> Any:
 
 @cache
 def primitives(target: str) -> dict[str, Any]:
-    """What each target supplies by itself (`vauban.games.kernel`)."""
+    """Return what each target supplies by itself (`vauban.games.kernel`)."""
     if target == CPU:
         from vauban.sim import primitives_cpu as source
     else:
@@ -148,7 +148,7 @@ def primitives(target: str) -> dict[str, Any]:
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels are kept; `VAUBAN_CACHE` names another place."""
+    """Return the folder that keeps compiled kernels; `VAUBAN_CACHE` names another place."""
     chosen = os.environ.get("VAUBAN_CACHE")
     base = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "vauban"
     return base / f"kernels-{fingerprint()}"
@@ -182,7 +182,7 @@ def fingerprint(folders: frozenset[Path] = frozenset()) -> str:
 
 
 def _folders(function: FunctionType, hooks: Hooks) -> frozenset[Path]:
-    """Where a kernel, and all that it calls, are written."""
+    """Return the folders of a kernel, and of all that it calls."""
     found: set[Path] = set()
     seen: set[str] = set()
     waiting = [function, *(cast(FunctionType, each) for each in hooks.values())]
@@ -199,7 +199,7 @@ def _folders(function: FunctionType, hooks: Hooks) -> frozenset[Path]:
 
 
 def _digest(hooks: Hooks, constants: dict[str, Any]) -> str:
-    """A short name for what a function was bound to."""
+    """Return a short name for what a function was bound to."""
     settings = [f"{name}={value}" for name, value in sorted(constants.items())]
     settings += [f"{name}={hook.__module__}.{hook.__qualname__}" for name, hook in sorted(hooks.items())]
     return hashlib.sha256(",".join(settings).encode()).hexdigest()[:12]

@@ -139,7 +139,7 @@ class CpuBatch:
 
 
 def _array(array: Array) -> Any:
-    """The NumPy array of the same memory."""
+    """Return the NumPy array of the same memory."""
     if isinstance(array, np.ndarray):
         return array
     from vauban.sim.tensors import raw

@@ -37,7 +37,7 @@ _TYPES = {
 
 @cache
 def _kernel(name: str, hooks: tuple[tuple[str, Any], ...], constants: tuple[tuple[str, Any], ...]) -> Any:
-    """A kernel, compiled once for all simulators of a family of games."""
+    """Return a kernel, compiled once for all simulators of a family of games."""
     module = cuda()
     from vauban.sim import batch_cuda
 
@@ -173,7 +173,7 @@ class CudaBatch:
         return self._view(store.words), self._view(store.halves), self._view(store.bytes)
 
     def _view(self, tensor: torch.Tensor, kind: str | None = None) -> Any:
-        """The tensor as an array of numba's; made once for each piece of memory."""
+        """Return the tensor as an array of numba's; made once for each piece of memory."""
         key = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, kind)
         if key not in self._arrays:
             if len(self._arrays) > 1000:

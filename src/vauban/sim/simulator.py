@@ -168,22 +168,22 @@ class Simulator:
 
     @property
     def players(self) -> Array:
-        """Who is on turn in each game (uint8; a view of the records)."""
+        """The player on turn in each game (uint8; a view of the records)."""
         return self.store.bytes[:, PLAYER]
 
     @property
     def over(self) -> Array:
-        """Which games are over (bool; with `restart`, none after a step)."""
+        """True for games that are over (bool; with `restart`, none after a step)."""
         return self.store.bytes[:, END] != 0
 
     @property
     def plies(self) -> Array:
-        """How many plies each game has (int64; a view of the records)."""
+        """Plies of each game (int64; a view of the records)."""
         return self.store.words[:, PLIES]
 
     @property
     def steps(self) -> Array:
-        """How many actions of the present ply each game has had, where a move takes several (uint8; a view)."""
+        """Actions of the present ply so far, by game, where a move takes several (uint8; a view)."""
         return self.store.bytes[:, STEP]
 
     @property
@@ -193,22 +193,22 @@ class Simulator:
 
     @property
     def starts(self) -> Array:
-        """What each game began from: a row of `game.start_size` (int8; of no meaning after a restore)."""
+        """The start of each game: a row of `game.start_size` (int8; of no meaning after a restore)."""
         return self._starts
 
     def outcome(self, row: int) -> Outcome | None:
-        """How the last game that ended in this row came out; None if none has since the last reset."""
+        """Return the outcome of the last game that ended in this row; None if none has since the last reset."""
         end = int(self.results.end[row])
         return self.game.outcome(end, int(self.results.winner[row]), float(self.results.utility[row]))
 
     def legal_mask(self, out: Array | None = None) -> Array:
-        """Which actions are legal: bool, n × `game.action_count`."""
+        """Return which actions are legal: bool, n × `game.action_count`."""
         out = self._output(out, (self.n, self.game.action_count), "bool")
         self._batch.mask_all(self.store, out)
         return out
 
     def legal_actions(self, out: Array | None = None, counts: Array | None = None) -> tuple[Array, Array]:
-        """The legal actions as lists (int16, n × `game.max_legal`, −1 behind the last) and how many (int32)."""
+        """Return the legal actions as lists (int16, n × `game.max_legal`, −1 behind the last) and how many (int32)."""
         out = self._output(out, (self.n, self.game.max_legal), "int16")
         counts = self._output(counts, (self.n,), "int32")
         self._batch.list_all(self.store, out, counts)
@@ -223,7 +223,7 @@ class Simulator:
         dtype: torch.dtype | None = None,
         viewer: int | None = None,
     ) -> Array:
-        """What the player on turn (or the given viewer) sees, as numbers, in his own frame.
+        """Observe the games as the player on turn (or the given viewer) sees them, as numbers, in that player's frame.
 
         layout: "planes" is n × channels × rows × columns; "squares" is n × squares × channels.
         dtype: of tensors, float32 (the default) or bfloat16 (that of `out`, where it is given).
@@ -244,7 +244,7 @@ class Simulator:
         return out
 
     def observation_shape(self, name: str, layout: str = "planes") -> tuple[int, ...]:
-        """The shape of one game's observation."""
+        """Return the shape of one game's observation."""
         channels = observations.find(self.game, name).channels(self.game)
         rows, columns = self.game.board
         return (channels, rows, columns) if layout == "planes" else (rows * columns, channels)
@@ -252,14 +252,14 @@ class Simulator:
     # ── Playing ──────────────────────────────────────────────────────────────────────────────────
 
     def sample(self, out: Array | None = None) -> Array:
-        """A legal action in each game, all equally likely (int16; −1 where the game is over)."""
+        """Return a legal action in each game, all equally likely (int16; −1 where the game is over)."""
         self._refuse_views()
         out = self._output(out, (self.n,), "int16")
         self._batch.sample_all(self.store, self.seed, out)
         return out
 
     def choose(self, legal: Array, log_policy: Array, out: Array | None = None) -> Array:
-        """One of the legal actions in each game, by a policy's probabilities (int16; −1 where the game is over).
+        """Return one of the legal actions in each game, by a policy's probabilities (int16; −1 where the game is over).
 
         legal: as `legal_actions` lists them. log_policy: the logarithm of each one's weight (float32, the same shape).
         """
@@ -317,7 +317,7 @@ class Simulator:
     # ── Records ──────────────────────────────────────────────────────────────────────────────────
 
     def snapshot(self) -> Snapshot:
-        """A copy of all games as they are."""
+        """Return a copy of all games as they are."""
         return Snapshot(self.game, self.format, Store(*map(self._arrays.copy, self.store)))
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -354,21 +354,21 @@ class Simulator:
             self.step(row, check=False)
 
     def views(self, viewer: int) -> Snapshot:
-        """The games as one player may know them: everything hidden from him is erased."""
+        """Return the games as one player may know them: everything hidden from that player is erased."""
         _check_viewer(viewer)
         snapshot = self.snapshot()
         self._batch.conceal_all(snapshot.store, viewer)
         return replace(snapshot, viewer=viewer)
 
     def hidden_counts(self, viewer: int, out: Array | None = None) -> Array:
-        """How many things are hidden from the viewer in each game (int32)."""
+        """Count the things that are hidden from the viewer in each game (int32)."""
         _check_viewer(viewer)
         out = self._output(out, (self.n,), "int32")
         self._batch.count_hidden(self.store, viewer, out)
         return out
 
     def hidden_values(self, viewer: int, out: Array | None = None) -> Array:
-        """What is truly hidden from the viewer, as `determinise` takes it (int8, n × `game.hidden_size`, −1 behind)."""
+        """Return what is hidden from the viewer, as `determinise` takes it: int8, n × `game.hidden_size`, −1 behind."""
         _check_viewer(viewer)
         out = self._output(out, (self.n, self.game.hidden_size), "int8")
         self._batch.tell_hidden(self.store, viewer, out)
@@ -411,7 +411,7 @@ class Simulator:
             row = int(faults.argmax())
             raise RecordError(
                 f"game {row}: the values {values[row].tolist()} do not fit: they must be just what is hidden from "
-                f"{self.game.players[viewer]}, and agree with what he has seen"
+                f"{self.game.players[viewer]}, and agree with what that player has seen"
             )
 
     # ── Inside ───────────────────────────────────────────────────────────────────────────────────
@@ -503,7 +503,7 @@ def _setups_of(game: Game) -> Setups:
 
 
 def _find_arrays(name: str, device: Any) -> Any:
-    """The arrays of this name on a device."""
+    """Return the arrays of this name on a device."""
     if name == "numpy":
         return NumpyArrays(device)
     if name != "torch":

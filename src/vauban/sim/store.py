@@ -31,18 +31,18 @@ class Store(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What the games that ended in the last step came to; columns keep their last value between ends."""
+    """The outcomes of the games that ended in the last step; columns keep their last value between ends."""
 
     ended: Array
     """1 where the game ended in the last step."""
     end: Array
-    """How it ended: an index into `Game.ends`."""
+    """The end: an index into `Game.ends`."""
     winner: Array
     """0, 1, or 2 for a draw."""
     plies: Array
-    """How long it was."""
+    """Plies of the game."""
     utility: Array
-    """What it was worth to the first player."""
+    """Its worth to the first player."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Snapshot:
     format: Format
     store: Store
     viewer: int | None = None
-    """Whose views these are, if hidden things have been erased from them."""
+    """The player whose views these are, if hidden things have been erased from them."""
 
     def __len__(self) -> int:
         return len(self.store.words)
@@ -73,22 +73,22 @@ class Snapshot:
         return self._with(Store(*(part[chosen] for part in self.store)))
 
     def repeat(self, times: int) -> Snapshot:
-        """Every game so many times, copies of one game side by side."""
+        """Return every game so many times, copies of one game side by side."""
         return self._with(Store(*(repeated(part, times) for part in self.store)))
 
     def to(self, device: str | torch.device) -> Snapshot:
-        """The same games as tensors on a device."""
+        """Return the same games as tensors on a device."""
         import torch
 
         return self._with(Store(*(torch.as_tensor(part, device=device) for part in self.store)))
 
     def numpy(self) -> Snapshot:
-        """The same games as NumPy arrays; of tensors in main memory, the same memory."""
+        """Return the same games as NumPy arrays; of tensors in main memory, the same memory."""
         return self._with(Store(*map(as_numpy, self.store)))
 
     @staticmethod
     def join(snapshots: Sequence[Snapshot]) -> Snapshot:
-        """All games of several snapshots of the same kind."""
+        """Return all games of several snapshots of the same kind."""
         if not snapshots:
             raise RecordError("there is nothing to join")
         first = snapshots[0]
@@ -97,12 +97,12 @@ class Snapshot:
         return first._with(Store(*(joined(parts) for parts in zip(*(each.store for each in snapshots), strict=True))))
 
     def record(self, row: int = 0) -> Record:
-        """A copy of one game's record, as the kernels of the rules take it."""
+        """Return a copy of one game's record, as the kernels of the rules take it."""
         words, halves, bytes_ = (as_numpy(part[row]).copy() for part in self.store)
         return Record(words.view(np.uint64), halves.view(np.uint16), bytes_, self.format.parameters)
 
     def pack(self) -> Any:
-        """The records as bytes, one row for each game: a NumPy array, or a tensor if the records are tensors."""
+        """Return the records as bytes, one row for each game: a NumPy array, or a tensor if the records are tensors."""
         first = self.store.bytes
         if isinstance(first, np.ndarray):
             return np.concatenate([np.ascontiguousarray(part).view(np.uint8) for part in self.store], 1)
@@ -112,7 +112,7 @@ class Snapshot:
 
     @staticmethod
     def unpack(game: Game, rows: Any, format: Format | None = None, viewer: int | None = None) -> Snapshot:
-        """The inverse of `pack`; refuses rows that are no records of this game.
+        """Return the inverse of `pack`; refuses rows that are no records of this game.
 
         format: that of the records; the game's usual one if not given.
         viewer: whose views they are.

@@ -68,7 +68,7 @@ class TorchArrays:
 
 
 def raw(tensor: torch.Tensor) -> Any:
-    """A tensor in main memory as the NumPy array of the same memory; bfloat16 as the 16 bits of each number."""
+    """Return a tensor in main memory as the NumPy array of the same memory; bfloat16 as the 16 bits of each number."""
     if tensor.dtype == torch.bfloat16:
         return tensor.view(torch.int16).numpy().view(np.uint16)
     return tensor.numpy()

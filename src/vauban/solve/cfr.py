@@ -36,11 +36,11 @@ class Solver(ABC):
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.iterations = 0
-        """How many have been run."""
+        """Iterations so far."""
         self.regrets: Table = np.zeros(tree.slots)
         """By slot: the cumulative counterfactual regret."""
         self.policy: Table = uniform(tree)
-        """What the next iteration plays, as far as it comes by."""
+        """The policy of the next iteration, as far as it comes by."""
         self.sums: Table = np.zeros(tree.slots)
         """By slot: the policies so far, weighted; what the average is made of."""
 
@@ -52,7 +52,7 @@ class Solver(ABC):
         self.iterations += iterations
 
     def average(self) -> Table:
-        """The average policy; uniform where it never came."""
+        """Return the average policy; uniform where it never came."""
         table = np.empty(self.tree.slots)
         _call(sweeps.normalise, self.tree.groups.first_slot, self.sums, table)
         return table
@@ -65,8 +65,8 @@ class Solver(ABC):
 class CFR(Solver):
     """Counterfactual regret minimisation with alternating updates.
 
-    In an iteration the first player updates his regrets and his policy, then the second answers the
-    updated one. Averages are weighted by a player's own reach.
+    In an iteration the first player's regrets and policy are updated, then the second's, against the
+    updated policy. Averages are weighted by a player's own reach.
     """
 
     name = "cfr"

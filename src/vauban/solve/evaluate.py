@@ -1,4 +1,4 @@
-"""How good a policy is: its value, the best responses to it, its exploitability.
+"""The value of a policy, the best responses to it, its exploitability.
 
     evaluate(tree, uniform(tree)).nash_conv      # kuhn: 11/12
 
@@ -22,12 +22,12 @@ from vauban.solve.tree import Table, Tree
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a policy of both players comes to."""
+    """The figures of a policy of both players."""
 
     value: float
-    """What the game is worth to the first player when both play by it."""
+    """The game's worth to the first player when both play by the policy."""
     best_responses: tuple[float, float]
-    """What each player gets who answers the other's part as well as possible."""
+    """What each player gets by answering the other's part as well as possible."""
 
     @property
     def nash_conv(self) -> float:
@@ -36,7 +36,7 @@ class Evaluation:
 
     @property
     def exploitability(self) -> float:
-        """Half of NashConv: what a player who does not know which side he will have can gain."""
+        """Half of NashConv: what a player can gain who does not know which side it will be."""
         return self.nash_conv / 2
 
     @property
@@ -54,9 +54,9 @@ def evaluate(tree: Tree, policy: Table) -> Evaluation:
 
 
 def best_response(tree: Tree, policy: Table, player: int) -> tuple[float, Table]:
-    """What a player can get against the other's part of a table at most, and the table in which he does so.
+    """Return the most that a player can get against the other's part of a table, and the table that gets it.
 
-    Of equally good actions he takes the first; where he cannot come, or nothing is at stake, he
+    Of equally good actions it takes the first; where the player cannot come, or nothing is at stake, it
     keeps to the table.
     """
     if player not in (0, 1):
@@ -65,7 +65,7 @@ def best_response(tree: Tree, policy: Table, player: int) -> tuple[float, Table]
 
 
 def counterfactual_regrets(tree: Tree, policy: Table) -> Table:
-    """By slot: what its owner would gain by choosing it wherever he comes to its information set, and would come.
+    """Compute by slot what its owner would gain by choosing it at its information set.
 
     Weighted with chance and the other player's reach, as in the first iteration of CFR.
     """

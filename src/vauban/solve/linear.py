@@ -22,7 +22,7 @@ class MatrixEquilibrium(NamedTuple):
     """An equilibrium of a matrix game."""
 
     value: float
-    """What the game is worth to the player who chooses rows."""
+    """The game's worth to the player who chooses rows."""
     row: Mix
     column: Mix
 
@@ -31,12 +31,12 @@ class TreeEquilibrium(NamedTuple):
     """An equilibrium of a tree."""
 
     value: float
-    """What the game is worth to the first player."""
+    """The game's worth to the first player."""
     policy: Table
 
 
 def solve_matrix(payoffs: npt.ArrayLike) -> MatrixEquilibrium:
-    """An equilibrium of the zero-sum game in which the row player gets `payoffs[row, column]`."""
+    """Return an equilibrium of the zero-sum game in which the row player gets `payoffs[row, column]`."""
     matrix = np.asarray(payoffs, np.float64)
     if matrix.ndim != 2 or matrix.size == 0:
         raise ConfigurationError(f"payoffs must be a matrix, not an array of shape {matrix.shape}")
@@ -66,23 +66,23 @@ def solve_tree(tree: Tree) -> TreeEquilibrium:
 
 
 def _best_plan(tree: Tree, player: int) -> tuple[float, Table]:
-    """The player's policy that guarantees the most, and how much it guarantees.
+    """Return the player's policy that guarantees the most, and how much it guarantees.
 
-    Variables: the realisation weight of each of his sequences (the empty one last), and for the
-    other player what he can still get in each of his information sets and at the root (last).
+    Variables: the realisation weight of each of the player's sequences (the empty one last), and what the
+    other player can still get in each of its information sets and at the root (last).
     """
     sparse = _scipy().sparse
     other = 1 - player
     mine, own_column = _sequences(tree, player)
     theirs, _ = _sequences(tree, other)
     sign = 1.0 if player == 0 else -1.0
-    # What I get if I play by the weights and he plays a sequence: one row for each sequence of his.
+    # My gain if I play by the weights and the other plays a sequence: one row for each of its sequences.
     payoff = sparse.coo_matrix(
         (sign * tree.payoffs.weight, (theirs[tree.payoffs.slots[:, other]], mine[tree.payoffs.slots[:, player]])),
         shape=(theirs[-1] + 1, mine[-1] + 1),
     ).tocsr()
     flow = _flow(tree, player, mine)
-    # In each of his information sets he takes from me what he likes best: its worth to me is at
+    # In each of its information sets the other takes what it likes best: the set's worth to me is at
     # most that of any of its sequences, with all that follows them.
     worth = _flow(tree, other, theirs).T.tocsr()
     weights, worths = flow.shape[1], worth.shape[1]
@@ -115,7 +115,7 @@ def _sequences(tree: Tree, player: int) -> tuple[npt.NDArray[np.int64], npt.NDAr
 
 
 def _flow(tree: Tree, player: int, numbers: npt.NDArray[np.int64]) -> Any:
-    """A row for each information set: its sequences' weights less that of the sequence before it are 0.
+    """Return a row for each information set: its sequences' weights less that of the sequence before it are 0.
 
     The last row is the weight of the empty sequence, which is 1.
     """
@@ -136,7 +136,7 @@ def _minimise(goal: Mix, **constraints: Any) -> Any:
 
 
 def _scipy() -> Any:
-    """The library that solves linear programs, or an error that says how to get it."""
+    """Return the library that solves linear programs, or an error that says how to get it."""
     try:
         import scipy.optimize
         import scipy.sparse

@@ -13,13 +13,13 @@ from vauban.solve.linear import Mix
 
 
 def matrix_nash_conv(payoffs: npt.ArrayLike, row: npt.ArrayLike, column: npt.ArrayLike) -> float:
-    """What both players together could gain by answering each other's mix as well as possible."""
+    """Return what both players together could gain by answering each other's mix as well as possible."""
     matrix, x, y = (np.asarray(each, np.float64) for each in (payoffs, row, column))
     return float((matrix @ y).max() - (x @ matrix).min())
 
 
 def fictitious_play(payoffs: npt.ArrayLike, iterations: int) -> Mix:
-    """The mix that a population playing against itself comes to; the game must be symmetric.
+    """Return the mix that a population playing against itself comes to; the game must be symmetric.
 
     Every strategy begins with an equal share of one count; in each iteration the best answer to the
     present average (the first of equals) gets one count more.
@@ -37,7 +37,7 @@ def fictitious_play(payoffs: npt.ArrayLike, iterations: int) -> Mix:
 
 
 def regret_matching_plus(payoffs: npt.ArrayLike, iterations: int) -> tuple[Mix, Mix]:
-    """Both players' average mixes after alternating regret matching+.
+    """Return both players' average mixes after alternating regret matching+.
 
     In each iteration the row player updates first and the column player answers the updated mix;
     averages are of the updated mixes, that of iteration t counted t times.

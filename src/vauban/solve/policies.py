@@ -35,13 +35,13 @@ class GivesProbabilities(Protocol):
 
 
 BATCH = 4096
-"""How many views a policy is asked about at once."""
+"""Views that a policy is asked about at once."""
 TOLERANCE = 1e-4
 """Probabilities may sum to this much more or less than 1, as those of a network do; they are made to sum to 1."""
 
 
 def uniform(tree: Tree) -> Table:
-    """Every legal action with the same probability."""
+    """Return every legal action with the same probability."""
     return np.repeat(1.0 / tree.widths, tree.widths)
 
 
@@ -54,7 +54,7 @@ def first(tree: Tree) -> Table:
 
 
 def tabulate(tree: Tree, policy: Policy | GivesProbabilities, tick: Callable[[int], None] = lambda _: None) -> Table:
-    """The table of a policy, which is asked about every information set of both players.
+    """Return the table of a policy, which is asked about every information set of both players.
 
     tick: is told from time to time how many information sets have been asked about.
     """
@@ -94,7 +94,7 @@ def _one_by_one(agent: GivesProbabilities) -> Policy:
 
 
 def _checked(tree: Tree, given: npt.ArrayLike, there: npt.NDArray[np.bool_], sets: Actions) -> Table:
-    """An answer as probabilities, or an error that names the information set where it is none."""
+    """Return an answer as probabilities, or an error that names the information set where it is none."""
     answer = np.array(given, np.float64)
     if answer.shape != there.shape:
         raise ConfigurationError(
@@ -117,5 +117,5 @@ def _checked(tree: Tree, given: npt.ArrayLike, there: npt.NDArray[np.bool_], set
 
 
 def joined(tree: Tree, first_player: Table, second_player: Table) -> Table:
-    """The first player's part of one table and the second's of another."""
+    """Return the first player's part of one table and the second's of another."""
     return np.where(tree.slot_owners == 0, first_player, second_player)

@@ -18,7 +18,7 @@ WHOLE = 2.0**-32
 
 @kernel
 def pick(probabilities, first, last, dice):
-    """A place from `first` to `last`, exclusive, by these probabilities; `dice`: 32 random bits."""
+    """Return a place from `first` to `last`, exclusive, by these probabilities; `dice`: 32 random bits."""
     rest = np.float64(dice) * WHOLE
     for place in range(first, last - 1):
         rest -= probabilities[place]
@@ -33,7 +33,7 @@ def pick(probabilities, first, last, dice):
 
 @kernel
 def happen(nodes, chances, node, seed, iteration, player):
-    """What chance does at a history: the child."""
+    """Let chance act at a history; return the child."""
     group = np.int64(nodes.group[node])
     dice = draw(seed, iteration, group, 0, FOR_CHANCE, player)
     return nodes.child[node] + pick(
@@ -45,8 +45,8 @@ def happen(nodes, chances, node, seed, iteration, player):
 def sample_externally(nodes, groups, chances, player, seed, iteration, policy, regrets, sums, path, tried, values):
     """One traversal with external sampling: all of the player's own actions, one of everything else.
 
-    The other player chooses once in each information set, as often as the traversal comes by. His
-    policy is counted into the average here: he comes here as often as he plays so.
+    The other player chooses once in each information set, as often as the traversal comes by. Its
+    policy is counted into the average here: it comes here as often as it plays so.
     """
     sign = 1.0 if player == 0 else -1.0
     node = np.int64(0)

@@ -1,4 +1,4 @@
-"""Where games begin: every start that chance may draw, each as likely as the others.
+"""The starts of games: all that chance may draw, each as likely as the others.
 
 Setups are drawn by chance, not chosen: the value of a game with setups is its value under
 uniformly drawn ones, which is how `Simulator` begins games too. A start from which a game would be
@@ -15,7 +15,7 @@ from vauban.games.base import Game
 
 
 def count_setups(game: Game) -> int:
-    """How many setups a player can have: 1 where there is nothing to set up."""
+    """Count the setups that a player can have: 1 where there is nothing to set up."""
     if game.setups is not None:
         return game.setups.count
     if game.start_size:
@@ -24,7 +24,7 @@ def count_setups(game: Game) -> int:
 
 
 def all_starts(game: Game) -> npt.NDArray[np.int8]:
-    """Every pair of setups as a start; one row of nothing for a game without setups."""
+    """Return every pair of setups as a start; one row of nothing for a game without setups."""
     if game.setups is None:
         return np.zeros((count_setups(game), 0), np.int8)
     setups = game.setups.all()

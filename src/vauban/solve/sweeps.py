@@ -1,7 +1,7 @@
 """Passes over a tree's information sets, as kernels: reach, values, best responses, regrets.
 
 With perfect recall nothing has to be done history by history. A player's probability of having
-played so far depends on his last slot alone, and so does what the ends after it are worth to him:
+played so far depends on its last slot alone, and so does what the ends after it are worth to it:
 going through the information sets in order gives the one, through the ends and back through the
 information sets the other.
 
@@ -29,7 +29,7 @@ def mark_live(groups, payoffs, alive):
 
 @kernel
 def add_reach(groups, live, policy, reach):
-    """The probability with which a player's own choices lead through each of his slots."""
+    """The probability with which a player's own choices lead through each of its slots."""
     reach[reach.shape[0] - 1] = 1.0
     for group in live:
         before = reach[groups.parent[group]]
@@ -48,7 +48,7 @@ def gather(payoffs, player, reach, value):
 
 @kernel
 def expect(payoffs, reach):
-    """What the game is worth to the first player."""
+    """Return the game's worth to the first player."""
     sum_ = 0.0
     for end in range(payoffs.weight.shape[0]):
         sum_ += payoffs.weight[end] * reach[payoffs.slots[end, 0]] * reach[payoffs.slots[end, 1]]
@@ -57,7 +57,7 @@ def expect(payoffs, reach):
 
 @kernel
 def respond(groups, live, value, policy):
-    """Let the player choose the best slot everywhere (the first of equals); return what he gets."""
+    """Let the player choose the best slot everywhere (the first of equals); return what it gets."""
     for place in range(live.shape[0] - 1, -1, -1):
         group = live[place]
         first, last = groups.first_slot[group], groups.first_slot[group + 1]
@@ -83,9 +83,9 @@ def match_regrets(regrets, first, last, policy):
 
 @kernel
 def update_regrets(groups, live, weight, clips, policy, reach, value, regrets, sums):
-    """A player's turn in CFR: count his policy into the average, add his regrets, and match them.
+    """Take a player's turn in CFR: count its policy into the average, add its regrets, and match them.
 
-    `value` as `gather` leaves it, `reach` his own. `clips`: negative regrets become 0 (CFR+).
+    `value` as `gather` leaves it, `reach` its own. `clips`: negative regrets become 0 (CFR+).
     """
     for place in range(live.shape[0] - 1, -1, -1):
         group = live[place]

@@ -26,13 +26,13 @@ from vauban.solve import sweeps, walk
 from vauban.solve.starts import all_starts, count_setups
 
 LIMIT = 60_000_000
-"""How many histories a tree may have unless more are allowed: about 2 GB of them."""
+"""Most histories of a tree unless more are allowed: about 2 GB of them."""
 MOST = 2**31 - 1
 """Histories are numbered with 32 bits."""
 SHARE = 1_000_000
-"""How many histories are walked between two reports of progress."""
+"""Histories that are walked between two reports of progress."""
 PLAYS = 4000
-"""How many random plays the size of a tree is estimated from."""
+"""Random plays by which the size of a tree is estimated."""
 MUCH = 4.0
 """An estimate this many times too large is believed at once; below that, walking tells."""
 
@@ -58,29 +58,29 @@ class Tree:
 
     @property
     def histories(self) -> int:
-        """How many histories there are: of chance, of the players, and ends."""
+        """Number of histories: of chance, of the players, and ends."""
         return len(self.nodes.kind)
 
     @property
     def slots(self) -> int:
-        """How long a table is."""
+        """Length of a table."""
         return len(self.actions)
 
     @property
     def information_sets(self) -> tuple[int, int]:
-        """How many information sets each player has."""
+        """Number of information sets of each player."""
         second = int(self.groups.owner.sum())
         return len(self.groups.owner) - second, second
 
     @property
     def sequences(self) -> tuple[int, int]:
-        """How many sequences each player has: one for each slot, and the empty one."""
+        """Number of sequences of each player: one for each slot, and the empty one."""
         owners = self.slot_owners
         second = int(owners.sum())
         return 1 + len(owners) - second, 1 + second
 
     def count(self, kind: int) -> int:
-        """How many histories are of a kind: 0 or 1 for a player's, `CHANCE`, `TERMINAL`."""
+        """Count the histories of a kind: 0 or 1 for a player's, `CHANCE`, `TERMINAL`."""
         return int((self.nodes.kind == kind).sum())
 
     @property
@@ -95,7 +95,7 @@ class Tree:
         return np.repeat(self.groups.owner, self.widths)
 
     def slots_of(self, information_set: int) -> slice:
-        """Where the actions of an information set are in a table."""
+        """Return the places of an information set's actions in a table."""
         first, last = self.groups.first_slot[information_set : information_set + 2]
         return slice(int(first), int(last))
 
@@ -113,7 +113,7 @@ class Tree:
     # ── Paths and views ──────────────────────────────────────────────────────────────────────────
 
     def views(self, information_sets: npt.NDArray[Any]) -> Snapshot:
-        """What the owner sees in each of these information sets, which must all be of one player.
+        """Return what the owner sees in each of these information sets, which must all be of one player.
 
         The views are complete, as `Simulator.views` would give them: with what observations need.
         """
@@ -132,7 +132,7 @@ class Tree:
         return Snapshot(self.game, format, Store(*parts), viewer=int(owners[0]))
 
     def paths(self, histories: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-        """How histories are reached: which child is taken at each step (−1 behind the last), and how many steps."""
+        """Return the ways to histories: the child taken at each step (−1 behind the last), and the number of steps."""
         here = np.asarray(histories, np.int64)
         parents, first_children = self._families
         upwards: list[npt.NDArray[np.int64]] = []
@@ -266,7 +266,7 @@ class _Builder:
             yield int(self.counts[walk.NODE_COUNT])
 
     def tree(self) -> Tree:
-        """What was walked, with the room that was not needed given back."""
+        """Return the tree that was walked, with the room that was not needed given back."""
         nodes, sets, slots, ends, chances, events = (
             int(self.counts[which])
             for which in (
@@ -328,5 +328,5 @@ class _Builder:
 
 
 def _longer(array: npt.NDArray[Any], more: int) -> npt.NDArray[Any]:
-    """A copy with more room at its end."""
+    """Return a copy with more room at its end."""
     return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])

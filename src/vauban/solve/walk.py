@@ -3,8 +3,8 @@
 The walk is depth first, with a stack of records; every call goes on where the last one stopped,
 which it does when an array is full (the caller makes it larger) or when it has done its share.
 
-What a player knows is a chain: at every history his present view and, after his own action, that
-action are hashed into what he knew before. So nothing that he ever saw is forgotten, even if a
+What a player knows is a chain: at every history the present view and, after an action of its own, that
+action are hashed into what it knew before. So nothing that it ever saw is forgotten, even if a
 later view no longer shows it. Keys have 128 bits: among ten million information sets, two that
 differ agree by accident with a chance of 10^-25.
 """
@@ -22,7 +22,7 @@ from vauban.sim.bodies import begin, chance_weight, legal_action, legal_count, p
 TERMINAL = 3
 """The kind of a history at which the game is over; the others are those of the byte `PLAYER`."""
 DONE, SHARE_DONE, UNLIKE = 0, 1, 2
-"""Why a walk stopped: all is walked; its share is; two histories look alike and have different actions."""
+"""Reasons why a walk stopped: all is walked; its share is; two histories look alike and have different actions."""
 NODES_FULL, GROUPS_FULL, SLOTS_FULL, PAYOFFS_FULL, CHANCES_FULL, EVENTS_FULL, STACK_FULL = 3, 4, 5, 6, 7, 8, 9
 """Or because something needs more room."""
 
@@ -48,13 +48,13 @@ class Groups(NamedTuple):
     first_slot: Any
     """int32: its actions are the slots from here to the next set's, exclusive."""
     parent: Any
-    """int32: the slot of his last action before it; −1 if there was none (in a `Tree`, the slot behind all)."""
+    """int32: the owner's last slot before it; −1 if there was none (in a `Tree`, the slot behind all)."""
     example: Any
     """int32: one of its histories."""
 
 
 class Index(NamedTuple):
-    """By which an information set is found again."""
+    """The key by which an information set is found again."""
 
     keys: Any
     """uint64, two for each set: what its player knows, hashed."""
@@ -66,7 +66,7 @@ class Payoffs(NamedTuple):
     """Ends that are not worth 0."""
 
     slots: Any
-    """int32, one for each player: the slot of his last action; −1 if he had none (as above)."""
+    """int32, one for each player: the slot of its last action; −1 if it had none (as above)."""
     weight: Any
     """float64: its worth to the first player times the probability of all that chance did."""
 
@@ -101,7 +101,7 @@ class Stack(NamedTuple):
 
 
 LEVEL, DEEPEST, NODE_COUNT, GROUP_COUNT, SLOT_COUNT, PAYOFF_COUNT, CHANCE_COUNT, EVENT_COUNT, COUNTS = range(9)
-"""What is counted: where the stack ends, where it ever did, and how much of each array is used."""
+"""Counters: the end of the stack, its furthest end so far, and how much of each array is used."""
 
 HASH_0 = np.uint64(0x9E3779B97F4A7C15)
 HASH_1 = np.uint64(0xD6E8FEB86659FD93)
@@ -110,7 +110,7 @@ SHIFT = np.uint64(32)
 
 @kernel
 def record_at(stack, level, rules):
-    """The record of one level of the stack."""
+    """Return the record of one level of the stack."""
     return Record(stack.words[level], stack.halves[level], stack.bytes[level], rules)
 
 
@@ -127,14 +127,14 @@ def copy_level(stack, source, target):
 
 @kernel
 def mixed(key, number, multiplier):
-    """A key with one more number in it; different numbers never give the same."""
+    """Return a key with one more number in it; different numbers never give the same."""
     key = (key ^ number) * multiplier
     return key ^ (key >> SHIFT)
 
 
 @kernel
 def know(stack, level, parent, player, action, rules):
-    """What a player knows at a level: what he knew at its parent's, his own action (−1: none), his view."""
+    """Hash what a player knows at a level: the knowledge at its parent's, the own action (−1: none), the view."""
     scratch = stack.words.shape[0] - 1
     copy_level(stack, level, scratch)
     game = record_at(stack, scratch, rules)
@@ -159,7 +159,7 @@ def know(stack, level, parent, player, action, rules):
 
 @kernel
 def find_place(table, keys, a, b):
-    """The place in the hash table of the set with this key, or the empty one where it belongs."""
+    """Return the place in the hash table of the set with this key, or the empty one where it belongs."""
     last = table.shape[0] - 1
     place = np.int64(a & np.uint64(last))
     while table[place] >= 0 and not (keys[table[place], 0] == a and keys[table[place], 1] == b):

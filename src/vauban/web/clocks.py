@@ -82,7 +82,7 @@ STRATEGUS = Clock("strategus", 15 * 60_000, 3_000, 3 * 60_000)
 
 
 def make_clock(given: Mapping[str, Any] | None) -> Clock:
-    """The clock that a table describes: {"kind": "none"}, {"kind": "strategus"}, or
+    """Return the clock that a table describes: {"kind": "none"}, {"kind": "strategus"}, or
     {"kind": "bronstein", "minutes": 12, "seconds": 4}, perhaps with "move": 3, the most minutes for one move."""
     if given is None:
         return NONE

@@ -15,12 +15,12 @@ SALT_BYTES = 32
 
 
 def new_salt() -> str:
-    """A salt that nobody can guess: without it a setup could be found by trying all."""
+    """Return a salt that nobody can guess: without it a setup could be found by trying all."""
     return secrets.token_hex(SALT_BYTES)
 
 
 def commit(setup: str, salt: str) -> str:
-    """The promise: SHA-256 of "salt:setup", as hex digits."""
+    """Return the promise: SHA-256 of "salt:setup", as hex digits."""
     return hashlib.sha256(f"{salt}:{setup}".encode()).hexdigest()
 
 

@@ -46,7 +46,7 @@ RECENT_PLIES = 10_000
 
 GAME_ID = re.compile(r"[A-Za-z0-9_-]{8,40}")
 SECRET = re.compile(r"[A-Za-z0-9_-]{32,64}")
-"""What a browser may choose as its secret."""
+"""The form of a secret that a browser may choose."""
 
 log = logging.getLogger("vauban.web")
 
@@ -288,7 +288,7 @@ class Host:
         if table is None or seat not in SEATS or not table.admits(seat, secret):
             raise NoSuchGameError
         if eyes is not None and (seat != WATCH or eyes not in SIDES):
-            raise TableError("eyes", "Whoever watches may look on with the eyes of red or blue; a player has his own.")
+            raise TableError("eyes", "Only an onlooker can choose the eyes of red or blue; a player sees its own side.")
         room = self._room(table)
         if client.room is not room:
             self.leave(client)
@@ -320,7 +320,7 @@ class Host:
             client.reply(numbered(wall.explain(table, seat, read_words(message, "move")), number))
             return
         if not client.owns:
-            text = "Whoever looks on by a link has no part in this game, nor in the next."
+            text = "An onlooker by a link has no part in this game, nor in the next."
             raise TableError("seat", text, "seat.look")
         if what == "rematch":
             self._rematch(room, client, read_switch(message, "keep"), number)

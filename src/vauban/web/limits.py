@@ -1,4 +1,4 @@
-"""How much a server takes from one address, and from all: sizes, numbers, and token buckets.
+"""Limits on what a server takes from one address, and from all: sizes, numbers, and token buckets.
 
     limits = Limits(paced=True)
     limits.take("games", address)         # False: too many, too fast
@@ -31,13 +31,13 @@ ADDRESSES = 10_000
 
 @dataclass(frozen=True)
 class Rate:
-    """So many a second, and so many at once."""
+    """Tokens a second, and most tokens at once."""
 
     rate: float
     most: float
 
     def bucket(self, now: float) -> Bucket:
-        """A full bucket."""
+        """Return a full bucket."""
         return Bucket(self.rate, self.most, self.most, now)
 
 
@@ -47,7 +47,7 @@ RATES = {
     "games": Rate(0.2, 10),
     "secrets": Rate(0.5, 20),
 }
-"""What is paced, by address. To open the page takes some forty requests; "secrets" are attempts with a wrong one."""
+"""Paces by address. To open the page takes some forty requests; "secrets" are attempts with a wrong one."""
 FLOOD = Rate(200.0, 400)
 """Messages of one socket, even of one at this machine: beyond that it is closed."""
 
@@ -75,7 +75,7 @@ class Bucket:
 
 
 class Limits:
-    """What has been taken so far."""
+    """The amount taken so far."""
 
     def __init__(self, paced: bool, clock: Callable[[], float] = time.monotonic, sockets: int = SOCKETS) -> None:
         """`paced`: whether others than the person at this machine can reach the server."""

@@ -39,11 +39,11 @@ class Reviewing:
 
     task: asyncio.Task[None] | None = None
     share: float = 0.0
-    """How far it is."""
+    """Progress, from 0 to 1."""
     asked: float = 0.0
-    """When somebody last wanted to know."""
+    """When it was last asked for."""
     error: VaubanError | None = None
-    """Why it could not be made: told to whoever asks next."""
+    """The reason of a failure, told at the next request."""
 
 
 class Reviews:
@@ -71,7 +71,7 @@ class Reviews:
         await self.thinking.close()
 
     def ask(self, table: Table) -> str | float:
-        """What there is to say about a finished game, as JSON; or how far the making of it is. Begins it if need be."""
+        """Return the review of a finished game, as JSON, or how far it is; begin it if need be."""
         kept = self._shelf.review(table.game)
         if kept is not None:
             return kept

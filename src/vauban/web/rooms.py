@@ -32,7 +32,7 @@ class Client:
         """It did not take what it was sent, or its table is gone: the socket is to be closed."""
         self._replies: deque[Json] = deque()
         self._sent = 0
-        """How many moves of the game it has."""
+        """Number of moves of the game that the client has."""
         self._behind = False
         self._number: Any = None
         self._wake = asyncio.Event()
@@ -62,7 +62,7 @@ class Client:
             self.reply({"say": "moves", "first": moves, "moves": []})
 
     async def outgoing(self, look: Callable[[Client], Json]) -> AsyncIterator[str]:
-        """What is to be sent, as it comes up; `look` makes a sight. Ends when the client is lost."""
+        """Yield what is to be sent, as it comes up; `look` makes a sight. Ends when the client is lost."""
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -93,15 +93,15 @@ class Room:
 
     table: Table
     stored: int
-    """How many of its events are on the shelf."""
+    """Number of its events on the shelf."""
     began: float
-    """When the side on turn began to think."""
+    """Time at which the side on turn began to think."""
     turn: int
-    """Which side that is."""
+    """The side on turn."""
     clients: set[Client] = field(default_factory=set)
     thinking: asyncio.Task[None] | None = None
     since: float = 0.0
-    """When the machine began to think."""
+    """Time at which the machine began to think."""
     stepping: bool = False
     """One move is wanted of a game that is paused."""
     weighing: asyncio.Task[None] | None = None
@@ -121,7 +121,7 @@ class Room:
 
 
 def numbered(message: Json, number: Any) -> Json:
-    """A message with the number of what it answers, if that had one."""
+    """Return a message with the number of what it answers, if that had one."""
     return message if number is None else message | {"n": number}
 
 

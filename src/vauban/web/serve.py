@@ -38,7 +38,7 @@ OWN_FILES = 256
 
 
 def default_shelf() -> Path:
-    """Where games are kept."""
+    """Return the file that games are kept in."""
     base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     return base / "vauban" / "games.sqlite"
 
@@ -78,7 +78,7 @@ def serve(
 
 
 def configuration(app: FastAPI, sockets: int = SOCKETS, behind: bool = False) -> uvicorn.Config:
-    """How the application is served: with the limits, and without the logs, that this page needs.
+    """Configure the server: with the limits, and without the logs, that this page needs.
 
     `behind`: whether a server on this machine stands before this one; it tells where people come from
     (X-Forwarded-For, whose last entry is its own word), and they are limited by that. Nobody else is believed.
@@ -100,7 +100,7 @@ def configuration(app: FastAPI, sockets: int = SOCKETS, behind: bool = False) ->
 
 
 def _room_for(sockets: int) -> int:
-    """How many sockets there can be, if so many are wanted: each takes an open file, and so do other things."""
+    """Return how many sockets there can be, if so many are wanted: each takes an open file, and so do other things."""
     return max(1, descriptors(sockets + REQUESTS + OWN_FILES) - REQUESTS - OWN_FILES)
 
 
@@ -154,14 +154,14 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _written(host: str) -> str:
-    """A host as it is written in an address that can be opened on this machine."""
+    """Return a host as it is written in an address that can be opened on this machine."""
     if host in EVERYBODY:
         return "localhost"
     return f"[{host}]" if ":" in host else host
 
 
 def _own_number() -> str:
-    """The address in numbers by which this machine goes to others; its name, if it goes nowhere."""
+    """Return the address in numbers by which this machine goes to others; its name, if it goes nowhere."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))  # nothing is sent: only the way there is looked up

@@ -26,7 +26,7 @@ Json = dict[str, Any]
 Setups = tuple[str | None, str | None]
 
 SIDES = ("red", "blue")
-"""What the page calls the players of any game, the first one first."""
+"""The page's names for the players of any game, the first one first."""
 
 
 class TableError(VaubanError):
@@ -62,7 +62,7 @@ class Imported(NamedTuple):
     names: tuple[str, str]
     """Of the players."""
     games: int
-    """How many there are in the text; this is the first."""
+    """Number of games in the text; this is the first."""
 
 
 class Show(ABC):
@@ -85,7 +85,7 @@ class Show(ABC):
 
     @abstractmethod
     def rules_text(self, variant: str, rules: str | None) -> str:
-        """The rules of a game as text, from which they can be made again; None stands for the usual ones."""
+        """Return the rules of a game as text, from which they can be made again; None stands for the usual ones."""
 
     @abstractmethod
     def begin(self, variant: str, rules: str, setups: Setups, seed: int | None) -> Any:
@@ -93,21 +93,21 @@ class Show(ABC):
 
     @abstractmethod
     def read_setup(self, variant: str, text: Any) -> str:
-        """A setup as it should be written; refuses what is none."""
+        """Return a setup as it should be written; refuses what is none."""
 
     def check_first(self, variant: str, setup: str) -> None:
         """Refuse a setup with which no game can begin."""
 
     @abstractmethod
     def read_move(self, board: Any, text: str) -> str:
-        """A legal move as it should be written; refuses what is none."""
+        """Return a legal move as it should be written; refuses what is none."""
 
     @abstractmethod
     def played_text(self, board: Any, played: Any) -> str:
-        """The text of a move that was made, as `read_move` reads it."""
+        """Return the text of a move that was made, as `read_move` reads it."""
 
     def choose_move(self, agent: str, seed: int, view: Any) -> str | None:
-        """An agent's move as text; None: it resigns."""
+        """Return an agent's move as text; None: it resigns."""
         from vauban.agents import make_agent
         from vauban.agents.base import RESIGNS, choose_action, close
 
@@ -119,14 +119,14 @@ class Show(ABC):
         return None if action == RESIGNS else str(view.game.action_text(view.turn, action))
 
     def rules_of(self, board: Any, rules: str) -> str:
-        """The rules that a board goes by, as text; `rules` are those of its table."""
+        """Return the rules that a board goes by, as text; `rules` are those of its table."""
         return rules
 
     # ── What is sent ─────────────────────────────────────────────────────────────────────────────
 
     @abstractmethod
     def offer(self, variant: str) -> Json:
-        """What the page draws a game's board and setups from."""
+        """Return what the page draws a game's board and setups from."""
 
     @abstractmethod
     def position(self, look: Any, viewer: int | None) -> Json:
@@ -134,37 +134,37 @@ class Show(ABC):
 
     @abstractmethod
     def before(self, variant: str, setup: str | None, viewer: int | None) -> Json:
-        """The same before the game begins: of one's own setup, if it has been given."""
+        """Return the same before the game begins: of one's own setup, if it has been given."""
 
     @abstractmethod
     def move(self, board: Any, played: Any, viewer: int | None) -> Json:
-        """A move that was made, as a seat may know it (None: all of it)."""
+        """Return a move that was made, as a seat may know it (None: all of it)."""
 
     @abstractmethod
     def explain(self, view: Any, text: str) -> Json:
-        """Why a move cannot be played, or that it can: a code, and what belongs to it."""
+        """Say why a move cannot be played, or that it can: a code, and what belongs to it."""
 
     @abstractmethod
     def picture(self, look: Any) -> str:
-        """A picture, as SVG."""
+        """Return a picture, as SVG."""
 
     # ── Setups and agents ────────────────────────────────────────────────────────────────────────
 
     @abstractmethod
     def check_setup(self, variant: str, text: Any) -> Json:
-        """A setup as it should be written, and what may be odd about it."""
+        """Return a setup as it should be written, and what may be odd about it."""
 
     @abstractmethod
     def draw_setup(self, variant: str, kind: str, seed: int) -> str:
-        """A setup that needs no agent: of the kind `random` or `human`. Takes no time to speak of."""
+        """Return a setup that needs no agent: of the kind `random` or `human`. Takes no time to speak of."""
 
     @abstractmethod
     def choose_setup(self, agent: str, seed: int, variant: str, player: int) -> str:
-        """An agent's own setup; it may have to think."""
+        """Return an agent's own setup; it may have to think."""
 
     @abstractmethod
     def weigh(self, view: Any) -> tuple[float, bool]:
-        """What a game looks worth to a player, −1 to 1, and whether nothing has happened in it for long."""
+        """Estimate a game's worth to a player, −1 to 1, and whether nothing has happened in it for long."""
 
     @abstractmethod
     def warm_up(self, variant: str) -> Any:
@@ -174,19 +174,19 @@ class Show(ABC):
 
     @abstractmethod
     def record(self, board: Any, headers: Mapping[str, str]) -> str:
-        """A whole game as text."""
+        """Return a whole game as text."""
 
     @abstractmethod
     def read_import(self, text: str, variants: Sequence[str]) -> Imported:
-        """The game of a text from elsewhere; of several, the first. Only these variants are taken."""
+        """Return the game of a text from elsewhere; of several, the first. Only these variants are taken."""
 
     @abstractmethod
     def read_record(self, record: str) -> Recorded:
-        """A game that was kept as text."""
+        """Return a game that was kept as text."""
 
     @abstractmethod
     def setups_at(self, board: Any, hidden: Mapping[int, int]) -> tuple[str, str]:
-        """The setups from which a game came to where it is, if what is hidden is so."""
+        """Return the setups from which a game came to where it is, if what is hidden is so."""
 
     @abstractmethod
     def draw_hidden(self, view: Any, seed: int) -> dict[int, int]:
@@ -199,7 +199,7 @@ class Show(ABC):
 
 @cache
 def shows() -> tuple[Show, ...]:
-    """The shows of all families that have one."""
+    """Return the shows of all families that have one."""
     import vauban.web
 
     found = [each.name for each in pkgutil.iter_modules(vauban.web.__path__) if each.ispkg]
@@ -208,7 +208,7 @@ def shows() -> tuple[Show, ...]:
 
 @cache
 def show_of(variant: str) -> Show:
-    """The show of a game: that of its family, or the one that shows any game plainly."""
+    """Return the show of a game: that of its family, or the one that shows any game plainly."""
     from vauban.web.plain import PLAIN
 
     family = base.game(variant).family
@@ -216,12 +216,12 @@ def show_of(variant: str) -> Show:
 
 
 def offered() -> tuple[str, ...]:
-    """The games that can be chosen on the start screen, the usual one first."""
+    """Return the games that can be chosen on the start screen, the usual one first."""
     return tuple(name for show in shows() for name in show.offered)
 
 
 def imported(text: str, variants: Sequence[str]) -> Imported:
-    """The game of a text, by the first family that can read it. Only these variants are taken."""
+    """Return the game of a text, by the first family that can read it. Only these variants are taken."""
     refusal: VaubanError = TableError("import", "No game here can be opened from a text.")
     for show in shows():
         try:

@@ -42,10 +42,10 @@ class Sitter:
     who: str
     """"person" or "machine"."""
     name: str = ""
-    """What a machine is called; a person's name where a record tells it."""
+    """Name of a machine; a person's name where a record tells it."""
     level: str = ""
     agent: str = ""
-    """What plays for a machine (`vauban.agents.make_agent`), its seed, and what a move usually takes it."""
+    """The agent of a machine (`vauban.agents.make_agent`), its seed, and the usual time of a move."""
     seed: int = 0
     seconds: float = 0.0
 
@@ -65,7 +65,7 @@ class End:
     end: str
     """As in a record's header End (`vauban.notation.records`)."""
     text: str = ""
-    """What there is to say beyond that."""
+    """Details."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Table:
         self.offered: list[int | None] = [None, None]
         """After which ply each side last offered a draw."""
         self.note: dict[str, Any] | None = None
-        """How the last offer was answered, if there is something to tell; the next move of whoever offered wipes it."""
+        """The answer to the last offer, if there is something to tell, until the side that offered moves next."""
         self.took_back = False
         self.firm: int | None = None
         """Moves up to this one have never been taken back; None: no move has."""
@@ -172,7 +172,7 @@ class Table:
         self.pace = "usual"
         self.over: End | None = None
         self.wishes: set[int] = set()
-        """Who wants to play again."""
+        """The sides that want to play again."""
         self.keeps_setup = True
         """Whether that is with the same setup, against a machine."""
         self.follower: dict[str, Any] | None = None
@@ -426,7 +426,7 @@ class Table:
 
     def _player(self, seat: str) -> int:
         if seat not in SIDES:
-            raise TableError("seat", "Whoever watches cannot play.")
+            raise TableError("seat", "An onlooker cannot play.")
         return SIDES.index(seat)
 
     def _playing(self, seat: str) -> int:
@@ -439,7 +439,7 @@ class Table:
 
     def _watching(self, seat: str) -> None:
         if self.kind != "watch" or seat != WATCH:
-            raise TableError("seat", "Only whoever watches two machines can hold them up.")
+            raise TableError("seat", "Only the person who began a game of two machines can hold it up.")
         if self.over is not None:
             raise TableError("over", "The game is over.")
 

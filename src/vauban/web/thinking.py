@@ -107,7 +107,7 @@ class ReviewGame:
     record: str
     """The game in our notation."""
     agent: str | None
-    """Whose network looks back; None: nobody's."""
+    """The agent whose network looks back; None without one."""
 
     def run(self, tell: Tell) -> dict[str, Any]:
         return show_of(self.variant).review(self.record, self.agent, tell)

@@ -14,7 +14,7 @@ Tell = Callable[[float], Any]
 """Is told how much of a task is done, from 0 to 1."""
 
 ATTEMPTS = 3
-"""How often a task is begun whose process is killed. After that, something about the task kills processes."""
+"""Most times that a task is begun whose process is killed. After that, something about the task kills processes."""
 
 
 class WorkError(VaubanError, RuntimeError):

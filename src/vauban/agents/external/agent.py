@@ -45,7 +45,7 @@ PREFIX = "bot:"
 """An agent's text that begins so names a program: bot:COMMAND."""
 
 SetupGiver = Callable[[Stratego, int, random.Random], Row]
-"""What can choose a setup in a bot's place, such as another agent's `set_up`."""
+"""Chooses a setup in a bot's place, such as another agent's `set_up`."""
 
 LONGEST_GAME = 5000
 """Turns: with the time for one of them, what a bot may use of the processor."""
@@ -102,7 +102,7 @@ class ExternalAgent:
         self.opponent = opponent
         self.setup_given = setup_given
         self.fault: BotError | None = None
-        """How it misbehaved in this game, if it did."""
+        """Its fault in this game, if it misbehaved."""
         self.quit_by_itself: bool | None = None
         """After `close`: whether it ended when it was told to."""
         self._process: BotProcess | None = None
@@ -161,14 +161,11 @@ class ExternalAgent:
         return RESIGNS if move is None else view.game.encode(view.player, *move)
 
     @staticmethod
-    def check_plays(game: Game, *, sets_up: bool) -> None:
+    def check_plays(game: Game, *, sets_up: bool = False) -> None:
         """Refuse a game that a program cannot be told of; `sets_up`: it is to choose its setup itself."""
-        if not isinstance(game, Stratego):
-            raise ConfigurationError(
-                f"a program plays Stratego, not {game.name!r}: its line protocol knows no other game"
-            )
+        variant = ucc.variant_of(game)
         try:
-            ucc.check_variant(game.variant, any_army=not sets_up)
+            ucc.check_variant(variant, any_army=not sets_up)
         except ConfigurationError as error:
             if not sets_up:
                 raise
@@ -297,7 +294,7 @@ class ExternalAgent:
         return rows
 
     def start(self) -> BotProcess:
-        """The program in a process of its own, under its limits."""
+        """Return the program in a process of its own, under its limits."""
         return BotProcess(
             self.command,
             cwd=self.cwd,
@@ -358,7 +355,7 @@ class ExternalAgent:
 
 
 def why_illegal(answer: ucc.Answer, view: View) -> str:
-    """What is wrong with an answer that is no legal move of the player who was asked."""
+    """Say why an answer is no legal move of the player who was asked."""
     move = answer.move()
     here, v = f"({answer.x}, {answer.y})", view.variant
     if move is None:

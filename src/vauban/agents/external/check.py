@@ -25,7 +25,7 @@ from vauban.notation.stratego import ucc
 from vauban.notation.stratego.moves import Move, squares_between
 
 PATIENCE = 3
-"""So many times the limit an answer is waited for, to tell a late bot from one that hangs."""
+"""Wait this many time limits before calling a bot hung."""
 FIRST_SECONDS = 180.0
 """For the first line after the very first start, when a program may compile or unpack itself."""
 SHORT_GAME = 80
@@ -69,14 +69,14 @@ class Trial:
 
 @dataclass
 class Report:
-    """What a check has found."""
+    """The findings of a check."""
 
     command: str
     seconds: float
     trials: list[Trial] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     start_seconds: float | None = None
-    """How long its setup took, from its start on; the longest time."""
+    """Longest time for a setup, from the start of the program on."""
     quits: bool = True
     """Whether it ends when it is told to."""
     repeats: int = 0
@@ -232,7 +232,7 @@ def _repeats(board: Board, setups: tuple[Row, Row], colour: int) -> bool:
 
 
 def _try(report: Report, agent: ExternalAgent, situation: str, colour: int, opponent: Agent, plies: int) -> bool:
-    """One game, and what it shows; False if there was none, for want of a setup."""
+    """Return one game, and what it shows; False if there was none, for want of a setup."""
     where = f"as {ucc.COLOURS[colour]} {situation}"
     trial = Trial(situation, ucc.COLOURS[colour], 0, "broken off", 0.0)
     report.trials.append(trial)
@@ -301,7 +301,7 @@ def _try(report: Report, agent: ExternalAgent, situation: str, colour: int, oppo
 def _advice(
     error: BotError, agent: ExternalAgent, situation: str, colour: int, board: Board | None, earlier: View | None
 ) -> str:
-    """What a bot did wrong, and what its author may look at."""
+    """Say what a bot did wrong, and what its author may look at."""
     sentence = f"{error.kind}: {error}"
     if error.kind == "silent" and _answers_when_its_input_ends(agent, colour):
         return (
@@ -343,7 +343,7 @@ def _advice(
 
 
 def _then(sentence: str, another: str) -> str:
-    """Two sentences, the last without a full stop, as messages are."""
+    """Return two sentences, the last without a full stop, as messages are."""
     return f"{sentence} {another}" if sentence.endswith(("?", "!", ".")) else f"{sentence}. {another}"
 
 

@@ -143,7 +143,7 @@ def process_control(what: int, value: int) -> None:
 
 
 def children() -> list[int]:
-    """The processes whose parent we are, born or adopted (Linux)."""
+    """Return the processes whose parent we are, born or adopted (Linux)."""
     found = []
     for name in os.listdir("/proc") if os.path.isdir("/proc/self") else []:  # noqa: PTH112, PTH208 – no pathlib: it is slow
         if name.isdigit():

@@ -30,11 +30,11 @@ LONGEST_LINE = 1024
 KEPT_STDERR = 64 * 1024
 """Bytes: so much of the end of what it said on standard error is kept."""
 KEPT_LINES = 60
-"""So many of the latest lines between us are kept."""
+"""Number of the latest lines between us that are kept."""
 LAST_WORDS = 8
-"""So many lines of standard error go into a message."""
+"""Number of lines of standard error in a message."""
 PICTURES = 0x2400
-"""Where Unicode's signs for the first 32 control characters begin: ␛ for an escape."""
+"""First of Unicode's signs for the first 32 control characters: ␛ for an escape."""
 LONGEST_WORDS = 600
 """Characters of them."""
 PATIENCE = 10.0
@@ -49,7 +49,7 @@ KINDS = {
     "unintelligible": "its answer is no move",
     "illegal": "its move may not be played",
 }
-"""How a bot can misbehave."""
+"""The kinds of misbehaviour of a bot."""
 
 
 class BotError(VaubanError):
@@ -218,7 +218,7 @@ class BotProcess:
         return self._errors.text
 
     def how_it_ended(self) -> str:
-        """A sentence about its end, with its last words."""
+        """Return a sentence about its end, with its last words."""
         self._finish_reading()
         code = self._guard.poll()
         if code is None:
@@ -292,7 +292,7 @@ def _let_go(guard: subprocess.Popen[bytes], lifeline: int, born: int) -> None:
 
 
 def last_words(stderr: str) -> str:
-    """The end of what a bot said on standard error, to be put behind a sentence; nothing if it said nothing."""
+    """Return the end of what a bot said on standard error, to be put behind a sentence; nothing if it said nothing."""
     words = " / ".join(stderr.strip().splitlines()[-LAST_WORDS:])
     if len(words) > LONGEST_WORDS:
         words = f"… {words[-LONGEST_WORDS:]}"

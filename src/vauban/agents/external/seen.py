@@ -71,7 +71,7 @@ class SeenGame:
 
     @property
     def turn(self) -> int:
-        """Who is on turn."""
+        """The player on turn."""
         return (self._turn + len(self._events)) % 2
 
     # ── What is seen ─────────────────────────────────────────────────────────────────────────────
@@ -108,12 +108,12 @@ class SeenGame:
     # ── What it looks like ───────────────────────────────────────────────────────────────────────
 
     def view(self) -> View:
-        """What we may know; we must be on turn."""
+        """Return our view of the game; we must be on turn."""
         board = self._up_to_date()
         return board.view(self.player)
 
     def history(self) -> list[Played]:
-        """The moves so far, those before a `look_again` left out."""
+        """Return the moves so far, those before a `look_again` left out."""
         return self._up_to_date().history
 
     def agrees(self, rows: list[str]) -> bool:
@@ -157,7 +157,7 @@ class SeenGame:
     # ── The board behind it ──────────────────────────────────────────────────────────────────────
 
     def _up_to_date(self) -> Board:
-        """The board with all moves made; played again from its start if the deal has turned out wrong."""
+        """Return the board with all moves made; played again from its start if the deal has turned out wrong."""
         wrong = (
             len(self._dealt) != len(self._start)
             or any(self._dealt[piece] != kind for piece, kind in self._kinds.items())
@@ -176,7 +176,7 @@ class SeenGame:
         return board
 
     def _deal(self) -> dict[int, int]:
-        """A type for every piece: the known ones, and for the others some that agree with what is known."""
+        """Return a type for every piece: the known ones, and for the others some that agree with what is known."""
         hidden = [square for square, piece in self._start.items() if square not in self._kinds]
         known = Counter(kind for square, kind in self._kinds.items() if self._start[square].player != self.player)
         left = Counter(dict(enumerate(ucc.CLASSIC.army)))

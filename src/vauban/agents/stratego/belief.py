@@ -294,7 +294,7 @@ def sample_thesis(game, viewer, prior, seed, number, values):
 
 @kernel
 def flag_shares(game, viewer, w):
-    """How likely each hidden piece is the Flag: only those on the owner's back row, if one there can be."""
+    """Return each hidden piece's chance to be the Flag: only those on the owner's back row, if one there can be."""
     words = game.words
     squares, columns = game.rules[SQUARES], game.rules[COLUMNS]
     other = 1 - viewer
@@ -314,7 +314,7 @@ def flag_shares(game, viewer, w):
 
 @kernel
 def pick(shares, chance):
-    """An index with probability in proportion to its share; `chance` is 32 random bits."""
+    """Return an index with probability in proportion to its share; `chance` is 32 random bits."""
     rest = 0.0
     for share in shares:
         rest += share

@@ -62,7 +62,7 @@ class CadetAgent:
     # ── Setup ────────────────────────────────────────────────────────────────────────────────────
 
     def set_up(self, game: Stratego, player: int, rng: random.Random) -> Row:
-        """The Flag somewhere in the back row with Bombs around it, Scouts ahead, Miners behind."""
+        """Set the Flag somewhere in the back row with Bombs around it, Scouts ahead, Miners behind."""
         while True:
             setup = _draw_setup(game.variant, rng)
             if can_move_first(setup, game.variant) or rng.random() < 0.01:  # some armies cannot do better
@@ -92,11 +92,11 @@ class CadetAgent:
         rng = chance(seed, view)
 
         def pull(wish: Mapping[int, float], square: int) -> float:
-            """How much a piece likes to stand on a square, for what it can reach from there."""
+            """Return a piece's wish to stand on a square, for what it can reach from there."""
             return max((gain * NEARER ** ways[e].get(square, 99) for e, gain in wish.items() if gain > 0), default=0.0)
 
         def danger(kind: int, square: int, besides: int | None = None) -> float:
-            """How much of a piece counts as lost on a square."""
+            """Return the share of a piece that counts as lost on a square."""
             worst = 0.0
             for beside in near[square]:
                 if beside not in enemies or beside == besides:
@@ -142,7 +142,7 @@ def _chances(view: View, enemies: Mapping[int, Piece]) -> dict[int, Chances]:
 
 
 def _gain(kind: int, secret: bool, enemy: Piece, chances: Chances, curiosity: float) -> float:
-    """What it expects from striking an enemy piece with one of its own."""
+    """Estimate the gain from striking an enemy piece with one of its own."""
     gain = 0.0
     for other, probability in chances.items():
         outcome = _fight(kind, other)
@@ -163,7 +163,7 @@ def _fight(attacker: int, defender: int) -> int:
 
 @lru_cache(8)
 def _neighbours(variant: Variant) -> tuple[tuple[int, ...], ...]:
-    """The squares next to each square, lakes left out."""
+    """Return the squares next to each square, lakes left out."""
     near = []
     for square in range(variant.squares):
         column = square % variant.columns
@@ -174,7 +174,7 @@ def _neighbours(variant: Variant) -> tuple[tuple[int, ...], ...]:
 
 
 def _distances(goal: int, variant: Variant, taken: set[int]) -> dict[int, int]:
-    """How many steps over empty squares lead from a square to the goal."""
+    """Count the steps over empty squares that lead from each square to the goal."""
     near = _neighbours(variant)
     steps = {goal: 0}
     edge = [goal]

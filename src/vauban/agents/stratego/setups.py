@@ -39,11 +39,11 @@ class Sampler(Protocol):
     """Draws setups of one variant."""
 
     def __call__(self, rng: random.Random) -> Row:
-        """A setup that can move."""
+        """Return a setup that can move."""
 
 
 def make_sampler(text: str, variant: Variant) -> Sampler:
-    """The sampler that a text names."""
+    """Return the sampler that a text names."""
     name, _, rest = text.partition(":")
     known: dict[str, Callable[[str, Variant], Sampler]] = {
         "uniform": _uniform, "human": _human, "list": _listed, "fixed": _fixed, "mirrored": _mirrored,
@@ -62,7 +62,7 @@ def make_sampler(text: str, variant: Variant) -> Sampler:
 
 
 def make_sampler_for(text: str, game: Stratego) -> Sampler:
-    """The sampler that a text names (`vauban.agents.setups`)."""
+    """Return the sampler that a text names (`vauban.agents.setups`)."""
     return make_sampler(text, game.variant)
 
 
@@ -95,7 +95,7 @@ def _mirrored(text: str, variant: Variant) -> Sampler:
 
 
 def read_setups(path: str | Path, variant: Variant) -> list[Row]:
-    """The setups of a text file: one on a line; # begins a comment."""
+    """Return the setups of a text file: one on a line; # begins a comment."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -133,7 +133,7 @@ def _draw(draw: Callable[[random.Random], Row], variant: Variant, rng: random.Ra
 
 
 def human_setup(variant: Variant, rng: random.Random, steps: int = STEPS) -> Row:
-    """A setup drawn from the model of human setups: a uniform one, changed by so many Metropolis steps."""
+    """Return a setup drawn from the model of human setups: a uniform one, changed by so many Metropolis steps."""
     setup = random_setup(variant, rng)
     function = compiled(settle, CPU)
     with progress(function, "setups"):
@@ -229,7 +229,7 @@ def swap(setup, first, second):
 
 @kernel
 def guard_of(setup, near, flag):
-    """How a Flag is guarded: the number of Bombs next to it, or `POCKET` if it and one more piece are walled in."""
+    """Return a Flag's guard: the number of Bombs next to it, or `POCKET` if it and one more piece are walled in."""
     bombs = 0
     open_ = 0
     gap = 0

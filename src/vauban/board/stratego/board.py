@@ -58,7 +58,7 @@ class View(Look, base.View):
         return f"<View of {PLAYERS[self.player]}: {self.text}>"
 
     def snapshot(self, format: Format | None = None) -> Snapshot:
-        """The view as a record, for `Simulator.determinise`."""
+        """Return the view as a record, for `Simulator.determinise`."""
         return replace(Look.snapshot(self, format), viewer=self.player)
 
     @property
@@ -71,7 +71,7 @@ class View(Look, base.View):
         return self.game.hidden_squares(self._record, self.player)
 
     def hidden_types(self) -> dict[int, int]:
-        """How many hidden pieces of each type the enemy has."""
+        """Count the enemy's hidden pieces of each type."""
         start = layout.HIDDEN_COUNT + 12 * (1 - self.player)
         counts = self._record.bytes[start : start + 12]
         return {kind: int(count) for kind, count in enumerate(counts) if count}
@@ -98,7 +98,7 @@ class Board(Look, base.Board):
         *,
         seed: int | None = None,
     ) -> Board:
-        """A game that begins from two setups, texts or rows, each in its owner's own view."""
+        """Return a game that begins from two setups, texts or rows, each in its owner's own view."""
         return cls(_game(variant, rules), seed=seed, setups=(red, blue))
 
     @classmethod
@@ -108,7 +108,7 @@ class Board(Look, base.Board):
         seed: int | None = None,
         rules: str | Mapping[str, Any] | Rules | None = None,
     ) -> Board:
-        """A game that begins from two setups drawn uniformly, drawn again if it would be over at once."""
+        """Return a game that begins from two setups drawn uniformly, drawn again if it would be over at once."""
         return cls._random(_game(variant, rules), seed)
 
     @classmethod
@@ -127,7 +127,7 @@ class Board(Look, base.Board):
         rules: str | Mapping[str, Any] | Rules | None = None,
         turn: int = 0,
     ) -> Board:
-        """A game that begins from a free setup: by square, the player and type of each piece."""
+        """Return a game that begins from a free setup: by square, the player and type of each piece."""
         game = _game(variant, rules)
         v = game.variant
         placed = tuple(PlacedPiece(s, player, kind, False, False) for s, (player, kind) in sorted(pieces.items()))
@@ -141,7 +141,7 @@ class Board(Look, base.Board):
         variant: str | Variant | Stratego | None = None,
         rules: str | Mapping[str, Any] | Rules | None = None,
     ) -> Board:
-        """A game that goes on from a position.
+        """Return a game that goes on from a position.
 
         A position given alone has the board that it shows, and no limits unless rules name them.
         """
@@ -173,7 +173,7 @@ class Board(Look, base.Board):
         return self._legal
 
     def parse_move(self, text: str) -> Move:
-        """The move behind a text such as "a4a5", "e6xe7" or "e6xe7(M>C)"; refuses what contradicts the board."""
+        """Return the move behind a text such as "a4a5", "e6xe7" or "e6xe7(M>C)"; refuses what contradicts the board."""
         parsed = parse_move_text(text, self.variant)
         self._check_text(parsed)
         return parsed.move
@@ -215,7 +215,7 @@ class Board(Look, base.Board):
         return [self.game.encode(played.player, *played.move) for played in self.history]
 
     def played_text(self, played: Played) -> str:
-        """A move of the history as text, with what its battle showed."""
+        """Return a move of the history as text, with what its battle showed."""
         battle = played.battle
         shown = None if battle is None else (battle.attacker, battle.defender, battle.result)
         return move_text(MoveText(played.move, battle is not None, shown), self.variant)
@@ -223,16 +223,16 @@ class Board(Look, base.Board):
     # ── Knowledge, copies, texts ─────────────────────────────────────────────────────────────────
 
     def view(self, player: int) -> View:
-        """What a player may know: a copy from which all that is hidden from that player has been erased."""
+        """Return a player's view: a copy from which all that is hidden from that player has been erased."""
         view: View = super().view(player)
         return view
 
     def _known_history(self, player: int) -> list[Played]:
-        """Every move: all of them are public."""
+        """Return every move: all of them are public."""
         return list(self.history)
 
     def start_position(self) -> Position:
-        """The position from which this board's moves began."""
+        """Return the position from which this board's moves began."""
         return Look(self.game, self._records[0]).position() if self._records else self.position()
 
     @property
@@ -261,7 +261,7 @@ class Board(Look, base.Board):
     # ── Inside ───────────────────────────────────────────────────────────────────────────────────
 
     def _roomy_copy(self) -> Record:
-        """A copy of the record that has room for one more move that the rules may look back to."""
+        """Return a copy of the record that has room for one more move that the rules may look back to."""
         if self.quiet + 1 < self._history:
             return base.copy_of(self._record)
         return reformatted(self._record, self.game, self.game.format(plies=self.quiet + 1))
@@ -284,7 +284,7 @@ class Board(Look, base.Board):
             raise NotationError(f"{text!r} gives the battle the wrong result: it is {sign!r}")
 
     def _refusal(self, move: Move) -> Exception:
-        """The error that says why a move cannot be made here."""
+        """Return the error that says why a move cannot be made here."""
         v = self.variant
         if not (0 <= move.source < v.squares and 0 <= move.target < v.squares):
             return InvalidMoveError(f"{tuple(move)} is no move: squares go from 0 to {v.squares - 1}")
@@ -312,7 +312,7 @@ class Board(Look, base.Board):
 
 
 def _game(variant: str | Variant | Stratego, rules: str | Mapping[str, Any] | Rules | None) -> Stratego:
-    """The game of a variant, or a game that is made already."""
+    """Return the game of a variant, or a game that is made already."""
     if not isinstance(variant, Stratego):
         return Stratego(variant, rules)
     if rules is not None:

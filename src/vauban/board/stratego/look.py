@@ -37,7 +37,7 @@ FAULTS = {
     "one": "a {kind} moves one square",
     "way": "a Scout cannot pass over pieces or lakes",
 }
-"""What may be wrong with a move that no rule of repetition bars."""
+"""Faults of a move that no rule of repetition bars."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Battle:
-    """What a battle showed."""
+    """The pieces that a battle showed."""
 
     attacker: int
     defender: int
@@ -82,12 +82,12 @@ class Played:
 
 
 SIGNS = {kernels.DEFENDER_DIES: ">", kernels.ATTACKER_DIES: "<", kernels.BOTH_DIE: "="}
-"""How a battle's result is written: attacker, sign, defender."""
+"""The text of a battle's result: attacker, sign, defender."""
 
 
 @dataclass(frozen=True)
 class Barred:
-    """Why a repetition rule bars a move."""
+    """A repetition rule that bars a move, and why."""
 
     rule: str
     """"two_square" or "chase"."""
@@ -137,7 +137,7 @@ class LegalMoves(Sequence[Move]):
 
 
 class Look(base.Look):
-    """What boards and views have in common: reading a record."""
+    """The common part of boards and views: reading a record."""
 
     game: Stratego
     history: list[Played]
@@ -155,16 +155,16 @@ class Look(base.Look):
 
     @property
     def battleless(self) -> int:
-        """How many plies have passed since the last battle."""
+        """Plies since the last battle."""
         return int(self._record.words[layout.BATTLELESS])
 
     @property
     def quiet(self) -> int:
-        """How many plies since the last battle the record knows: so far back the chase rule can look."""
+        """Plies since the last battle that the record knows: so far back the chase rule can look."""
         return int(self._record.words[layout.QUIET])
 
     def piece_at(self, square: int | str) -> Piece | None:
-        """The piece on a square, given by number or by name ("e5"); None if there is none."""
+        """Return the piece on a square, given by number or by name ("e5"); None if there is none."""
         square = self.variant.square(square) if isinstance(square, str) else square
         self._check_squares(square)
         bytes_ = self._record.bytes
@@ -177,7 +177,7 @@ class Look(base.Look):
         return Piece(code >> 7, kind, identity, bool(moved >> square & 1), not hidden >> square & 1)
 
     def pieces(self, player: int | None = None) -> dict[int, Piece]:
-        """All pieces on the board, or one player's, by square."""
+        """Return all pieces on the board, or one player's, by square."""
         found = {}
         for square in range(self.variant.squares):
             piece = self.piece_at(square)
@@ -193,7 +193,7 @@ class Look(base.Look):
         return sorted(list_moves(self._record, rules[rule]))
 
     def why_barred(self, move: Squares) -> Barred | None:
-        """Which repetition rule bars a geometric move of the player on turn, and why; None if none does."""
+        """Say which repetition rule bars a geometric move of the player on turn, and why; None if none does."""
         chosen = Move(*move)
         self._check_squares(*chosen)
         name = self.variant.square_name
@@ -257,7 +257,7 @@ class Look(base.Look):
         return "way" if piece.kind == SCOUT else "one"
 
     def captured(self, player: int) -> list[int]:
-        """The types of the player's pieces that have been removed, strongest first."""
+        """Return the types of the player's pieces that have been removed, strongest first."""
         squares = self.variant.squares
         kinds = self._record.bytes[layout.BYTES + squares : layout.BYTES + 2 * squares]
         places = self._record.bytes[layout.BYTES + 2 * squares : layout.BYTES + 3 * squares]
@@ -265,7 +265,7 @@ class Look(base.Look):
         return sorted((int(kind) & 15 for kind in kinds[dead]), reverse=True)
 
     def position(self) -> Position:
-        """The position as it stands, without the moves that led to it."""
+        """Return the position as it stands, without the moves that led to it."""
         bytes_, words = self._record.bytes, self._record.words
         pieces = tuple(
             PlacedPiece(square, piece.player, piece.kind, piece.moved, piece.revealed)
@@ -287,7 +287,7 @@ class Look(base.Look):
         )  # fmt: skip
 
     def move_text(self, move: Any) -> str:
-        """A move as text, with an x if it goes onto a piece."""
+        """Return a move as text, with an x if it goes onto a piece."""
         source, target = self.move_of(move)
         return move_text(MoveText(Move(source, target), self.piece_at(target) is not None, None), self.variant)
 
@@ -302,11 +302,11 @@ class Look(base.Look):
         return sorted(self.game.encode(self.turn, *move) for move in self.legal_moves)
 
     def parse_move(self, text: str) -> Move:
-        """The move behind a text such as "a4a5", "e6xe7" or "e6xe7(M>C)"."""
+        """Return the move behind a text such as "a4a5", "e6xe7" or "e6xe7(M>C)"."""
         return parse_move_text(text, self.variant).move
 
     def move_of(self, move: Any) -> Move:
-        """A move, from its text, from a pair of squares or from the number of an action."""
+        """Return a move, from its text, from a pair of squares or from the number of an action."""
         if isinstance(move, str):
             return self.parse_move(move)
         try:
@@ -322,7 +322,7 @@ class Look(base.Look):
             ) from error
 
     def action_of(self, move: Any) -> int:
-        """The number of an action, from what `move_of` takes."""
+        """Return the number of an action, from what `move_of` takes."""
         return self.game.encode(self.turn, *self.move_of(move))
 
     def snapshot(self, format: Format | None = None) -> Snapshot:
@@ -335,11 +335,11 @@ class Look(base.Look):
         return Snapshot(self.game, format, Store(*(part[None] for part in parts)))
 
     def as_text(self, observation: str | None = None) -> str:
-        """The board as lines of text."""
+        """Return the board as lines of text."""
         return picture.text(self)
 
     def svg(self, size: int = 480) -> str:
-        """The position as an SVG picture."""
+        """Return the position as an SVG picture."""
         return picture.svg(self, size)
 
     def _repr_svg_(self) -> str:
@@ -350,5 +350,5 @@ class Look(base.Look):
         return int(self._record.rules[layout.HISTORY])
 
     def _set(self, offset: int) -> int:
-        """A set of squares of the record, as a number with a bit for each square."""
+        """Return a set of squares of the record, as a number with a bit for each square."""
         return int(self._record.words[offset]) | int(self._record.words[offset + 1]) << 64

@@ -41,7 +41,7 @@ POSITIONS = {"dance-1": "3f/4/1J1l/F3 r 0 0 -,- 0:-,0:-"}
 
 
 def start_board(start: str, rules: str | Mapping[str, Any] | Rules | None = None) -> Board:
-    """The board of a named start, or of a position text."""
+    """Return the board of a named start, or of a position text."""
     if start in STARTS:
         variant, red, blue = STARTS[start]
         return Board.from_setups(red, blue, variant, rules)

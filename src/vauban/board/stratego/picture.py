@@ -17,7 +17,7 @@ PALETTE = {
 
 
 def text(look: Look) -> str:
-    """The board as lines of text, blue's side on top; red's letters are capitals, ~ is a lake."""
+    """Return the board as lines of text, blue's side on top; red's letters are capitals, ~ is a lake."""
     v = look.variant
     pieces = look.pieces()
     lines = []
@@ -31,7 +31,7 @@ def text(look: Look) -> str:
 
 
 def svg(look: Look, size: int = 480) -> str:
-    """The board as an SVG picture: pieces as shields, red's pointing up, blue's pointing down."""
+    """Return the board as an SVG picture: pieces as shields, red's pointing up, blue's pointing down."""
     v = look.variant
     cell = 40
     width, height = cell * v.columns + 24, cell * v.rows + 24

@@ -20,7 +20,7 @@ from vauban.notation.stratego.position import Position
 
 
 def place(game: Stratego, position: Position) -> Record:
-    """The record of a position: as a start, with everything that a position text tells put in."""
+    """Return the record of a position: as a start, with everything that a position text tells put in."""
     v = game.variant
     start = np.zeros(v.squares, np.int8)
     flags = [0, 0]
@@ -92,7 +92,7 @@ def _resume_isf(game: Stratego, record: Record) -> None:
 
 
 def variant_of(position: Position) -> Variant:
-    """A variant with the board of a position: a shipped one if there is one, else one made for it."""
+    """Return a variant with the board of a position: a shipped one if there is one, else one made for it."""
     for variant in VARIANTS.values():
         if (variant.rows, variant.columns, variant.lakes) == (position.rows, position.columns, tuple(position.lakes)):
             return variant

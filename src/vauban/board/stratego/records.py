@@ -37,7 +37,7 @@ def list_moves(record: Record, which: int) -> list[Move]:
 
 
 def reformatted(record: Record, game: Stratego, format: Format) -> Record:
-    """The same record in another format; refuses to drop moves that the rules look back to."""
+    """Return the same record in another format; refuses to drop moves that the rules look back to."""
     old, new = int(record.rules[layout.HISTORY]), format.history
     if new == old:
         return copy_of(record)

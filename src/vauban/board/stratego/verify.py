@@ -27,7 +27,7 @@ from vauban.notation.stratego.moves import Move
 
 @dataclass
 class Report:
-    """What agreed and what did not."""
+    """Counts of what agreed, and the first that did not."""
 
     cases: int = 0
     plies: int = 0

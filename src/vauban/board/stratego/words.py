@@ -15,7 +15,7 @@ from vauban.games.stratego.variants import Variant
 from vauban.words import capital, moves_word
 
 NEAR_A_DRAW = 20
-"""So many plies before a limit the person is warned."""
+"""Warn a person this many plies before a limit."""
 
 ENDS = {
     "flag": ("you took the Flag", "your Flag was taken", ""),
@@ -28,7 +28,7 @@ ENDS = {
     "time": ("your opponent's time is up", "your time is up", ""),
     "illegal": ("your opponent gave no legal answer", "you gave no legal answer", ""),
 }
-"""How a game ended, in words: if you won, if you lost, if nobody did."""
+"""Ends of a game in words: if you won, if you lost, if it is a draw."""
 ENDS_SEEN = {
     "flag": "the Flag was taken",
     "no_moves": "the other side cannot move",
@@ -48,11 +48,11 @@ ODD = {
     "open": "Nothing stands before your Flag: a Scout could run straight at it.",
     "stuck": "None of your pieces could make a first move, so no game begins with it: leave one a way out.",
 }
-"""What may be odd about a setup."""
+"""Oddities of a setup."""
 
 
 def end_words(winner: int | None, end: str, person: int | None) -> str:
-    """How a game ended, as a sentence to one of its players, or to an onlooker."""
+    """Say how a game ended, as a sentence to one of its players, or to an onlooker."""
     if person is None or end not in ENDS:
         who = "No result" if end == "unfinished" else "A draw" if winner is None else f"{capital(PLAYERS[winner])} won"
         return f"{who}: {ENDS_SEEN[end]}."
@@ -61,7 +61,7 @@ def end_words(winner: int | None, end: str, person: int | None) -> str:
 
 
 def limit_words(rules: Rules) -> str:
-    """The limits that make a game a draw, as a sentence; nothing if there are none."""
+    """Return the limits that make a game a draw, as a sentence; nothing if there are none."""
     battleless, total = (plies_left(0, limit, rules) for limit in (rules.battleless_limit, rules.total_limit))
     if battleless is None and total is None:
         return ""
@@ -73,7 +73,7 @@ def limit_words(rules: Rules) -> str:
 
 
 def counter_words(look: Look) -> str:
-    """How far the game is from its limits."""
+    """Say how far the game is from its limits."""
     battleless = plies_left(0, look.rules.battleless_limit, look.rules)
     total = plies_left(0, look.rules.total_limit, look.rules)
     if battleless is None:
@@ -89,7 +89,7 @@ def plies_left(count: int, limit: int | None, rules: Rules) -> int | None:
 
 
 def warnings(look: Look) -> list[str]:
-    """What a person should know about a draw that is near."""
+    """Warn a person of a draw that is near."""
     said = []
     battleless = plies_left(look.battleless, look.rules.battleless_limit, look.rules)
     total = plies_left(look.plies, look.rules.total_limit, look.rules)
@@ -101,7 +101,7 @@ def warnings(look: Look) -> list[str]:
 
 
 def oddities(setup: Row, variant: Variant) -> list[str]:
-    """What is odd about a setup: names out of `ODD`."""
+    """Name what is odd about a setup, with names out of `ODD`."""
     found = []
     flag = int(np.flatnonzero(setup == 1 + FLAG)[0])
     if variant.setup_rows > 1:

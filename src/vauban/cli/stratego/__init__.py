@@ -1,1 +1,1 @@
-"""What the commands have for Stratego only."""
+"""Commands, and parts of commands, for Stratego only."""

@@ -52,7 +52,7 @@ def rules(
 
 def perft(
     start: Annotated[str, typer.Argument(help="A named start (tiny-1, classic-1, dance-1, …) or a position text.")],
-    depth: Annotated[int, typer.Option(help="How many plies deep.", min=1, max=60)],
+    depth: Annotated[int, typer.Option(help="Depth in plies.", min=1, max=60)],
     rules: Annotated[
         str | None, typer.Option(help='Rules: a preset, switches, or both ("two_square=off chase=isf").')
     ] = None,

@@ -1,4 +1,4 @@
-"""How Stratego is drawn and told at a terminal.
+"""Stratego at a terminal: how it is drawn and told.
 
 Sides differ by their brackets as well as by their colour: red is [ 3], blue is ( 3).
 """
@@ -44,7 +44,7 @@ class Show(show.Show):
     )
 
     def facts(self) -> dict[str, Any]:
-        """The army and the limits; squares and numbers for programs."""
+        """Return the army and the limits; squares and numbers for programs."""
         v = self.game.variant
         return {
             "army": v.army_text,
@@ -55,7 +55,7 @@ class Show(show.Show):
         }
 
     def picture(self, look: Any, bottom: int, history: Sequence[Any] = ()) -> list[Text]:
-        """The board with what each side has lost."""
+        """Return the board with what each side has lost."""
         lines = self._draw(look.pieces(), bottom, history[-1] if history else None)
         for player, name in enumerate(self.game.players):
             lost = look.captured(player)
@@ -93,7 +93,7 @@ class Show(show.Show):
         return end_words(outcome.winner, outcome.end, person)
 
     def _draw(self, pieces: Mapping[int, Piece], bottom: int, last: Played | None = None) -> list[Text]:
-        """The board from one side, a line for each row, and one above and below for the files."""
+        """Return the board from one side, a line for each row, and one above and below for the files."""
         v = self.game.variant
         columns = range(v.columns) if bottom == 0 else range(v.columns - 1, -1, -1)
         files = Text("   " + "".join(f"{FILES[column]:^{CELL}}" for column in columns), QUIET)

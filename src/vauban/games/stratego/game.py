@@ -86,7 +86,7 @@ class Stratego(Game):
         return Format(shape, self._parameters(history), tracks, history)
 
     def _history(self, plies: int | None) -> int:
-        """How many moves a record keeps: the rules of chasing look back to the last battle."""
+        """Return the number of moves that a record keeps: the rules of chasing look back to the last battle."""
         if self.rules.chase == "off":
             return USUAL_HISTORY
         if self.bounded:
@@ -161,7 +161,7 @@ class Stratego(Game):
         return found if viewer == 0 else found[::-1]
 
     def decode(self, player: int, action: int) -> tuple[int, int]:
-        """The squares (source, target) of an action; the inverse of `encode`."""
+        """Return the squares (source, target) of an action; the inverse of `encode`."""
         v = self.variant
         line, source = divmod(action, v.squares)
         row, column = divmod(source, v.columns)
@@ -175,7 +175,7 @@ class Stratego(Game):
         return source, target
 
     def encode(self, player: int, source: int, target: int) -> int:
-        """The action of a move along a line, in the frame of the player who makes it."""
+        """Return the action of a move along a line, in the frame of the player who makes it."""
         v = self.variant
         if player == 1:
             source, target = v.squares - 1 - source, v.squares - 1 - target
@@ -193,7 +193,7 @@ class Stratego(Game):
 
 
 def _words(squares: list[int]) -> npt.NDArray[np.int64]:
-    """A set of squares as two 64-bit words."""
+    """Return a set of squares as two 64-bit words."""
     bits = sum(1 << square for square in squares)
     return np.array([bits & (2**64 - 1), bits >> 64], np.uint64).view(np.int64)
 

@@ -1,4 +1,4 @@
-"""What is hidden from a player, and making it so or so (determinisation), as kernels.
+"""Hidden pieces: which they are, and making them so or so (determinisation), as kernels.
 
 Hidden pieces are listed in the order of their squares in the viewer's frame.
 """
@@ -28,7 +28,7 @@ from vauban.games.stratego.rules import find_moves, flip
 
 @kernel
 def hidden_count(game, viewer):
-    """How many of the other player's pieces are hidden."""
+    """Count the other player's hidden pieces."""
     words = game.words
     other = 1 - viewer
     return size(words[PIECES + 2 * other] & words[HIDDEN], words[PIECES + 2 * other + 1] & words[HIDDEN + 1])

@@ -1,4 +1,4 @@
-"""What observations remember of each hidden piece: whom it threatened, evaded, stood beside, protected.
+"""The memory that observations keep of each hidden piece: whom it threatened, evaded, stood beside, protected.
 
 The sets of types are kept by identity and only for pieces that are still hidden: nothing shows them
 once a piece is known. All of it follows from public events (docs/observations.md), as kernels.
@@ -33,13 +33,13 @@ from vauban.games.stratego.squares import around, beside
 
 @kernel
 def kind_of(game, identity):
-    """The type of a piece, alive or dead."""
+    """Return the type of a piece, alive or dead."""
     return np.int64(game.bytes[BYTES + game.rules[SQUARES] + identity]) & 15
 
 
 @kernel
 def shown_type(game, square):
-    """The type that the piece on the square shows: its own once revealed, else `TYPE_HIDDEN`."""
+    """Return the type that the piece on the square shows: its own once revealed, else `TYPE_HIDDEN`."""
     if holds(game.words[HIDDEN], game.words[HIDDEN + 1], square):
         return np.int64(TYPE_HIDDEN)
     return kind_of(game, np.int64(game.bytes[BYTES + square]))
@@ -60,31 +60,31 @@ def add_type_at(game, square, which, kind):
 
 @kernel
 def pieces_of(game, player):
-    """The squares of a player's pieces."""
+    """Return the squares of a player's pieces."""
     return game.words[PIECES + 2 * player], game.words[PIECES + 2 * player + 1]
 
 
 @kernel
 def common(first, second):
-    """The squares that two sets have in common."""
+    """Return the squares that two sets have in common."""
     return first[0] & second[0], first[1] & second[1]
 
 
 @kernel
 def without(first, second):
-    """The squares of one set that are not in another."""
+    """Return the squares of one set that are not in another."""
     return first[0] & ~second[0], first[1] & ~second[1]
 
 
 @kernel
 def first_of(squares):
-    """The lowest square of a set that is not empty."""
+    """Return the lowest square of a set that is not empty."""
     return lowest(squares[0]) if squares[0] else 64 + lowest(squares[1])
 
 
 @kernel
 def rest_of(squares):
-    """A set without its lowest square."""
+    """Return a set without its lowest square."""
     low, high = squares
     if low:
         return low & (low - ONE), high

@@ -1,4 +1,4 @@
-"""Where everything is in a Stratego record, and in the numbers that describe its rules.
+"""The layout of a Stratego record, and of the numbers that describe its rules.
 
 This is the one description of the record: kernels index with these constants, and
 `docs/record.md` is printed from `fields`. Parts whose size depends on the board (S squares) or on
@@ -83,7 +83,7 @@ class Field(NamedTuple):
 
 
 def fields(squares: int, history: int, tracks: bool) -> list[Field]:
-    """The whole record, in order, for a board of so many squares."""
+    """Return the whole record, in order, for a board of so many squares."""
     table = [
         Field("number", "word", 0, 1, "the game's number: what its randomness depends on"),
         Field("plies", "word", 1, 1, "plies played"),

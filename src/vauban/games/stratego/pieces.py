@@ -17,14 +17,14 @@ MOVABLE_TYPES = 10
 """Types below this number can move."""
 
 RANKS = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "F", "B")
-"""What is printed on a piece."""
+"""The label of a piece."""
 
 WORTH = (3.0, 1.5, 3.0, 2.0, 3.0, 4.0, 5.0, 7.0, 9.0, 11.0, 25.0, 2.5)
-"""What a piece of each type is worth, roughly: to those who weigh pieces without having learnt to."""
+"""Rough worth of each type of piece, for agents that weigh pieces without having learnt to."""
 
 PLAYERS = ("red", "blue")
 
 
 def type_of(letter: str) -> int:
-    """The type's number, from its letter in either case; −1 if it is no piece's letter."""
+    """Return the type's number, from its letter in either case; −1 if it is no piece's letter."""
     return LETTERS.find(letter.upper()) if len(letter) == 1 else -1

@@ -21,7 +21,7 @@ def are_sound(
     history: int,
     chases: bool,
 ) -> Rows:
-    """Which rows hold a record of this variant: pieces, squares and counters that belong together.
+    """Return which rows hold a record of this variant: pieces, squares and counters that belong together.
 
     `chases`: whether the rules look back through the history, which must then hold all that is quiet.
     """
@@ -102,7 +102,7 @@ def are_sound(
 def _reach(
     variant: Variant, direction: int, own: Rows, here: Rows, kinds: npt.NDArray[np.int64], open_squares: Rows
 ) -> Rows:
-    """Where the pieces of the player on turn can go in a direction, before the repetition rules."""
+    """Return where the pieces of the player on turn can go in a direction, before the repetition rules."""
     axis, step = ((1, 1), (1, -1), (2, -1), (2, 1))[direction]
 
     def shifted(board: Rows) -> Rows:
@@ -121,7 +121,7 @@ def _reach(
 
 
 def _members(words: npt.NDArray[np.uint64], offset: int, squares: int) -> Rows:
-    """A set of squares as one truth value for each square."""
+    """Return a set of squares as one truth value for each square."""
     square = np.arange(squares)
     bits = words[:, offset + (square >> 6)] >> (square & 63).astype(np.uint64)
     return (bits & np.uint64(1)).astype(bool)

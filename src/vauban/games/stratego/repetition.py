@@ -40,7 +40,7 @@ from vauban.games.stratego.squares import around, beside, direction_of, origin, 
 
 @kernel
 def extend_trail(game, player, source, target):
-    """Keep the squares of the piece that the player moves, as long as he moves the same one."""
+    """Keep the squares of the piece that the player moves, as long as it is the same one."""
     bytes_ = game.bytes
     trail = TRAIL + TRAIL_LENGTH * player
     if bytes_[trail] == source:
@@ -252,7 +252,7 @@ def bar_chase(game, player):
 
 @kernel
 def square_then(game, identity, back):
-    """Where a piece that has moved since stood `back` plies ago: the origin of its first move after that."""
+    """Return a moved piece's square `back` plies ago: the origin of its first move after that."""
     squares = game.rules[SQUARES]
     slot = np.int64(0)
     for ply in range(back, 0, -1):

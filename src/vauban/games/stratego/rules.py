@@ -75,7 +75,7 @@ TRACKS = True
 
 @kernel
 def reach(game, player, direction):
-    """Where the player's pieces can go in a direction, before the repetition rules."""
+    """Return where the player's pieces can go in a direction, before the repetition rules."""
     words = game.words
     own_low, own_high = words[PIECES + 2 * player], words[PIECES + 2 * player + 1]
     enemy_low, enemy_high = words[PIECES + 2 - 2 * player], words[PIECES + 3 - 2 * player]
@@ -131,7 +131,7 @@ def find_moves(game):
 
 @kernel
 def encode(rules, player, source, target):
-    """The action number of a move, in the mover's frame: S · (line crossed to) + source."""
+    """Return the action number of a move, in the mover's frame: S · (line crossed to) + source."""
     squares = rules[SQUARES]
     if player == 1:
         source = squares - 1 - source
@@ -151,7 +151,7 @@ def encode(rules, player, source, target):
 
 @kernel
 def decode(rules, player, action):
-    """The squares (source, target) of an action number; the inverse of `encode`."""
+    """Return the squares (source, target) of an action number; the inverse of `encode`."""
     squares = rules[SQUARES]
     columns = rules[COLUMNS]
     line = action // squares
@@ -175,7 +175,7 @@ def decode(rules, player, action):
 
 @kernel
 def legal_count(game):
-    """How many legal moves the player on turn has."""
+    """Count the legal moves of the player on turn."""
     count = 0
     for word in range(LEGAL, LEGAL + 8):
         count += popcount(game.words[word])
@@ -184,7 +184,7 @@ def legal_count(game):
 
 @kernel
 def legal_move(game, index):
-    """The legal move with this index (source, target): by direction, then by target square."""
+    """Return the legal move with this index (source, target): by direction, then by target square."""
     word = LEGAL
     count = popcount(game.words[word])
     while index >= count:
@@ -198,7 +198,7 @@ def legal_move(game, index):
 
 @kernel
 def legal_action(game, index):
-    """The action number of the legal move with this index."""
+    """Return the action number of the legal move with this index."""
     source, target = legal_move(game, index)
     return encode(game.rules, np.int64(game.bytes[PLAYER]), source, target)
 
@@ -232,7 +232,7 @@ def is_legal(game, action):
 
 @kernel
 def battle(attacker, defender):
-    """Who dies when one type attacks another."""
+    """Return who dies when one type attacks another."""
     if attacker == defender:
         return BOTH_DIE
     if defender == FLAG:
@@ -400,7 +400,7 @@ def finish(game, end, winner):
 
 @kernel
 def limit_hit(game):
-    """Which limit ends the game now, as an end; 0 if none does."""
+    """Return the limit that ends the game now, as an end; 0 if none does."""
     rules = game.rules
     margin = rules[EXCEEDED]
     total = rules[TOTAL_LIMIT]
@@ -440,7 +440,7 @@ def judge(game, flag_taken):
 
 @kernel
 def utility(game):
-    """What the game is worth to red: 1, 0 or −1; 0 while it goes on."""
+    """Return the game's worth to red: 1, 0 or −1; 0 while it goes on."""
     winner = game.bytes[WINNER]
     if winner == 0:
         return np.float32(1)
@@ -496,7 +496,7 @@ def begin(game, start):
 
 @kernel
 def place_setup(start, rules, player, setup):
-    """Write a player's setup (in his own frame, 0 for nothing, 1 + type) into a start."""
+    """Write a player's setup (in the player's frame, 0 for nothing, 1 + type) into a start."""
     squares = rules[SQUARES]
     for index in range(rules[SETUP_SQUARES]):
         if player == 0:

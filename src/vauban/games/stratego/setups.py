@@ -56,7 +56,7 @@ class StrategoSetups(Setups):
 
 
 def parse_setup(text: str, variant: Variant, *, whole: bool = True) -> Row:
-    """The setup behind a text such as "FLPJ" or "F........O/B........O/.S..N...../.G..M.....".
+    """Return the setup behind a text such as "FLPJ" or "F........O/B........O/.S..N...../.G..M.....".
 
     Slashes may be left out. The message of an error says which piece is missing or too many; if not
     `whole`, any part of the army with the Flag will do.
@@ -86,7 +86,7 @@ def parse_setup(text: str, variant: Variant, *, whole: bool = True) -> Row:
 
 
 def setup_text(setup: npt.ArrayLike, variant: Variant) -> str:
-    """The inverse of `parse_setup`."""
+    """Return the inverse of `parse_setup`."""
     letters = "".join("." if code == 0 else LETTERS[code - 1] for code in np.asarray(setup))
     return "/".join(letters[start : start + variant.columns] for start in range(0, len(letters), variant.columns))
 
@@ -135,7 +135,7 @@ def check_starts(starts: npt.NDArray[np.generic], variant: Variant) -> None:
 
 
 def start_from_setups(red: npt.ArrayLike, blue: npt.ArrayLike, variant: Variant) -> Row:
-    """The start that two setups make."""
+    """Return the start that two setups make."""
     start = np.zeros(variant.squares, np.int8)
     red_row, blue_row = np.asarray(red), np.asarray(blue)
     start[: len(red_row)] = red_row
@@ -144,20 +144,20 @@ def start_from_setups(red: npt.ArrayLike, blue: npt.ArrayLike, variant: Variant)
 
 
 def random_setup(variant: Variant, rng: random.Random) -> Row:
-    """A setup drawn uniformly from all that the variant allows."""
+    """Return a setup drawn uniformly from all that the variant allows."""
     codes = _codes(variant)
     rng.shuffle(codes)
     return np.array(codes, np.int8)
 
 
 def _codes(variant: Variant) -> list[int]:
-    """The numbers of a setup, in ascending order of types, empty squares last."""
+    """Return the numbers of a setup, in ascending order of types, empty squares last."""
     codes = [1 + kind for kind, count in enumerate(variant.army) for _ in range(count)]
     return codes + [0] * (variant.setup_rows * variant.columns - len(codes))
 
 
 def mirrored(setup: npt.ArrayLike, variant: Variant) -> Row:
-    """The setup with left and right exchanged."""
+    """Return the setup with left and right exchanged."""
     return np.asarray(setup, np.int8).reshape(variant.setup_rows, variant.columns)[:, ::-1].reshape(-1).copy()
 
 
@@ -188,7 +188,7 @@ def neighbours(square: int, variant: Variant) -> Iterable[int]:
 
 
 def distinct_orders(codes: list[int]) -> npt.NDArray[np.int8]:
-    """All different orders of some numbers, in ascending order."""
+    """Return all different orders of some numbers, in ascending order."""
     row = sorted(codes)
     orders = [row.copy()]
     while True:

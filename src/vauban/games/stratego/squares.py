@@ -11,7 +11,7 @@ LAST_BIT = np.uint64(63)
 
 @kernel
 def shifted(low, high, direction, rules):
-    """The set moved by one step; what leaves the board or runs into a lake is dropped."""
+    """Return the set moved by one step; what leaves the board or runs into a lake is dropped."""
     if direction == NORTH:
         columns = np.uint64(rules[COLUMNS])
         high = (high << columns) | (low >> (WIDTH - columns))
@@ -35,7 +35,7 @@ def shifted(low, high, direction, rules):
 
 @kernel
 def beside(low, high, rules):
-    """All squares next to some square of the set."""
+    """Return all squares next to some square of the set."""
     all_low, all_high = ZERO, ZERO
     for direction in range(4):
         step_low, step_high = shifted(low, high, direction, rules)
@@ -46,14 +46,14 @@ def beside(low, high, rules):
 
 @kernel
 def around(square, rules):
-    """The squares next to one square."""
+    """Return the squares next to one square."""
     low, high = single(square)
     return beside(low, high, rules)
 
 
 @kernel
 def direction_of(rules, source, target):
-    """The direction of a move along a line of the board; −1 if there is no such line."""
+    """Return the direction of a move along a line of the board; −1 if there is no such line."""
     if source == target:
         return -1
     if rules[ROW + source] == rules[ROW + target]:

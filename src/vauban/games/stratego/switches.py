@@ -80,12 +80,12 @@ class Rules:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """The switches by name, None for none and 0 for off."""
+        """Return the switches by name, None for none and 0 for off."""
         return asdict(self)
 
 
 def default_rules(variant: Variant) -> Rules:
-    """The default preset with the variant's own limits."""
+    """Return the default preset with the variant's own limits."""
     return Rules(battleless_limit=variant.battleless_limit, total_limit=variant.total_limit)
 
 
@@ -118,7 +118,7 @@ def parse_rules(rules: str | Mapping[str, Any] | Rules | None, variant: Variant)
 
 
 def _switch(rules: Rules, name: str, value: Any) -> Rules:
-    """The rules with one switch set, from its text or its JSON value."""
+    """Return the rules with one switch set, from its text or its JSON value."""
     if name not in SWITCHES:
         raise ConfigurationError(f"there is no switch {name!r}: {nearest(name, list(SWITCHES))}")
     if isinstance(value, str):

@@ -43,13 +43,13 @@ class Variant:
     lakes: tuple[int, ...]
     """Squares that nobody enters."""
     setup_rows: int
-    """How many rows each player sets up on."""
+    """Rows on which each player sets up."""
     army: tuple[int, ...]
-    """How many pieces of each type, in the order of `TYPES`."""
+    """Number of pieces of each type, in the order of `TYPES`."""
     total_limit: int | None = None
     """A game of so many plies is a draw."""
     battleless_limit: int | None = None
-    """So many plies without a battle are a draw."""
+    """This many plies without a battle are a draw."""
 
     def __post_init__(self) -> None:
         for name in ("rows", "columns", "setup_rows"):
@@ -90,7 +90,7 @@ class Variant:
                 self._refuse(f"{name} must be 1 or more and at most {LARGEST_LIMIT:,}, or none")
 
     def as_game(self, rules: Any = None) -> Game:
-        """The variant, played by its default rules or the given ones."""
+        """Return the variant, played by its default rules or the given ones."""
         from vauban.games.stratego.game import Stratego
 
         return Stratego(self, rules)
@@ -105,17 +105,17 @@ class Variant:
 
     @property
     def squares(self) -> int:
-        """How many squares the board has, lakes included."""
+        """Number of squares of the board, lakes included."""
         return self.rows * self.columns
 
     @property
     def pieces(self) -> int:
-        """How many pieces an army has."""
+        """Number of pieces in an army."""
         return sum(self.army)
 
     @cached_property
     def setup_count(self) -> int:
-        """How many setups a player can choose from."""
+        """Number of setups that a player can choose from."""
         room = self.setup_rows * self.columns
         count = factorial(room) // factorial(room - self.pieces)
         for number in self.army:
@@ -131,11 +131,11 @@ class Variant:
         )
 
     def square_name(self, square: int) -> str:
-        """A square's name, e.g. "a1"."""
+        """Return a square's name, e.g. "a1"."""
         return FILES[square % self.columns] + str(square // self.columns + 1)
 
     def square(self, name: str) -> int:
-        """The square of this name."""
+        """Return the square of this name."""
         match = re.fullmatch(r"([a-z])([1-9][0-9]{0,2})", name)
         if match is None or match[1] not in FILES[: self.columns] or int(match[2]) > self.rows:
             last = self.square_name(self.squares - 1)
@@ -144,7 +144,7 @@ class Variant:
 
 
 def parse_army(text: str) -> tuple[int, ...]:
-    """The army behind a text such as "F1 S1 O2 N1"."""
+    """Return the army behind a text such as "F1 S1 O2 N1"."""
     counts = [0] * len(TYPES)
     for word in text.split():
         match = re.fullmatch(r"([A-Z])([0-9]+)", word)
@@ -196,7 +196,7 @@ def load_variant(path: str | Path) -> Variant:
 
 
 def variant_from(table: Mapping[str, Any]) -> Variant:
-    """The variant that a table (such as a TOML file) describes."""
+    """Return the variant that a table (such as a TOML file) describes."""
     for key in table:
         if key not in TABLE_KEYS:
             raise ConfigurationError(f"a variant has no entry {key!r}: {nearest(key, TABLE_KEYS)}")
@@ -228,17 +228,17 @@ def variant_from(table: Mapping[str, Any]) -> Variant:
 
 
 TABLE_KEYS = tuple(field.name for field in fields(Variant))
-"""What a table (such as a TOML file) says of a variant."""
+"""The keys of a table (such as a TOML file) that describes a variant."""
 
 
 def variant_table(variant: Variant) -> dict[str, Any]:
-    """The table that describes a variant: the inverse of `variant_from`."""
+    """Return the table that describes a variant: the inverse of `variant_from`."""
     lakes = [variant.square_name(lake) for lake in variant.lakes]
     return {key: getattr(variant, key) for key in TABLE_KEYS} | {"lakes": lakes, "army": variant.army_text}
 
 
 def find_variant(name: str | Variant) -> Variant:
-    """A shipped variant by name, a TOML file by path, or a variant as it is."""
+    """Return a shipped variant by name, a TOML file by path, or a variant as it is."""
     if isinstance(name, Variant):
         return name
     if name in VARIANTS:

@@ -116,7 +116,7 @@ class BeliefConfig(StageConfig):
         return {"games": (self.games, max(1, self.games // 2)), "pool": (self.pool, max(1, self.pool // 2))}
 
     def network(self, game: Stratego) -> BeliefNetwork:
-        """A network of this size, not trained."""
+        """Return a network of this size, not trained."""
         return BeliefNetwork(game, Size(self.depth, self.width, self.heads), self.decoder_depth, self.dropout)
 
 
@@ -212,7 +212,7 @@ def score(network: BeliefNetwork, game: Stratego, sim: Simulator, positions: Sna
 
 
 def together(batches: Sequence[Scores]) -> Scores:
-    """The scores of several batches as one: every position counts the same, however many are in its batch."""
+    """Return the scores of several batches as one: every position counts the same, however many are in its batch."""
     positions = sum(batch.positions for batch in batches)
     shares = [batch.positions / max(positions, 1) for batch in batches]
     network, marginal, uniform = (
@@ -326,7 +326,7 @@ class BeliefStage(Learner):
         return {"belief.steps": float(self.iteration), "speed.belief_positions_per_second": speed, **told}
 
     def _setups(self, strange: float) -> Setups | None:
-        """A source of setups, of which this share is drawn uniformly."""
+        """Return a source of setups, of which this share is drawn uniformly."""
         network = self._setup
         if network is None:
             return None

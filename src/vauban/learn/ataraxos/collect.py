@@ -70,7 +70,7 @@ def sums_of_games(game: Game, utilities: Tensor, ends: Tensor, plies: Tensor) ->
 
 
 def means_of_games(game: Game, sums: Tensor) -> dict[str, float]:
-    """The metrics of `sums_of_games`."""
+    """Return the metrics of `sums_of_games`."""
     count, *rest = sums.tolist()
     names = ("plies", "first_mover", "draws", *(f"end.{end}" for end in game.ends[1:]))
     shares = {f"play.{name}": value / max(count, 1) for name, value in zip(names, rest, strict=True)}
@@ -138,7 +138,7 @@ class Collector:
         window.plies[row] = results.plies
 
     def state(self) -> dict[str, Tensor]:
-        """All that a resumed run needs: the games, and the rows that the next window begins with."""
+        """Return all that a resumed run needs: the games, and the rows that the next window begins with."""
         kept = {name: column[-self.carried :].clone() for name, column in self.window._asdict().items()}
         store = {f"sim.{name}": part.clone() for name, part in self.sim.store._asdict().items()}
         return kept | store | {"sim.starts": self.sim.starts.clone(), "filled": torch.tensor(self.filled)}

@@ -23,7 +23,7 @@ class AdvantageFilter:
         """Windows on end with advantages of that size; it stays when there have been enough."""
 
     def threshold(self, sizes: Tensor) -> float:
-        """The smallest advantage to learn from, among the sizes of those of a window."""
+        """Return the smallest advantage to learn from, among the sizes of those of a window."""
         found = quantile_of(sizes, self.quantile).item()
         if self.large < self.settled:
             self.large = self.large + 1 if found >= self.magnitude else 0

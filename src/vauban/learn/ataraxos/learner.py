@@ -256,7 +256,7 @@ class Ataraxos(Learner):
 
 
 def make_policy_network(game: Game, config: AtaraxosConfig) -> PolicyNetwork:
-    """The network that is trained to move: over squares where there is a board, seeing the first observation."""
+    """Return the network that is trained to move: over squares where there is a board, seeing the first observation."""
     network = PlainNetwork if game.moves is None else MoveNetwork
     return network(game, config.move_network, observations.names(game)[0])
 

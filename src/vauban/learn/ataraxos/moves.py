@@ -143,7 +143,7 @@ class MoveLearner:
             self._losses = torch.compile(self._compute_losses, dynamic=False)
 
     def learn(self, window: Window, iteration: int) -> dict[str, float]:
-        """One pass over the window's positions that matter; what there is to say about it."""
+        """Make one pass over the window's positions that matter; return its metrics."""
         config = self.config
         returns = lambda_returns(
             window.foreseen, window.players, window.ended, window.results, self._utilities,
@@ -235,7 +235,7 @@ class MoveLearner:
         return positions[order], bounds, len(together)
 
     def _batch(self) -> Batch:
-        """The positions that are laid out, observed again."""
+        """Return the positions that are laid out, observed again."""
         window, sim, positions = self.collector.window, self._sim, self._positions
         for part, column in zip(sim.store, window[:3], strict=True):
             part.copy_(column.flatten(0, 1)[positions])
@@ -252,7 +252,7 @@ class MoveLearner:
         )
 
     def _compute_losses(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """The loss of a batch, and sums over its positions of what `MEANS` names."""
+        """Return the loss of a batch, and sums over its positions of what `MEANS` names."""
         network, config = self.trainee.working, self.config
         choices, outcome = network(batch.seen)
         log_policy = network.legal_log_policy(choices, batch.legal)
@@ -275,13 +275,13 @@ MEANS = ("policy_loss", "outcome_loss", "update_kl", "magnet_kl", "entropy", "cl
 """Means over the positions that were trained, in the order in which `_compute_losses` sums them."""
 METRICS = (
     Metric("moves.entropy", "Entropy of the policy at the positions trained, in nats.", NATS, "Entropy of the moves",
-           "entropy {:.3f}", drawn=True),
+           "entropy {:.3f}", drawn=True, kept=True),
     Metric("moves.magnet_kl", "Divergence of the policy from the magnet: how far it is from playing anything.", NATS,
            "Distance from the magnet", drawn=True),
     Metric("moves.update_kl", "Divergence of the policy being trained from the one that played, at the positions "
            "trained.", NATS, "Size of an update", "KL {:.4f}", drawn=True),
     Metric("moves.outcome_loss", "The value loss: cross-entropy of the outcome head to its target, in nats.", NATS,
-           "Loss of the outcome forecast", "outcome loss {:.3f}", drawn=True),
+           "Loss of the outcome forecast", "outcome loss {:.3f}", drawn=True, kept=True),
     Metric("moves.policy_loss", "Clipped importance-weighted loss, mean over the positions trained."),
     Metric("moves.clip_rate", "The share of positions whose probability ratio was beyond the clip.", SHARE,
            shown="clipped {:.0%}"),

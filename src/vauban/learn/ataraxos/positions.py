@@ -88,7 +88,7 @@ class PositionStream:
         return drawn
 
     def state(self) -> dict[str, Any]:
-        """All that a resumed run needs."""
+        """Return all that a resumed run needs."""
         given = self._given
         return {
             "ply": self.ply,
@@ -119,7 +119,7 @@ class PositionStream:
 
 
 def observe_positions(sim: Simulator, positions: Snapshot, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """The observations of the players on turn in the layout "squares", and what is truly hidden from them."""
+    """Return the observations of the players on turn in the layout "squares", and what is truly hidden from them."""
     sim.restore(positions)
     seen = sim.observe(PieceBelief.observation, layout="squares", dtype=dtype)
     first = (sim.players == 0)[:, None]

@@ -27,7 +27,7 @@ def remaining_surprise(log_chosen: Tensor) -> Tensor:
 def setup_advantages(
     outcomes: Tensor, surprise: Tensor, foreseen: Tensor, entropy: Tensor, utilities: Tensor, temperature: float
 ) -> Tensor:
-    """The advantage of each placement over what was foreseen, in outcome and in entropy: n × squares.
+    """Return the advantage of each placement over what was foreseen, in outcome and in entropy: n × squares.
 
     outcomes: what the setup's games came to, as a distribution (n × utilities).
     surprise: as `remaining_surprise` gives it.
@@ -51,7 +51,7 @@ def setup_loss(
     heads: Heads, pieces: Tensor, old_log_policy: Tensor, advantages: Tensor, outcomes: Tensor, surprise: Tensor,
     shares: Tensor, clip: float,
 ) -> SetupLoss:  # fmt: skip
-    """The loss of a network that says `heads` of setups, against their targets.
+    """Return the loss of a network that says `heads` of setups, against their targets.
 
     old_log_policy: of the network that drew them (n × squares × kinds).
     shares: how much each setup counts (n); those of a whole batch add up to 1.

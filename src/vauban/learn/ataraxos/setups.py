@@ -103,7 +103,7 @@ class SetupConfig:
 
 
 def iterations_to_remember(game: Game, plies: int) -> int:
-    """The most iterations of this many plies that a game can touch which begins in the first of them."""
+    """Return the most iterations of this many plies that a game can touch which begins in the first of them."""
     if game.max_plies is None:
         raise ConfigurationError(
             f"games of {game!r} may go on for ever, and their setups cannot be remembered for so long: give a "
@@ -116,7 +116,7 @@ class Entries(NamedTuple):
     """Setups remembered, with what the network said when it drew them (as in `Sampled`)."""
 
     iterations: Tensor
-    """When they were drawn (int64)."""
+    """Iteration in which each setup was drawn (int64)."""
     setups: Tensor
     pieces: Tensor
     log_policy: Tensor
@@ -190,7 +190,7 @@ class SetupTable:
         self.counts.index_put_((places, outcomes), torch.ones_like(places), accumulate=True)
 
     def state(self) -> dict[str, Tensor]:
-        """All that a resumed run needs."""
+        """Return all that a resumed run needs."""
         return {**self.entries._asdict(), "counts": self.counts.clone()}
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
@@ -213,7 +213,7 @@ class SetupTable:
         return (setups.long() * self._powers).sum(1)
 
     def _find(self, setups: Tensor) -> Tensor:
-        """The places of setups in the table; its length for those that are not there."""
+        """Return the places of setups in the table; its length for those that are not there."""
         if len(self) == 0:
             return torch.zeros(len(setups), dtype=torch.int64, device=setups.device)
         places = torch.searchsorted(self._sorted, self._keys(setups)).clamp_max(len(self) - 1)
@@ -254,7 +254,7 @@ class SetupLearner:
         self._sample = Replay(self.device)
 
     def draw_pool(self, iteration: int) -> tuple[Tensor, Tensor]:
-        """The setups that new games of this iteration begin from: a pool (int8) for each player.
+        """Return the setups that new games of this iteration begin from: a pool (int8) for each player.
 
         All workers have the same pool, `per_player` setups for each worker and player.
         """
@@ -317,7 +317,7 @@ class SetupLearner:
         return metrics | measured | {"gradient_norm": self._norms.item() / steps, "steps": float(steps)}
 
     def targets(self, counts: Tensor, temperature: float) -> Batch:
-        """The targets of setups whose games had these outcomes; counts: setups of the table × outcomes."""
+        """Return the targets of setups whose games had these outcomes; counts: setups of the table × outcomes."""
         # Each of a setup's games counts (the published program takes their mean); those that end alike teach the same.
         places, results = counts.nonzero(as_tuple=True)
         outcomes = torch.eye(counts.shape[1], device=self.device)[results]
@@ -358,7 +358,7 @@ class SetupLearner:
         self._sums += torch.stack([total, *loss]).detach()
 
     def state(self) -> dict[str, Any]:
-        """All that a resumed run needs, but for what the trainee says itself."""
+        """Return all that a resumed run needs, but for what the trainee says itself."""
         return {"table": self.table.state(), "drawn": dict(self._drawn)}
 
     def load_state(self, state: Mapping[str, Any]) -> None:

@@ -79,7 +79,7 @@ def lambda_returns(
 
 
 def quantile_of(values: Tensor, quantile: float) -> Tensor:
-    """The quantile, interpolated linearly, of any number of values (`torch.quantile` takes 16 million)."""
+    """Return the quantile, interpolated linearly, of any number of values (`torch.quantile` takes 16 million)."""
     ordered = values.flatten().float().sort().values
     place = quantile * (len(ordered) - 1)
     below = int(place)
@@ -111,7 +111,7 @@ def magnet_log_policy(sources: Tensor, legal: Tensor) -> Tensor:
 
 
 def policy_loss(log_ratio: Tensor, advantages: Tensor, clip: float) -> Tensor:
-    """The clipped importance-weighted loss of each position: −min(r·A, clip(r)·A)."""
+    """Return the clipped importance-weighted loss of each position: −min(r·A, clip(r)·A)."""
     ratio = log_ratio.exp()
     return -torch.minimum(ratio * advantages, ratio.clamp(1 - clip, 1 + clip) * advantages)
 
@@ -129,7 +129,7 @@ def divergence(log_policy: Tensor, log_other: Tensor) -> Tensor:
 
 
 def entropy(log_policy: Tensor) -> Tensor:
-    """The entropy of each row, in nats."""
+    """Return the entropy of each row, in nats."""
     return -(log_policy.exp() * log_policy.clamp_min(torch.finfo(torch.float32).min)).sum(-1)
 
 

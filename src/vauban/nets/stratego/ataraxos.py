@@ -41,7 +41,7 @@ from vauban.notation.stratego.strados import EMPTY, RED_LETTERS
 HEADS = 8
 """Sizes of the published networks."""
 VARIANTS = ("classic", "barrage")
-"""What the program plays."""
+"""The rules that the published program plays by."""
 RULES = "ataraxos"
 LARGEST_PICKLE = 1 << 24
 """Bytes; the published lists of setups have 0.1 million."""
@@ -53,12 +53,12 @@ EMPTY_CHANNEL, NO_PIECE = 38, 255
 """The channel that is 1 on an empty square, and the identifier that an empty square has."""
 
 _PREFIXES = re.compile(r"module\.|_orig_mod\.")
-"""What distributed training and compilation put into names."""
+"""Prefixes that distributed training and compilation put before names."""
 _BUFFERS = {
     "feature_orchestrator.plane_mask", "feature_orchestrator.cell_mask", "feature_orchestrator.piece_id_onehot",
     "logit_converter.not_lake_move", "logit_converter.reparam_actions", "start_token", "piece_counts", "right_side",
 }  # fmt: skip
-"""What is stored with the weights and is none."""
+"""Entries that are stored with the weights and are none."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def _about(described: Mapping[str, Any], setups: Sequence[str]) -> str:
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file by their names without prefixes. Nothing in the file is run."""
+    """Return the tensors of a file by their names without prefixes. Nothing in the file is run."""
     try:
         loaded = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # a damaged file makes torch raise almost anything
@@ -188,7 +188,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 
 def recognise(tensors: Mapping[str, Tensor], path: Path) -> Architecture:
-    """The kind of a network, by the names of its weights."""
+    """Return the kind of a network, by the names of its weights."""
     for architecture in ARCHITECTURES:
         if all(mark in tensors for mark in architecture.marks):
             return architecture
@@ -204,7 +204,7 @@ def recognise(tensors: Mapping[str, Tensor], path: Path) -> Architecture:
 def convert(
     tensors: Mapping[str, Tensor], architecture: Architecture, game: Stratego, heads: int, path: Path
 ) -> tuple[dict[str, Any], nn.Module]:
-    """A network of ours with these weights, and what its card says of it."""
+    """Return a network of ours with these weights, and what its card says of it."""
     size = _size(tensors, heads, path)
     if architecture.part == "move":
         description = describe("move", size, observation="ataraxos")

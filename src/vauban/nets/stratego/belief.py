@@ -78,7 +78,7 @@ class Left(NamedTuple):
 
 
 def allowed_types(left: Left) -> Tensor:
-    """The types that a piece may be given so that the rest can be given out too (bool, … × 12)."""
+    """Return the types that a piece may be given so that the rest can be given out too (bool, … × 12)."""
     fixed = left.counts[..., MOVABLE_TYPES:].sum(-1)
     # Flags and Bombs must go to pieces that have not moved: when they need all of those, none is left for the others.
     may_move = left.moved | (left.unmoved > fixed)
@@ -87,7 +87,7 @@ def allowed_types(left: Left) -> Tensor:
 
 
 def uniform_chances(left: Left) -> Tensor:
-    """The probability of each type of a piece when all consistent rests are equally likely (float32, … × 12)."""
+    """Return the probability of each type of a piece when all consistent rests are equally likely (float32, … × 12)."""
     counts = left.counts.float()
     movable, fixed = counts[..., :MOVABLE_TYPES], counts[..., MOVABLE_TYPES:]
     moved, unmoved = left.moved[..., None], left.unmoved[..., None].float().clamp_min(1)
@@ -102,7 +102,7 @@ def uniform_chances(left: Left) -> Tensor:
 
 
 def masked_log_policy(log_weights: Tensor, allowed: Tensor) -> Tensor:
-    """The logarithm of the probabilities of the allowed types, −inf for the others; float32."""
+    """Return the logarithm of the probabilities of the allowed types, −inf for the others; float32."""
     # A finite number first: where nothing is allowed, behind the last piece, there must be no NaN.
     lowest = torch.finfo(torch.float32).min
     return torch.log_softmax(log_weights.float().masked_fill(~allowed, lowest), -1).masked_fill(~allowed, -torch.inf)
@@ -114,7 +114,7 @@ def marginals(values: Tensor) -> Tensor:
 
 
 def one_hot(values: Tensor) -> Tensor:
-    """The types as bits (int64, … × 12); all 0 for −1."""
+    """Return the types as bits (int64, … × 12); all 0 for −1."""
     return functional.one_hot(values.long() + 1, KINDS + 1)[..., 1:]
 
 
@@ -172,11 +172,11 @@ class PieceBelief(Belief):
         return functional.pad(values, (0, self.pieces - values.shape[1]), value=-1)
 
     def _speaker(self, seen: Tensor, hidden: Hidden, samples: int) -> Speaker:
-        """A function that gives the log-weights of one piece after the other."""
+        """Return a function that gives the log-weights of one piece after the other."""
         raise NotImplementedError
 
     def _log_weights(self, seen: Tensor, hidden: Hidden, values: Tensor, left: Left) -> Tensor:
-        """The log-weights of all pieces, each given the values before it: positions × pieces × 12."""
+        """Return the log-weights of all pieces, each given the values before it: positions × pieces × 12."""
         raise NotImplementedError
 
 
@@ -218,7 +218,7 @@ class MemoryAttention(nn.Module):
         self.out = nn.Linear(size.width, size.width)
 
     def remember(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """The keys and values of a memory."""
+        """Return the keys and values of a memory."""
         rows, length, _ = memory.shape
         keys, values = self.project(memory).view(rows, length, 2, self.heads, -1).permute(2, 0, 3, 1, 4)
         return keys, values
@@ -244,7 +244,7 @@ class MemoryBlock(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, memory: tuple[Tensor, Tensor], visible: Tensor) -> Tensor:
-        """The stream after this block."""
+        """Return the stream after this block."""
         x = x + self.dropout(self.attention(self.attention_norm(x), memory, visible))
         widened: Tensor = x + self.dropout(self.feedforward(self.feedforward_norm(x)))
         return widened
@@ -309,7 +309,7 @@ class BeliefNetwork(nn.Module, PieceBelief):
         return logits
 
     def _remember(self, seen: Tensor, hidden: Hidden) -> tuple[Tensor, Tensor]:
-        """The encoder's tokens of the hidden pieces, and which of them are to be looked at."""
+        """Return the encoder's tokens of the hidden pieces, and which of them are to be looked at."""
         x = self.embed(seen.to(self.embed.weight.dtype))[:, self.occupiable] + self.positions
         for block in self.encoder:
             x = block(x)
@@ -321,7 +321,7 @@ class BeliefNetwork(nn.Module, PieceBelief):
         return memory, visible
 
     def _keys_and_values(self, memory: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """The keys and values that each block of the decoder takes from the memory."""
+        """Return the keys and values that each block of the decoder takes from the memory."""
         return [cast(MemoryBlock, recall).attention.remember(memory) for recall in self.recall]
 
     def sample(self, seen: Tensor, uniforms: Tensor, *, wait: bool = True) -> Tensor:

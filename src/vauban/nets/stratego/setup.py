@@ -25,7 +25,7 @@ from vauban.nets.policy import inverse_cdf
 from vauban.nets.transformer import Block, Cache, Size, learned_positions
 
 EMPTY = len(TYPES) + 1
-"""What can be placed: the types 0 to 11; 12, a lake, which never is; and this, nothing."""
+"""Kinds that can be placed: the types 0 to 11; 12, a lake, which never is; and this, nothing."""
 KINDS = EMPTY + 1
 ENTROPY_SCALE = 10.0
 """The entropy head gives nats divided by this."""
@@ -162,7 +162,7 @@ class SetupNetwork(nn.Module):
         return drawn
 
     def _stuck(self, drawn: Sampled) -> Tensor:
-        """The rows of setups that leave their owner without a move."""
+        """Return the rows of setups that leave their owner without a move."""
         return (~can_move_first(self.game, drawn.setups)).nonzero()[:, 0]
 
     def _draw(self, count: int, rng: np.random.Generator, sample: Callable[[Tensor], Sampled]) -> Sampled:
@@ -180,12 +180,12 @@ class SetupNetwork(nn.Module):
 
 
 def setups_of(pieces: Tensor) -> Tensor:
-    """The rows of setups (int8) of kinds placed; the inverse of `pieces_of`."""
+    """Return the rows of setups (int8) of kinds placed; the inverse of `pieces_of`."""
     return torch.where(pieces == EMPTY, 0, pieces + 1).to(torch.int8)
 
 
 def pieces_of(setups: Tensor) -> Tensor:
-    """The kinds (int64) on the squares of setups; the inverse of `setups_of`."""
+    """Return the kinds (int64) on the squares of setups; the inverse of `setups_of`."""
     return torch.where(setups == 0, EMPTY, setups.long() - 1)
 
 

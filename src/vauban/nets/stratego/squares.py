@@ -6,5 +6,5 @@ from vauban.games.stratego.game import Stratego
 
 
 def barred(game: Stratego) -> tuple[int, ...]:
-    """The lakes."""
+    """Return the lakes."""
     return tuple(game.variant.lakes)

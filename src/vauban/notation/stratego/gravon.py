@@ -47,7 +47,7 @@ KNOWN: dict[str, tuple[str, ...]] = {
 """Elements and attributes that are understood; all others go into `meta`."""
 
 WINNERS = {"0": "first", "1": "second"}
-"""What an attribute `winner` is taken to mean where the board shows who won and no result table says otherwise."""
+"""Meanings of an attribute `winner` where the board shows who won and no result table says otherwise."""
 
 LAKES = VARIANTS["classic"].lakes
 RULES = "two_square=off chase=off battleless_limit=none total_limit=none"
@@ -107,7 +107,7 @@ HYPOTHESES = tuple(Hypothesis(*choice) for choice in product((True, False), repe
 
 @dataclass
 class GravonFile:
-    """What stands in one file, before it is known which way round."""
+    """The contents of one file, before it is known which way round."""
 
     file: str
     letters: str
@@ -140,7 +140,7 @@ class GravonGame:
 
 @dataclass
 class GravonReport:
-    """What came of an import."""
+    """The outcome of an import."""
 
     files: int = 0
     games: list[GravonGame] = field(default_factory=list)
@@ -149,21 +149,21 @@ class GravonReport:
     """One for each unknown name."""
     hypothesis: Hypothesis | None = None
     scores: dict[Hypothesis, int] = field(default_factory=dict)
-    """How many of the first games each hypothesis replays."""
+    """Number of the first games that each hypothesis replays."""
 
     @property
     def accepted(self) -> int:
-        """How many games were imported whole."""
+        """Number of games that were imported whole."""
         return sum(not game.prefix for game in self.games)
 
     @property
     def prefixes(self) -> int:
-        """How many games were cut at their first illegal move."""
+        """Number of games that were cut at their first illegal move."""
         return sum(game.prefix for game in self.games)
 
     @property
     def refused(self) -> dict[str, int]:
-        """How many files were refused, by reason, the most frequent first."""
+        """Number of files that were refused, by reason, the most frequent first."""
         return dict(Counter(error.reason for error in self.refusals).most_common())
 
     @property
@@ -182,7 +182,7 @@ class GravonReport:
 
 
 def parse_gravon(data: bytes, file: str = "data") -> GravonFile:
-    """What one XML file says. The error names the place and the reason."""
+    """Read one XML file. The error names the place and the reason."""
     if len(data) > SIZE_LIMIT:
         raise GravonFormatError(file, "size", f"larger than {SIZE_LIMIT} bytes", f"it has {len(data)}")
     elements = _elements(data, file)
@@ -202,7 +202,7 @@ def parse_gravon(data: bytes, file: str = "data") -> GravonFile:
 
 
 def _elements(data: bytes, file: str) -> list[tuple[str, dict[str, str], str]]:
-    """Every element's name, attributes and own text, in order. No entity is ever expanded."""
+    """Return every element's name, attributes and own text, in order. No entity is ever expanded."""
     elements: list[tuple[str, dict[str, str], str]] = []
     texts: list[list[str]] = []
     opened: list[int] = []
@@ -244,7 +244,7 @@ def _elements(data: bytes, file: str) -> list[tuple[str, dict[str, str], str]]:
 
 
 def _check_board(letters: str, file: str) -> str:
-    """The variant that a board string belongs to."""
+    """Return the variant that a board string belongs to."""
     place = "element 'field', content"
     if len(letters) != 100:
         raise GravonFormatError(file, place, "the board has not 100 letters", f"it has {len(letters)}")
@@ -307,7 +307,7 @@ def _moves(elements: Sequence[Mapping[str, str]], file: str) -> list[tuple[str, 
 
 
 def _meta(elements: Iterable[tuple[str, Mapping[str, str], str]]) -> dict[str, str]:
-    """All that is not understood, by name; the values of a name that occurs often are joined."""
+    """Return all that is not understood, by name; the values of a name that occurs often are joined."""
     found: dict[str, list[str]] = {}
     for name, attributes, text in elements:
         if name not in KNOWN or text:
@@ -323,7 +323,7 @@ _HARMLESS = re.compile(r"[0-9 .,:;+/TZ-]*", re.ASCII)
 
 
 def _without_names(meta: Mapping[str, str]) -> dict[str, str]:
-    """The entries that cannot be a person's name.
+    """Return the entries that cannot be a person's name.
 
     Where the archive writes the players' names is not known, so only numbers, dates and times under
     names that do not speak of persons are kept.
@@ -337,7 +337,7 @@ def _without_names(meta: Mapping[str, str]) -> dict[str, str]:
 
 
 def _start(game: GravonFile, hypothesis: Hypothesis) -> tuple[Board, bool]:
-    """The board before the first move, and whether it is turned against the board string.
+    """Return the board before the first move, and whether it is turned against the board string.
 
     Ours has the side that moves first at the bottom, as red.
     """
@@ -366,7 +366,7 @@ def _square(name: str, hypothesis: Hypothesis, turned: bool) -> int:
 
 
 def _replay(game: GravonFile, hypothesis: Hypothesis) -> tuple[Board, VaubanError | None]:
-    """The board after all moves, or before the first that cannot be played, with the reason."""
+    """Return the board after all moves, or before the first that cannot be played, with the reason."""
     board, turned = _start(game, hypothesis)
     for source, target in game.moves:
         try:
@@ -447,7 +447,7 @@ def _files(paths: Iterable[str | Path]) -> list[Path]:
 
 
 def _read(path: Path, report: GravonReport, count: bool = True) -> GravonFile | None:
-    """One file, or None if it is refused."""
+    """Return one file, or None if it is refused."""
     try:
         if path.suffix.lower() == ".gsn":
             raise GravonFormatError(
@@ -470,7 +470,7 @@ def _read(path: Path, report: GravonReport, count: bool = True) -> GravonFile | 
 def _judged(
     game: GravonFile, hypothesis: Hypothesis, keep_prefix: bool, keep_names: bool, table: ResultTable
 ) -> GravonGame:
-    """The game replayed, with its result; refuses what contradicts the board."""
+    """Return the game replayed, with its result; refuses what contradicts the board."""
     board, fault = _replay(game, hypothesis)
     outcome = board.outcome()
     if fault is not None:

@@ -11,7 +11,7 @@ from vauban.games.stratego.variants import VARIANTS, Variant, parse_army
 
 
 def parse_variant_headers(headers: Mapping[str, str]) -> Variant:
-    """The variant that a game's headers name, or describe with Board and Army."""
+    """Return the variant that a game's headers name, or describe with Board and Army."""
     if "Variant" not in headers:
         raise NotationError('the header Variant is missing, e.g. [Variant "classic"]')
     name = headers["Variant"]
@@ -40,7 +40,7 @@ def parse_variant_headers(headers: Mapping[str, str]) -> Variant:
 
 
 def variant_headers(variant: Variant) -> dict[str, str]:
-    """The headers that describe a variant; the inverse of `parse_variant_headers`.
+    """Return the headers that describe a variant; the inverse of `parse_variant_headers`.
 
     Its limits are not among them: they are part of the rules.
     """

@@ -38,7 +38,7 @@ class MoveText:
     battle: bool = False
     """True if it is written with an x."""
     shown: tuple[int, int, str] | None = None
-    """What the battle showed: the attacker's type, the defender's, and ">", "<" or "="; None if it is not written."""
+    """The battle that it showed: the attacker's type, the defender's, and ">", "<" or "="; None if not written."""
 
 
 _SQUARE = re.compile(r"([a-z])([1-9][0-9]{0,2})", re.ASCII)
@@ -54,11 +54,11 @@ def looks_like_a_move(text: str) -> bool:
 
 
 FORM = Form(looks_like_a_move, EXAMPLE, PLAYERS)
-"""How the moves of a game are written: by turns, a number before each pair."""
+"""The syntax of a game's moves: by turns, a number before each pair."""
 
 
 def parse_square(name: str, grid: Grid) -> int:
-    """The square of this name on a board of this size."""
+    """Return the square of this name on a board of this size."""
     match = _SQUARE.fullmatch(name)
     if match is not None:
         row, column = int(match[2]) - 1, FILES.index(match[1])
@@ -69,13 +69,13 @@ def parse_square(name: str, grid: Grid) -> int:
 
 
 def square_text(square: int, grid: Grid) -> str:
-    """A square's name, e.g. "a1"; the inverse of `parse_square`."""
+    """Return a square's name, e.g. "a1"; the inverse of `parse_square`."""
     row, column = divmod(square, grid.columns)
     return f"{FILES[column]}{row + 1}"
 
 
 def parse_move_text(text: str, variant: Grid) -> MoveText:
-    """The move behind a text, on the board of a variant (or of a position).
+    """Return the move behind a text, on the board of a variant (or of a position).
 
     Only the text is judged. Whether there is a piece to move and a battle to win, the board knows.
     """
@@ -101,7 +101,7 @@ def parse_move_text(text: str, variant: Grid) -> MoveText:
 
 
 def move_text(written: MoveText, variant: Grid) -> str:
-    """The text of a move; the inverse of `parse_move_text`."""
+    """Return the text of a move; the inverse of `parse_move_text`."""
     source, target = (square_text(square, variant) for square in written.move)
     if written.shown is None:
         return f"{source}{'x' if written.battle else ''}{target}"
@@ -117,7 +117,7 @@ def along_a_line(move: Move, grid: Grid) -> bool:
 
 
 def squares_between(move: Move, grid: Grid) -> range:
-    """The squares that a move along a line passes over, from its source to its target, both left out."""
+    """Return the squares that a move along a line passes over, from its source to its target, both left out."""
     step = 1 if move.source // grid.columns == move.target // grid.columns else grid.columns
     if move.target < move.source:
         step = -step

@@ -28,7 +28,7 @@ from vauban.notation.stratego.moves import (
 from vauban.words import shortened
 
 LONGEST_TRAIL = 6
-"""How many squares a trail keeps, whatever the two-square rule needs, so that texts compare equal."""
+"""Squares that a trail keeps, whatever the two-square rule needs, so that texts compare equal."""
 LARGEST_NUMBER = 10**9
 """Counters in a text may not be larger: a record holds them."""
 
@@ -50,7 +50,7 @@ class PlacedPiece:
 
 @dataclass(frozen=True)
 class Position:
-    """What a position text says."""
+    """The contents of a position text."""
 
     rows: int
     columns: int
@@ -78,7 +78,7 @@ class Position:
 
 
 def parse_position(text: str) -> Position:
-    """The position behind a text. The message of an error names the field that is wrong."""
+    """Return the position behind a text. The message of an error names the field that is wrong."""
     words = text.split(" ")
     if "" in words or words != text.split():
         raise NotationError(f"the position {shortened(text)} has other spaces than single ones between its fields")
@@ -160,7 +160,7 @@ _CELL = re.compile(rf"([0-9]+)|(~)|([{LETTERS}{HIDDEN_LETTER}]'?!?)", re.ASCII |
 
 
 def _parse_rank(rank: str, number: int) -> list[str]:
-    """The squares of a rank from file a on: a piece with its marks, "~" or "" each."""
+    """Return the squares of a rank from file a on: a piece with its marks, "~" or "" each."""
     cells: list[str] = []
     place = 0
     while place < len(rank):
@@ -308,7 +308,7 @@ def _check_chase(position: Position, player: int) -> None:
 
 
 def position_text(position: Position) -> str:
-    """The text of a position; the inverse of `parse_position`."""
+    """Return the text of a position; the inverse of `parse_position`."""
     fields = [
         _board_text(position),
         "rb"[position.turn],

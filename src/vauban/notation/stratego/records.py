@@ -101,7 +101,7 @@ def replay(game: GameText) -> RecordedGame:
 
 
 def _beginning(headers: Mapping[str, str], variant: Variant) -> tuple[tuple[str, ...], Position | None]:
-    """The two setups, or the position, that a game begins from."""
+    """Return the two setups, or the position, that a game begins from."""
     setups = tuple(headers[name] for name in ("RedSetup", "BlueSetup") if name in headers)
     if "Position" in headers:
         if setups:
@@ -147,7 +147,7 @@ def _check_secret_setup(text: str, side: str, variant: Variant) -> None:
 
 
 def _number(index: int, first: int) -> str:
-    """The move number of a record's move, e.g. "3." or "3..."."""
+    """Return the move number of a record's move, e.g. "3." or "3..."."""
     turn = index + first
     return f"{turn // 2 + 1}{'...' if turn % 2 else '.'}"
 
@@ -182,7 +182,7 @@ def write_game(
 
 
 def setups_of(start: Position, variant: Variant) -> tuple[str, str] | None:
-    """The setup texts of red and blue, if a position is an ordinary start of the variant; else None."""
+    """Return the setup texts of red and blue, if a position is an ordinary start of the variant; else None."""
     history = (start.turn, start.plies, start.battleless, start.trails, start.chases, start.moves)
     if history != (0, 0, 0, ((), ()), ((0, None), (0, None)), ()):
         return None

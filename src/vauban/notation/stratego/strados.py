@@ -36,7 +36,7 @@ _ACTIONS = Stratego("classic")
 
 
 def parse_strados_board(text: str) -> Position:
-    """The position behind a board string of 100 or 200 characters: red on turn, nothing played yet.
+    """Return the position behind a board string of 100 or 200 characters: red on turn, nothing played yet.
 
     Case says nothing in 100 characters. In 200, small letters are revealed pieces, and "." after a
     letter says that the piece has moved ("@": it has not).
@@ -69,7 +69,7 @@ def parse_strados_board(text: str) -> Position:
 
 
 def strados_board_text(position: Position, marks: bool = False) -> str:
-    """The board string of a position on the classic board; the inverse of `parse_strados_board`.
+    """Return the board string of a position on the classic board; the inverse of `parse_strados_board`.
 
     With `marks` it has 200 characters; what is not on the board (counters, history) is not in it.
     """
@@ -89,14 +89,14 @@ def strados_board_text(position: Position, marks: bool = False) -> str:
 
 
 def parse_action(number: int, player: int) -> Move:
-    """The move behind an action number of a player on the classic board."""
+    """Return the move behind an action number of a player on the classic board."""
     if not 0 <= number < ACTIONS:
         raise NotationError(f"action numbers go from 0 to {ACTIONS - 1}, not {number}")
     return Move(*_ACTIONS.decode(player, number))
 
 
 def action_number(move: Move, player: int) -> int:
-    """The action number of a move along a line; the inverse of `parse_action`."""
+    """Return the action number of a move along a line; the inverse of `parse_action`."""
     return _ACTIONS.encode(player, *move)
 
 
@@ -105,7 +105,7 @@ def read_strados(
     variant: str | Variant | None = None,
     rules: str | Mapping[str, Any] | Rules | None = None,
 ) -> Board:
-    """The game behind a board string and its action numbers, replayed by the given rules.
+    """Return the game behind a board string and its action numbers, replayed by the given rules.
 
     Without a variant it is barrage if both sides have that army, else classic: any pieces may stand
     on that board.
@@ -130,7 +130,7 @@ def read_strados(
 
 
 def strados_text(board: Board) -> str:
-    """A board's whole game as board string and action numbers; the inverse of `read_strados`.
+    """Return a board's whole game as board string and action numbers; the inverse of `read_strados`.
 
     200 characters are written only where pieces had moved or were revealed at the start.
     """

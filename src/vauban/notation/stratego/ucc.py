@@ -21,6 +21,8 @@ import numpy as np
 
 from vauban.board.stratego import Battle, Board, Look, Played
 from vauban.errors import ConfigurationError, InvalidMoveError, NotationError, SetupError, VaubanError
+from vauban.games.base import Game
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES
 from vauban.games.stratego.setups import Row, check_army, parse_setup
 from vauban.games.stratego.variants import VARIANTS, Variant
@@ -48,13 +50,20 @@ CLASSIC = VARIANTS["classic"]
 
 
 def value(kind: int) -> int:
-    """What a piece counts in the line at the end: a Spy 1, a Marshal 10, Bombs and the Flag nothing."""
+    """Return a piece's value in the line at the end: a Spy 1, a Marshal 10, Bombs and the Flag nothing."""
     return kind + 1 if kind < MOVABLE_TYPES else 0
 
 
 def army_value(variant: Variant = CLASSIC) -> int:
-    """What a whole army counts."""
+    """Return the value of a whole army."""
     return sum(value(kind) * count for kind, count in enumerate(variant.army))
+
+
+def variant_of(game: Game) -> Variant:
+    """Return a game's variant; refuse a game that the protocol does not know."""
+    if not isinstance(game, Stratego):
+        raise ConfigurationError(f"a program plays Stratego, not {game.name!r}: its line protocol knows no other game")
+    return game.variant
 
 
 def check_variant(variant: Variant, *, any_army: bool = False) -> None:
@@ -75,18 +84,18 @@ def check_variant(variant: Variant, *, any_army: bool = False) -> None:
 
 
 def plain_name(name: str) -> str:
-    """A program's name as bots can bear it: short, without blanks, with a slash."""
+    """Return a program's name as bots can bear it: short, without blanks, with a slash."""
     plain = re.sub(r"[^!-~]+", "_", name)[-LONGEST_NAME:] or "bot"
     return plain if "/" in plain else f"./{plain}"
 
 
 def setup_line(player: int, opponent: str) -> str:
-    """The line that asks for a setup."""
+    """Return the line that asks for a setup."""
     return f"{COLOURS[player]} {plain_name(opponent)} {CLASSIC.columns} {CLASSIC.rows}"
 
 
 def parse_setup_line(line: str) -> tuple[int, str]:
-    """The player and the opponent's name, which may hold blanks."""
+    """Return the player and the opponent's name, which may hold blanks."""
     words = line.split()
     if len(words) < 4 or words[0] not in COLOURS:
         raise NotationError(f"{shortened(line)} does not ask for a setup: that is e.g. 'RED ./opponent 10 10'")
@@ -96,14 +105,14 @@ def parse_setup_line(line: str) -> tuple[int, str]:
 
 
 def setup_rows(setup: Row, player: int, variant: Variant = CLASSIC) -> list[str]:
-    """A setup as lines by ascending y: red's back row first, blue's front row first."""
+    """Return a setup as lines by ascending y: red's back row first, blue's front row first."""
     codes = np.asarray(setup)
     letters = "".join(EMPTY if code == 0 else LETTERS[code - 1] for code in (codes if player == 0 else codes[::-1]))
     return [letters[start : start + variant.columns] for start in range(0, len(letters), variant.columns)]
 
 
 def parse_setup_rows(rows: Sequence[str], player: int, variant: Variant = CLASSIC) -> Row:
-    """The setup behind its lines; the inverse of `setup_rows`."""
+    """Return the setup behind its lines; the inverse of `setup_rows`."""
     if len(rows) != variant.setup_rows:
         raise SetupError(f"a setup has {variant.setup_rows} rows, not {len(rows)}")
     first = 0 if player == 0 else variant.rows - variant.setup_rows
@@ -126,7 +135,7 @@ def parse_setup_rows(rows: Sequence[str], player: int, variant: Variant = CLASSI
 
 
 def board_rows(look: Look, player: int) -> list[str]:
-    """The board as a player is shown it, by ascending y: every enemy is `#`, even one that is known."""
+    """Return the board as a player is shown it, by ascending y: every enemy is `#`, even one that is known."""
     v = look.variant
     cells = [EMPTY] * v.squares
     for lake in v.lakes:
@@ -153,16 +162,16 @@ def parse_board_rows(rows: Sequence[str]) -> dict[int, str]:
 
 
 class Answer(NamedTuple):
-    """What a bot wants to move."""
+    """A bot's answer."""
 
     x: int
     y: int
     direction: str
     squares: int
-    """How far."""
+    """Number of squares to go."""
 
     def move(self) -> Move | None:
-        """The move; None if it is none on this board: from outside, to outside, or no way at all."""
+        """Return the move; None if it is none on this board: from outside, to outside, or no way at all."""
         step_x, step_y = DIRECTIONS[self.direction]
         to_x, to_y = self.x + self.squares * step_x, self.y + self.squares * step_y
         columns, rows = CLASSIC.columns, CLASSIC.rows
@@ -177,7 +186,7 @@ _WORD = re.compile(r"\s*(\S+)", re.ASCII)
 
 
 def parse_answer(line: str) -> Answer | None:
-    """A bot's answer, without its line feed; None if it resigns.
+    """Return a bot's answer, without its line feed; None if it resigns.
 
     Read as the manager reads it: two numbers, a word, perhaps a number, and whatever comes after
     that. A fourth word that is no number counts as 0 squares, so the move is not legal.
@@ -194,7 +203,7 @@ def parse_answer(line: str) -> Answer | None:
 
 
 def _read_answer(line: str) -> tuple[Answer, str] | None:
-    """The answer at the beginning of a line, and what follows its word."""
+    """Return the answer at the beginning of a line, and what follows its word."""
     x = _INTEGER.match(line)
     y = _INTEGER.match(line, x.end()) if x else None
     word = _WORD.match(line, y.end()) if y else None
@@ -209,7 +218,7 @@ def _read_answer(line: str) -> tuple[Answer, str] | None:
 
 
 def move_words(move: Move) -> str:
-    """A move as an answer: "0 3 DOWN", or "0 3 DOWN 3" if it is longer than a step."""
+    """Return a move as an answer: "0 3 DOWN", or "0 3 DOWN 3" if it is longer than a step."""
     (y, x), (to_y, to_x) = (divmod(square, CLASSIC.columns) for square in move)
     squares = abs(to_x - x) + abs(to_y - y)
     sign = ((to_x > x) - (to_x < x), (to_y > y) - (to_y < y))
@@ -234,7 +243,7 @@ class Event(NamedTuple):
 
 
 def outcome_words(battle: Battle | None) -> str:
-    """What came of a move: "OK", "KILLS 3 8", … or, for the log only, "VICTORY_FLAG"."""
+    """Say what came of a move: "OK", "KILLS 3 8", … or, for the log only, "VICTORY_FLAG"."""
     if battle is None:
         return "OK"
     if battle.defender == FLAG:
@@ -243,12 +252,12 @@ def outcome_words(battle: Battle | None) -> str:
 
 
 def event_line(played: Played, words: str | None = None) -> str:
-    """What both players are told of a move; `words` are the mover's own, in place of the plain ones."""
+    """Write the line that tells both players of a move; `words` are the mover's own, in place of the plain ones."""
     return f"{move_words(played.move) if words is None else words} {outcome_words(played.battle)}"
 
 
 def parse_event(line: str) -> Event:
-    """The event behind a line, whatever odd words a bot has put between its move and the outcome."""
+    """Return the event behind a line, whatever odd words a bot has put between its move and the outcome."""
     words = line.split()
     outcome: str | None = None
     shown = None
@@ -274,7 +283,7 @@ WORDS_OF_END = {
 
 
 class Ending(NamedTuple):
-    """How a game ended, as the manager says it."""
+    """The end of a game, as the manager says it."""
 
     name: str
     colour: str
@@ -283,7 +292,7 @@ class Ending(NamedTuple):
     turn: int
     """Turns of both players count as one, the first is 1; 0 while setups are made."""
     values: tuple[int, int]
-    """What red's and blue's pieces on the board count."""
+    """Values of red's and blue's pieces on the board."""
 
     @property
     def text(self) -> str:
@@ -292,7 +301,7 @@ class Ending(NamedTuple):
 
 
 def ending(end: str, plies: int, names: Sequence[str], values: tuple[int, int]) -> Ending:
-    """What to say of a game that ended after so many plies; `end` is one of our words.
+    """Return the words for a game that ended after so many plies; `end` is one of our words.
 
     A player who resigned, was late or answered wrongly is the one on turn; who won, made the last ply.
     """
@@ -309,7 +318,7 @@ def ending(end: str, plies: int, names: Sequence[str], values: tuple[int, int]) 
 
 
 def parse_ending(line: str) -> Ending:
-    """The ending behind a result line, or behind a bot's QUIT line."""
+    """Return the ending behind a result line, or behind a bot's QUIT line."""
     words = line.split()
     if words[:1] == [QUIT]:
         words = words[1:]
@@ -341,7 +350,7 @@ _ENDS_OF_REASONS = {
 }  # fmt: skip
 """By some words of a reason, in this order; all other reasons are illegal answers."""
 _ASIDES = re.compile(r"SIGPIPE - .*|\s*Strange; .*|.* appears valid\. .*|(RED|BLUE) is invalid\. .*")
-"""What the manager writes between the moves when a bot has gone."""
+"""A line that the manager writes between the moves when a bot has gone."""
 _MOVE_LINE = re.compile(r"([0-9]{1,9}) (RED|BLU): ?(.*)", re.ASCII)
 _END_LINE = re.compile(r"Game ends on (RED|BLUE)'s turn - REASON: (.*)")
 
@@ -374,7 +383,7 @@ def write_log(
 
 
 def values_left(history: Iterable[Played], variant: Variant = CLASSIC) -> tuple[int, int]:
-    """What red's and blue's pieces count after these moves."""
+    """Return the values of red's and blue's pieces after these moves."""
     left = [army_value(variant)] * 2
     for played in history:
         if played.battle is not None:
@@ -440,7 +449,7 @@ def _shown(battle: Battle | None) -> tuple[int, int, str] | None:
 
 
 def _read_log_setups(lines: list[str]) -> tuple[list[str], list[Row]]:
-    """The names and the setups at the beginning of a log."""
+    """Return the names and the setups at the beginning of a log."""
     names, setups = [], []
     for player, first in ((0, 0), (1, 5)):
         words = lines[first].split() if first < len(lines) else []
@@ -481,7 +490,7 @@ def _replay_log(setups: list[Row], events: list[tuple[int, str]], rules: str) ->
 
 
 def _settle_log(board: Board, end: str | None, on_turn: int | None) -> tuple[str, str]:
-    """The result and the end, from what the log says and what the board shows."""
+    """Return the result and the end, from what the log says and what the board shows."""
     outcome = board.outcome()
     if end in (None, "unfinished") or on_turn is None:
         return ("*", "unfinished") if outcome is None else (result_of(outcome), outcome.end)

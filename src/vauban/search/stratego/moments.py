@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 MOST_MOMENTS, MOST_LOSSES, MOST_SURPRISES = 7, 3, 2
 LEAST_SWING = 0.15
-"""What a side must lose or win of its foresight (−1 … 1) for a moment."""
+"""Least loss or gain of a side's foresight (−1 … 1) that makes a moment."""
 LEAST_HARM = 0.05
-"""What a surprise must cost the surprised."""
+"""Least cost of a surprise to the surprised."""
 LEAST_FAULT = 0.02
 """A move that a search finds worse than its own by less than this is no fault of the mover's."""
 LEAST_VISITS = 16
@@ -36,7 +36,7 @@ LOCATED, MISLED, SURE, SURPRISING = 0.5, 0.9, 0.8, 0.1
 """A belief above which the flag is found, one above which to be wrong about it is worth telling, one from which on it
 is worth telling of a piece that was fought over, and one below which a type comes as a surprise."""
 SMALLEST_SHARE = 0.005
-"""What is believed less is not told."""
+"""Least belief that is told."""
 
 BATTLES = {
     "took": "{attacker} took {defender} on {at}",
@@ -45,7 +45,7 @@ BATTLES = {
     "ran": "{attacker} ran into {defender} on {at} and fell",
     "both": "{attacker} and {defender} fell together on {at}",
 }
-"""How a battle is told."""
+"""The words for a battle."""
 SENTENCES = {
     "battle": "{battle}.",
     "turning": "The battle that turned the game: {battle}.",
@@ -115,7 +115,7 @@ class Moment:
     wrong: of it, or of a piece that was then fought over), "surprise" (a piece was what it was hardly believed to be)
     or "flag" (the flag was captured)."""
     side: int
-    """Whose it is: who lost ground, believed, was surprised, or captured the flag."""
+    """The side of the moment: the one that lost ground, believed, was surprised, or captured the flag."""
     said: tuple[Said, ...]
 
     @property
@@ -133,7 +133,7 @@ class Moment:
 
 
 def find_moments(found: Review) -> list[Moment]:
-    """The few moments that decided the game, in the order in which they came; one for each ply at most."""
+    """Return the few moments that decided the game, in the order in which they came; one for each ply at most."""
     return sorted(_weightiest(found), key=lambda each: each.ply)
 
 
@@ -145,7 +145,7 @@ def critical_positions(found: Review) -> list[int]:
 
 
 def _weightiest(found: Review) -> list[Moment]:
-    """The moments, the most important first."""
+    """Return the moments, the most important first."""
     capture = _capture(found)
     turning = _turning(found)
     beliefs = [each for find in (_locating, _misled) for side in (0, 1) if (each := find(found, side)) is not None]
@@ -165,7 +165,7 @@ def _weightiest(found: Review) -> list[Moment]:
 
 
 def _new(said: Sequence[Said], before: Sequence[Said]) -> list[Said]:
-    """What is to be said, without battles that have been told of."""
+    """Return the sentences, without battles that have been told of."""
     told = [each.data["battle"] for each in before if "battle" in each.data]
     return [each for each in said if each.data.get("battle") not in told]
 
@@ -178,7 +178,7 @@ def _capture(found: Review) -> Moment | None:
 
 
 def _turning(found: Review) -> Moment | None:
-    """The battle by which the outlook moved most away from the loser; in a draw, away from anybody."""
+    """Return the battle by which the outlook moved most away from the loser; in a draw, away from anybody."""
     ended = found.ended
     losers = (0, 1) if ended is None or ended.winner is None else (1 - ended.winner,)
     most, ply, loser = (LEAST_SWING if found.outcomes else min(WORTH)), 0, 0
@@ -196,7 +196,7 @@ def _turning(found: Review) -> Moment | None:
 
 
 def _red_swing(found: Review, ply: int, played: Played) -> float:
-    """How far a battle moved the outlook towards red: by what both foresaw, or by what the fallen were worth."""
+    """Measure how far a battle moved the outlook towards red: by what both foresaw, or by the worth of the fallen."""
     if found.outcomes:
         red, blue = (found.swing(side, ply) for side in (0, 1))
         known = [each for each in (red, None if blue is None else -blue) if each is not None]
@@ -245,7 +245,7 @@ def _loss(found: Review, ply: int, turning: Moment | None) -> Moment:
 
 
 class Worth(NamedTuple):
-    """What a search found a move to be worth."""
+    """A move's worth, as a search found it."""
 
     value: float
     error: float
@@ -254,7 +254,7 @@ class Worth(NamedTuple):
 
 
 def searched_moves(found: Review, place: int) -> dict[Move, Worth]:
-    """The moves that a search tried, the one that it chose first; empty if there was none."""
+    """Return the moves that a search tried, the one that it chose first; empty if there was none."""
     analysis = found.searches.get(place)
     if analysis is None:
         return {}
@@ -296,7 +296,7 @@ def _is_fault(gap: float, luck: float) -> bool:
 
 
 def _searched(found: Review, place: int, played: Move) -> list[Said]:
-    """What a search would have played, where it is better beyond luck."""
+    """Say what a search would have played, where it is better beyond luck."""
     moves = searched_moves(found, place)
     short = _shortfall(moves, played)
     if short is None or not _is_fault(*short) or next(iter(moves)) == played:
@@ -375,7 +375,7 @@ class Fought(NamedTuple):
 
     ply: int
     square: int
-    """Where it stood before."""
+    """Its square before."""
     kind: int
     side: int
     """To whom it was shown."""
@@ -416,7 +416,7 @@ def _surprises(found: Review) -> list[Moment]:
 
 
 def _battle(found: Review, ply: int, key: str = "battle") -> Said:
-    """A move that was a battle."""
+    """Return a move that was a battle."""
     played = found.board.history[ply - 1]
     battle = played.battle
     assert battle is not None
@@ -443,7 +443,7 @@ def _outlook(found: Review, side: int, ply: int) -> list[Said]:
 
 
 def _believed(found: Review, key: str, side: int, place: int, square: int, kind: int, truth: int | None = None) -> Said:
-    """What a side gave the piece on a square to be of a type; and what it was, where that is to be told."""
+    """Say what a side gave the piece on a square to be of a type; and what it was, where that is to be told."""
     data = {
         "side": PLAYERS[side],
         "whose": PLAYERS[1 - side],
@@ -464,5 +464,5 @@ def _piece(side: int, kind: int | None) -> dict[str, str]:
 
 
 def _score(value: float) -> float:
-    """A value from −1 to 1 as the points that can be expected: a win is one, a draw half a one."""
+    """Return a value from −1 to 1 as the points that can be expected: a win is one, a draw half a one."""
     return (float(value) + 1) / 2

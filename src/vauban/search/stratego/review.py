@@ -47,7 +47,7 @@ positions. Between those, a belief is carried on."""
 ROWS_AT_ONCE = {"cpu": 1024, "cuda": 32768}
 """Samples that are drawn together: more only take more memory."""
 SEARCHED = SearchConfig(rollouts=192, depth=4)
-"""What a search does at each critical position, unless somebody asks for something else: the same on every machine,
+"""The search at each critical position, unless somebody asks for something else: the same on every machine,
 however slow or busy, so that it finds the same. On one core a position takes about 1.3 seconds in barrage and 2.4 in
 classic, with the models that are shipped; there are seven at most."""
 COMPARED = 8
@@ -59,11 +59,11 @@ MOST_SEARCH_SECONDS = 120.0
 TOP = 5
 """Moves of a position that are told."""
 Shares = npt.NDArray[np.float64]
-"""How likely each of the 12 types is."""
+"""Probabilities of the 12 types."""
 Forecast = tuple[float, float, float]
 """The probabilities of loss, draw and win."""
 Believed = dict[int, Shares]
-"""What a side believes of the enemy's hidden pieces, by square."""
+"""A side's belief about the enemy's hidden pieces, by square."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class Review:
     board: Board
     """The game at its end."""
     ended: Outcome | None
-    """How it ended; None if it was not finished."""
+    """Its end; None if it was not finished."""
     model: str | None
     """The name of the model that has looked at it."""
     pieces: list[dict[int, Piece]]
@@ -81,9 +81,9 @@ class Review:
     turns: list[int]
     """By position, who was on turn."""
     outcomes: dict[int, Forecast]
-    """Where a network has looked: what the side on turn foresaw (loss, draw, win)."""
+    """By position a network has looked at: the outcome that the side on turn foresaw (loss, draw, win)."""
     policies: dict[int, dict[Move, float]]
-    """Where a network has looked: its policy, the likeliest move first."""
+    """By position a network has looked at: its policy, the likeliest move first."""
     beliefs: list[tuple[Believed, Believed]]
     """By position, what red and blue believed."""
     counted: bool
@@ -96,7 +96,7 @@ class Review:
     seconds: float
 
     def outcome(self, side: int, position: int) -> Forecast | None:
-        """What a side foresees (loss, draw, win): at its next own position, or the result; None if neither is known."""
+        """Return a side's forecast (loss, draw, win): at its next own position, or the result; None without either."""
         for place in range(position, len(self.turns)):
             if place in self.outcomes and self.turns[place] == side:
                 return self.outcomes[place]
@@ -106,12 +106,12 @@ class Review:
         return float(result < 0), float(result == 0), float(result > 0)
 
     def value(self, side: int, position: int) -> float | None:
-        """What a side foresees as its result, from −1 to 1, at its next own position, or the result itself."""
+        """Return the result that a side foresees, from −1 to 1, at its next own position, or the result itself."""
         found = self.outcome(side, position) if self.outcomes else None
         return None if found is None else found[2] - found[0]
 
     def swing(self, side: int, ply: int) -> float | None:
-        """How much a side's foresight rose by a move: from its last own position before it to the next one."""
+        """Return how much a side's foresight rose by a move: from its last own position before it to the next one."""
         if self.board.outcome() is None and side not in self.turns[ply:]:
             return None  # it ended by something else than this move: somebody resigned, say
         for place in (ply - 1, ply - 2):
@@ -124,7 +124,7 @@ class Review:
 
     @property
     def unsearched_text(self) -> str:
-        """What is to be said where time was too short for all searches; else nothing."""
+        """Say where time was too short for all searches; nothing otherwise."""
         plies = ", ".join(str(place + 1) for place in self.unsearched)
         return f"Time was short: no search was made before these moves: {plies}." if plies else ""
 
@@ -133,7 +133,7 @@ class Review:
         return {**self.summary_json(), "plies": list(self.plies_json())}
 
     def summary_json(self) -> dict[str, Any]:
-        """All but the positions."""
+        """Return all but the positions."""
         board, name = self.board, self.board.variant.square_name
         start = board.start_position()
         setups = setups_of(start, board.variant)
@@ -294,11 +294,11 @@ def review(
 
 
 LOOK_COST = 3
-"""What drawing a belief costs, in looks of a move network: for the progress only."""
+"""Cost of drawing a belief, in looks of a move network: for the progress only."""
 
 
 class _Progress:
-    """How far it is, for whoever wants to know."""
+    """Is told how far it is."""
 
     def __init__(self, told: Callable[[float], None] | None) -> None:
         self._told = told
@@ -319,7 +319,7 @@ class _Progress:
 
 
 def all_positions(board: Board) -> list[Board]:
-    """The game after each number of moves."""
+    """Return the game after each number of moves."""
     back = board.copy()
     found = [back.copy()]
     while back.history:
@@ -363,7 +363,7 @@ class Views:
 def _foresee(
     game: Stratego, model: Model, views: tuple[Views, Views], told: _Progress
 ) -> tuple[dict[int, Forecast], dict[int, dict[Move, float]]]:
-    """What the side on turn foresees, and would play, by position."""
+    """Compute what the side on turn foresees, and would play, by position."""
     forecasts: dict[int, Forecast] = {}
     found: dict[int, dict[Move, float]] = {}
     for side in (0, 1):
@@ -410,13 +410,13 @@ def _search(
 
 
 def _hidden(pieces: Mapping[int, Piece], side: int) -> dict[int, Piece]:
-    """The pieces that are hidden from a side, in the order of its own frame."""
+    """Return the pieces that are hidden from a side, in the order of its own frame."""
     found = [(square, piece) for square, piece in pieces.items() if piece.player != side and not piece.revealed]
     return dict(found if side == 0 else found[::-1])
 
 
 def _counted(pieces: Mapping[int, Piece], side: int) -> Believed:
-    """What can be told by counting: every consistent way to give out the types is equally likely."""
+    """Tell what counting can tell: every consistent way to give out the types is equally likely."""
     hidden = _hidden(pieces, side)
     if not hidden:
         return {}
@@ -453,7 +453,7 @@ def _places_to_look(found: Review, belief: BeliefNetwork) -> dict[int, list[int]
 def _believe(
     found: Review, belief: BeliefNetwork, positions: Sequence[Board], looks: Mapping[int, list[int]], told: _Progress
 ) -> list[tuple[Believed, Believed]]:
-    """What the network believes in the place of what was counted; between its looks a belief is carried on."""
+    """Put the network's belief in the place of what was counted; between its looks a belief is carried on."""
     device = next(belief.parameters()).device
     belief = working_copy(belief, device)
     believed: tuple[list[Believed], list[Believed]] = ([], [])

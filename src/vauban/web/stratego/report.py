@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from vauban import charts
 from vauban.board.stratego import Board, Piece, picture
 from vauban.games.stratego.pieces import FLAG, PLAYERS, RANKS, TYPES
 from vauban.notation.stratego.moves import Move
@@ -21,7 +22,7 @@ from vauban.search.stratego.moments import Moment, searched_moves
 from vauban.search.stratego.review import Review, all_positions
 
 CELL, LEFT, TOP = 40, 20, 4
-"""Where `picture.svg` puts squares."""
+"""Places of squares in `picture.svg`."""
 WIDTH, HEIGHT, MARGIN = 1000, 220, 34
 """Of the graph."""
 MOST_COLUMNS = 250
@@ -33,7 +34,7 @@ KINDS = {"loss": "lost ground", "belief": "believed", "surprise": "was surprised
 
 
 def report_html(found: Review, headers: Mapping[str, str] | None = None, result: str | None = None) -> str:
-    """The page about a game that has been looked back on.
+    """Return the page about a game that has been looked back on.
 
     headers: of its record; Red, Blue, Event and Date are shown. result: how it ended, in words, where the board cannot
     tell.
@@ -68,7 +69,7 @@ def report_html(found: Review, headers: Mapping[str, str] | None = None, result:
 
 
 def _beside(name: str) -> str:
-    """A file that lies beside this one."""
+    """Return a file that lies beside this one."""
     return resources.files("vauban.web.stratego").joinpath(name).read_text(encoding="utf-8")
 
 
@@ -135,49 +136,43 @@ def _game_section(found: Review, start: Board) -> str:
 
 def _graph(found: Review) -> str:
     plies = max(len(found.board.history), 1)
-    inner = WIDTH - 2 * MARGIN
-
-    def place(ply: int, value: float) -> tuple[float, float]:
-        return MARGIN + inner * ply / plies, 14 + (HEIGHT - 40) * (1 - value) / 2
-
+    x, y = _ply_scale(plies, MARGIN, WIDTH - MARGIN), charts.Scale(-1, 1, HEIGHT - 26, 14, 1)
     lines, drawn = [], []
     for side, name in enumerate(PLAYERS):
         own = [n for n in range(plies + 1) if (n in found.outcomes and found.turns[n] == side) or n == plies]
         points = [(n, value if side == 0 else -value) for n in own if (value := found.value(side, n)) is not None]
-        steps = " ".join("{:.1f},{:.1f}".format(*place(*point)) for point in points)
         drawn.append(points)
-        lines.append(f'<path class="{name}" d="M{steps}"/>' if points else "")
+        lines.append(f'<polyline class="{name}" points="{charts.places(points, x, y)}"/>' if points else "")
     marks = []
     for number, moment in enumerate(found.moments, 1):
         # On the line of whom it concerns.
         line = drawn[moment.side] or [(0, 0.0)]
-        x, y = place(moment.ply, float(np.interp(moment.ply, [n for n, _ in line], [value for _, value in line])))
-        marks.append(
-            f'<g class="mark" data-ply="{moment.ply}"><title>{escape(moment.text)}</title>'
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9"/><text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{number}'
-            "</text></g>"
-        )
-    ticks = "".join(
-        f'<text x="{place(n, 0)[0]:.1f}" y="{HEIGHT - 6}" text-anchor="middle">{n}</text>' for n in _ticks(plies)
-    )
-    middle = place(0, 0)[1]
-    return (
-        f'<svg class="graph" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="Outlook of both sides, ply by ply">'
-        f'<rect class="frame" x="{MARGIN}" y="14" width="{inner}" height="{HEIGHT - 40}" rx="6"/>'
-        f'<line class="zero" x1="{MARGIN}" x2="{WIDTH - MARGIN}" y1="{middle}" y2="{middle}"/>'
-        f'<text x="{MARGIN + 6}" y="29">red wins</text><text x="{MARGIN + 6}" y="{HEIGHT - 33}">blue wins</text>'
-        f'{ticks}{"".join(lines)}<line class="now" x1="{MARGIN}" x2="{MARGIN}" y1="14" y2="{HEIGHT - 26}"/>'
-        f"{''.join(marks)}</svg>"
-    )  # fmt: skip
+        value = float(np.interp(moment.ply, [n for n, _ in line], [value for _, value in line]))
+        at = x.at(moment.ply), y.at(value)
+        marks.append(charts.group(
+            [charts.dot(*at, 9), charts.text(at[0], at[1] + 4, str(number), anchor="middle")],
+            moment.text, "mark", f'data-ply="{moment.ply}"',
+        ))  # fmt: skip
+    parts = [
+        charts.rect(MARGIN, 14, WIDTH - 2 * MARGIN, HEIGHT - 40, "frame", 'rx="6"'),
+        charts.line(MARGIN, y.at(0), WIDTH - MARGIN, y.at(0), "zero"),
+        charts.text(MARGIN + 6, 29, "red wins"), charts.text(MARGIN + 6, HEIGHT - 33, "blue wins"),
+        *_ply_numbers(x, HEIGHT - 6), *lines, charts.line(MARGIN, 14, MARGIN, HEIGHT - 26, "now"), *marks,
+    ]  # fmt: skip
+    about = "A line for each side: the result that it foresaw at its own positions, red's win at the top."
+    return charts.svg(WIDTH, HEIGHT, "Outlook of both sides, ply by ply", about, parts, "-outlook", 'class="graph"')
 
 
-def _ticks(plies: int) -> range:
-    step = next(step for step in (5, 10, 20, 50, 100, 200, 500, 1000, 10**9) if plies / step <= 12)
-    return range(0, plies + 1, step)
+def _ply_scale(plies: int, start: float, end: float) -> charts.Scale:
+    return charts.Scale.fitting(0, plies, start, end, min(12, plies))
+
+
+def _ply_numbers(x: charts.Scale, y: float) -> list[str]:
+    return [charts.text(x.at(ply), y, f"{ply:.0f}", anchor="middle") for ply in x.ticks]
 
 
 def _data(found: Review) -> dict[str, Any]:
-    """What the script draws from: where every piece stood and what it was taken for, as changes by ply."""
+    """Collect what the script draws from: where every piece stood and what it was taken for, as changes by ply."""
     plies = range(len(found.turns))
     pieces = {piece.identity: _track(found, piece) for piece in found.pieces[0].values()}
     outcomes = [[found.outcome(side, n) if found.outcomes else None for side in (0, 1)] for n in plies]
@@ -206,7 +201,7 @@ def _data(found: Review) -> dict[str, Any]:
 
 
 def _viewer(found: Review) -> int:
-    """Whose belief is shown at first: the winner's."""
+    """Choose the player whose belief is shown at first: the winner."""
     ended = found.ended
     return 0 if ended is None or ended.winner is None else ended.winner
 
@@ -239,7 +234,7 @@ def _move_words(found: Review, n: int, move: Move) -> str:
 
 
 def _track(found: Review, piece: Piece) -> dict[str, Any]:
-    """A piece through the game."""
+    """Return a piece through the game."""
     places: list[tuple[int, int]] = []
     shares: list[tuple[int, str]] = []
     shown: int | None = None
@@ -347,31 +342,23 @@ def _known(found: Review, side: int) -> str:
     for row, piece in enumerate(pieces):
         top = row * ROW
         assert piece.kind is not None
-        parts.append(
-            f'<text x="0" y="{top + 12}">{TYPES[piece.kind]} ({RANKS[piece.kind]})</text>'
-            f'<text x="{first - 8}" y="{top + 12}" text-anchor="end">'
-            f"{found.board.variant.square_name(piece.identity)}</text>"
-            f'<rect class="row" x="{first}" y="{top + 2}" width="{width}" height="{ROW - 3}"/>'
-        )
+        square = found.board.variant.square_name(piece.identity)
+        parts += [
+            charts.text(0, top + 12, f"{TYPES[piece.kind]} ({RANKS[piece.kind]})"),
+            charts.text(first - 8, top + 12, square, anchor="end"),
+            charts.rect(first, top + 2, width, ROW - 3, "row"),
+        ]
         for kind, share, begin, end in _strokes(found, piece, stride):
-            opacity = "" if kind == "shown" else f' fill-opacity="{share:g}"'
-            parts.append(
-                f'<rect class="{kind}" x="{first + begin * unit:.1f}" y="{top + 2}" '
-                f'width="{(end - begin) * unit:.1f}" height="{ROW - 3}"{opacity}/>'
-            )
-    ticks = "".join(
-        f'<text x="{first + width * n / plies:.1f}" y="{len(pieces) * ROW + 14}" text-anchor="middle">{n}</text>'
-        for n in _ticks(plies)
-    )
-    height = len(pieces) * ROW + 20
-    return (
-        f'<svg class="known" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="How well '
-        f"{PLAYERS[1 - side]} knew {PLAYERS[side]}'s pieces over the game\">{''.join(parts)}{ticks}</svg>"
-    )
+            opacity = "" if kind == "shown" else f'fill-opacity="{share:g}"'
+            parts.append(charts.rect(first + begin * unit, top + 2, (end - begin) * unit, ROW - 3, kind, opacity))
+    parts += _ply_numbers(_ply_scale(plies, first, first + width), len(pieces) * ROW + 14)
+    title = f"How well {PLAYERS[1 - side]} knew {PLAYERS[side]}'s pieces over the game"
+    about = "A row for each piece: the darker, the more of the belief was on its true type."
+    return charts.svg(WIDTH, len(pieces) * ROW + 20, title, about, parts, f"-{PLAYERS[side]}", 'class="known"')
 
 
 def _strokes(found: Review, piece: Piece, stride: int) -> list[tuple[str, float, int, int]]:
-    """A piece's row: the class, the share that was believed of its true type, from column to column."""
+    """Return a piece's row: the class, the share that was believed of its true type, from column to column."""
     strokes: list[tuple[str, float, int, int]] = []
     for column, n in enumerate(range(0, len(found.turns), stride)):
         square = next((where for where, each in found.pieces[n].items() if each.identity == piece.identity), None)

@@ -26,7 +26,7 @@ from vauban.words import sentence
 QUIET = 40
 """After so many plies without a battle, nothing has happened for long."""
 TRIES = 50
-"""How often a setup is drawn, at most, until nothing about it is odd."""
+"""Most draws of a setup until nothing about it is odd."""
 
 
 class StrategoShow(Show):

@@ -1,4 +1,4 @@
-"""What is sent of a position of Stratego: pieces, legal moves, what a piece reaches, and why a move is barred.
+"""A position of Stratego as it is sent: pieces, legal moves, what a piece reaches, and why a move is barred.
 
 Everything is computed from a look, a player's `View` or the open board, and from nothing else. What is sent are codes
 and figures: words for them are the page's.
@@ -20,7 +20,7 @@ from vauban.notation.stratego.moves import Move, MoveText, move_text
 Json = dict[str, Any]
 
 STILL = (BOMB, FLAG)
-"""What never moves."""
+"""Types that never move."""
 
 
 def position(look: Look, viewer: int | None) -> Json:
@@ -51,7 +51,7 @@ def position(look: Look, viewer: int | None) -> Json:
 
 
 def before(v: Variant, setup: str | None, viewer: int | None) -> Json:
-    """The board before the game begins: one's own setup, if it has been given."""
+    """Return the board before the game begins: one's own setup, if it has been given."""
     pieces = []
     if viewer is not None and setup is not None:
         for place, code in enumerate(parse_setup(setup, v)):
@@ -73,7 +73,7 @@ def before(v: Variant, setup: str | None, viewer: int | None) -> Json:
 
 
 def move_made(played: Played, v: Variant) -> Json:
-    """A move that was made. All that it tells is public."""
+    """Return a move that was made. All that it tells is public."""
     battle, (source, target) = played.battle, played.move
     shown = None if battle is None else (battle.attacker, battle.defender, battle.result)
     return {
@@ -93,7 +93,7 @@ def move_made(played: Played, v: Variant) -> Json:
 
 
 def explain(view: View, text: str) -> Json:
-    """Why a player's move cannot be played, or that it can: a code, and what belongs to it."""
+    """Say why a player's move cannot be played, or that it can: a code, and what belongs to it."""
     try:
         move = squares_of(text, view.variant)
     except VaubanError:
@@ -111,7 +111,7 @@ def explain(view: View, text: str) -> Json:
 
 
 def squares_text(move: Move, v: Variant) -> str:
-    """A move as it travels: the squares that it goes from and to, as in "a4a5"."""
+    """Return a move as it travels: the squares that it goes from and to, as in "a4a5"."""
     return v.square_name(move.source) + v.square_name(move.target)
 
 
@@ -151,7 +151,7 @@ def _reach(view: View) -> dict[str, dict[str, str]]:
 
 
 def _ways(square: int, most: int, v: Variant) -> list[int]:
-    """The squares within so many steps along a row or a column, up to the edge or a lake."""
+    """Return the squares within so many steps along a row or a column, up to the edge or a lake."""
     row, column = divmod(square, v.columns)
     found = []
     for up, across in ((0, 1), (0, -1), (1, 0), (-1, 0)):
@@ -172,7 +172,7 @@ def _distance(source: int, target: int, v: Variant) -> int:
 
 
 def _barred(view: View) -> list[Json]:
-    """The moves that a repetition rule bars to a player who is on turn, each with what the rule goes by."""
+    """Return the moves that a repetition rule bars to a player who is on turn, each with what the rule goes by."""
     name = view.variant.square_name
     found: dict[Move, Json] = {}
     for rule in ("two_square", "chase"):
@@ -189,7 +189,7 @@ def _barred(view: View) -> list[Json]:
 
 
 def _refusal(view: View, move: Move) -> Json:
-    """What the rules of moving say against a move that is not legal, and where the piece may go."""
+    """Say which rule of moving forbids a move, and where the piece may go."""
     piece = view.piece_at(move.source)
     if piece is None:
         return {"code": "no_piece"}

@@ -57,7 +57,7 @@ def set_plans(world):
 
 @kernel
 def set_alarm(world, danger, distance, queue, alarm):
-    """How much more it is worth to attack each enemy for being on its way to the searcher's Flag."""
+    """Set the extra worth of attacking each enemy that is on its way to the searcher's Flag."""
     for own in range(len(world.place)):
         if world.place[own] < 0 or world.owner[own] != OWN or world.kind[own] != FLAG:
             continue

@@ -58,7 +58,7 @@ not put off for what can be done in between."""
 
 @kernel
 def choose(game, seed, options, prior):
-    """The action to play, and what the game is worth."""
+    """Return the action to play, and what the game is worth."""
     begun = clock()
     count = legal_count(game)
     player = np.int64(game.bytes[PLAYER])
@@ -85,7 +85,7 @@ def choose(game, seed, options, prior):
 
 @kernel
 def standing(world, value):
-    """What the game is worth, from −1 to 1: by all material, and what the best move adds to it."""
+    """Estimate the game's worth, from −1 to 1: by all material, and what the best move adds to it."""
     if abs(value) > WON - LONGEST:
         return 1.0 if value > 0 else -1.0
     ahead = world.material[OWN] - world.material[ENEMY] + value - world.state[SCORE]
@@ -94,7 +94,7 @@ def standing(world, value):
 
 @kernel
 def set_limits(game, tree):
-    """When the rules make a draw, and when they bar a piece from going back and forth."""
+    """Set the limits that make a draw, and those of going back and forth."""
     rules = game.rules
     tree.numbers[BATTLELESS_LIMIT_AT] = NEVER
     tree.numbers[TOTAL_LEFT] = NEVER
@@ -196,7 +196,7 @@ def repeats(game, world, source, target):
 
 @kernel
 def think(world, tree, rules, sources, targets, deepest):
-    """Which of the moves is best, and its value: deeper and deeper, until time or nodes run out.
+    """Find the best move and its value: deeper and deeper, until time or nodes run out.
 
     A new best move is looked at once more, two plies deeper, before it takes the place of the old one: it must not
     turn out worse than that, nor than it seemed. After some iterations it is taken anyway.

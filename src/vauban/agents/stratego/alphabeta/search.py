@@ -83,7 +83,7 @@ class Tree(NamedTuple):
 
 @kernel
 def make_tree(size):
-    """An empty tree with a table of so many entries, a power of two."""
+    """Return an empty tree with a table of so many entries, a power of two."""
     return Tree(
         np.zeros((LONGEST + 1, 9), np.int64),
         np.zeros((LONGEST + 1, WIDTH + 1), np.int64),
@@ -215,7 +215,7 @@ def list_capture(world, tree, ply, mover, victim, source, target, best):
 
 @kernel
 def next_move(tree, ply):
-    """The best move of this ply that has not been tried, brought to the front of the rest."""
+    """Return the best move of this ply that has not been tried, brought to the front of the rest."""
     node = tree.stack[ply]
     first = node[NEXT]
     pick = first
@@ -232,7 +232,7 @@ def next_move(tree, ply):
 
 @kernel
 def position_hash(world):
-    """The hash of the position, with the side to move and how often the last moves went back and forth."""
+    """Return the hash of the position, with the side to move and how often the last moves went back and forth."""
     ply = world.state[PLY]
     word = world.hashes[ply]
     turns = world.line[PAST + ply - 1, TURNS_BACK] * 8 + world.line[PAST + ply - 2, TURNS_BACK]
@@ -349,7 +349,7 @@ def can_move(world, side):
 
 @kernel
 def search(world, tree, rules, depth, alpha, beta):
-    """The value of the position for the side to move, to a depth; meaningless once the tree has stopped."""
+    """Return the value of the position for the side to move, to a depth; meaningless once the tree has stopped."""
     state = world.state
     root = state[PLY]
     tree.stack[root, DEPTH] = depth

@@ -55,13 +55,13 @@ def tracks(game):
 
 @kernel
 def deeds(game, identity, which):
-    """One of the sets of types that a record keeps of a piece."""
+    """Return one of the sets of types that a record keeps of a piece."""
     return np.int64(game.halves[game.rules[HISTORY] + SETS * identity + which])
 
 
 @kernel
 def chased_type(threatened):
-    """The strongest known type from Sergeant on that a piece went up to; −1 if there is none."""
+    """Return the strongest known type from Sergeant on that a piece went up to; −1 if there is none."""
     for kind in range(MARSHAL, SERGEANT - 1, -1):
         if threatened >> kind & 1:
             if kind == CAPTAIN and threatened >> TYPE_HIDDEN & 1:
@@ -73,7 +73,7 @@ def chased_type(threatened):
 
 @kernel
 def suspected_type(threatened, evaded, hidden):
-    """What a hidden piece is taken for, from whom it went up to and whom it ran from; −1 for nothing.
+    """Suspect a hidden piece's type, by the pieces that it went up to and ran from; −1 for none.
 
     hidden: how many of each type are hidden.
     """
@@ -96,7 +96,7 @@ def suspected_type(threatened, evaded, hidden):
 
 @kernel
 def bluff_risk(game, enemy):
-    """How much the enemy bluffs, from 2 to 5: by those of its hidden pieces that fell after having chased."""
+    """Estimate how much the enemy bluffs, from 2 to 5: by its hidden pieces that fell after having chased."""
     squares = game.rules[SQUARES]
     risk = 4
     for identity in range(squares):
@@ -117,7 +117,7 @@ def bluff_risk(game, enemy):
 
 @kernel
 def maturity(game, enemy, identity, bluff):
-    """How far a suspicion counts, from 0 to 1: after enough moves of the piece, or three chases in a row."""
+    """Weigh a suspicion, from 0 to 1: full after enough moves of the piece, or three chases in a row."""
     rules = game.rules
     squares = rules[SQUARES]
     recorded = np.int64(game.words[RECORDED])
@@ -132,7 +132,7 @@ def maturity(game, enemy, identity, bluff):
 
 @kernel
 def chases_in_a_row(game, enemy, identity):
-    """How many of the enemy's latest moves were of this piece, each to the side of one of the searcher's pieces."""
+    """Count the enemy's latest moves that were of this piece, each to the side of one of the searcher's pieces."""
     rules = game.rules
     words = game.words
     squares = rules[SQUARES]
@@ -157,7 +157,7 @@ def chases_in_a_row(game, enemy, identity):
 
 @kernel
 def exchange(low, high, leaves, enters):
-    """A set of squares with one square in place of another."""
+    """Return a set of squares with one square in place of another."""
     one = np.uint64(1)
     if leaves < 64:
         low &= ~(one << np.uint64(leaves))

@@ -35,7 +35,7 @@ MOST_SINKS = 3
 """How often all stronger ranks sink because both sides lack one: in small armies the strong pieces stay dear."""
 LARGEST_FLAG = 12800.0
 HASTE = 0.7
-"""Which part of the worth of his pieces a player who is ahead gives up to avoid a draw."""
+"""Share of the worth of its pieces that a player who is ahead gives up to avoid a draw."""
 
 
 @kernel
@@ -110,7 +110,7 @@ def set_values(own, enemy, values):
 
 @kernel
 def material(own, shown, values):
-    """The sum of one side's material: the small types count little, and less once they are known."""
+    """Return the sum of one side's material: the small types count little, and less once they are known."""
     total = 0.0
     for kind in range(MOVABLE_TYPES):
         if kind >= SERGEANT:
@@ -122,7 +122,7 @@ def material(own, shown, values):
 
 @kernel
 def set_stealth(counts, shown, values, side, bluff, stealth):
-    """What each type of one side is worth beyond its value while it is hidden."""
+    """Set the worth of each type of one side beyond its value while it is hidden."""
     other = 1 - side
     for kind in range(12):
         stealth[kind] = 0.0

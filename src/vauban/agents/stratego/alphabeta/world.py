@@ -117,7 +117,7 @@ class World(NamedTuple):
 
 @kernel
 def build(game, suspicious, prior):
-    """The world of the player on turn, from his view."""
+    """Return the world of the player on turn, from its view."""
     words, bytes_, rules = game.words, game.bytes, game.rules
     squares = rules[SQUARES]
     player = np.int64(bytes_[PLAYER])
@@ -181,7 +181,7 @@ def build(game, suspicious, prior):
 
 @kernel
 def haste(game):
-    """How near a draw for want of battles is: from 0, a quarter of the way to the limit, to 1 at three quarters."""
+    """Measure how near a draw for want of battles is: 0 at a quarter of the limit, 1 at three quarters."""
     limit = game.rules[BATTLELESS_LIMIT]
     if limit == NO_LIMIT:
         return 0.0
@@ -190,7 +190,7 @@ def haste(game):
 
 @kernel
 def movable_chance(world, identity):
-    """How likely a piece can move at all."""
+    """Return the probability that a piece can move at all."""
     chance = 0.0
     for kind in range(MOVABLE_TYPES):
         chance += world.chances[identity, kind]
@@ -205,7 +205,7 @@ def put(words, square):
 
 @kernel
 def set_pieces(world):
-    """What each piece is worth, whether it moves, and the sum of it all."""
+    """Set each piece's worth, whether it moves, and the sum of it all."""
     guarded = np.int64(NOBODY)
     for identity in range(len(world.place)):
         if world.place[identity] >= 0 and world.owner[identity] == OWN and world.kind[identity] == FLAG:
@@ -323,7 +323,7 @@ def set_defence(game, world, own, other, counts, bluff, bold):
 
 @kernel
 def dare(game, world, own, other, enemy, outcome, counts, bluff, bold):
-    """How likely an enemy of this type attacks one of the searcher's pieces, when it is best for it that it does."""
+    """Return the chance that an enemy of this type attacks one of the searcher's pieces when that is best for it."""
     if not world.secret[own]:
         if not world.secret[other]:
             return 1.0
@@ -359,7 +359,7 @@ def dare(game, world, own, other, enemy, outcome, counts, bluff, bold):
 
 @kernel
 def boldness(game, player):
-    """How boldly the enemy attacks what it does not know, from 0 to 1: by how often it has."""
+    """Estimate how boldly the enemy attacks what it does not know, from 0 to 1: by how often it has."""
     squares = game.rules[SQUARES]
     attacks = 0
     for identity in range(squares):
@@ -409,7 +409,7 @@ def remember_line(game, world):
 
 @kernel
 def turns_back(world, index):
-    """How many times in a row the piece moved in this row of the line has gone back where it came from."""
+    """Count how many times in a row the piece moved in this row of the line has gone back where it came from."""
     line = world.line
     if index < 2 or line[index, MOVER] != line[index - 2, MOVER] or line[index, MOVER] < 0:
         return 0
@@ -420,7 +420,7 @@ def turns_back(world, index):
 
 @kernel
 def gain(world, attacker, defender):
-    """What a fight brings the attacker's side."""
+    """Return what a fight brings the attacker's side."""
     keeps = world.keeps[attacker, defender]
     lost = world.worth[attacker] - (world.worth[attacker] * keeps[0] >> 10)
     won = world.worth[defender] - (world.worth[defender] * keeps[1] >> 10)

@@ -31,7 +31,7 @@ ADVANCE = 0.02
 
 @kernel
 def evaluate(game, near, player):
-    """What the position is worth to the player."""
+    """Estimate the position's worth to the player."""
     score, full = 0.0, 0.0
     squares, rows = game.rules[SQUARES], game.rules[ROWS]
     for kind in range(12):
@@ -55,7 +55,7 @@ def evaluate(game, near, player):
 
 @kernel
 def covered_sides(game, near, owner, square):
-    """How many sides of a square are held by its owner's pieces, a lake or the edge."""
+    """Count the sides of a square that are held by its owner's pieces, a lake or the edge."""
     covered = 0
     for direction in range(4):
         beside = near[square, direction]

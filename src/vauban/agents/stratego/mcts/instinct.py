@@ -54,7 +54,7 @@ DULLNESS = 0.6
 
 @kernel
 def secrecy(kind):
-    """What a hidden piece loses when it becomes known."""
+    """Return what a hidden piece loses when it becomes known."""
     if kind == SPY:
         return 1.0
     if kind < MOVABLE_TYPES and kind > 5:
@@ -64,7 +64,7 @@ def secrecy(kind):
 
 @kernel
 def wish(game, knowledge, player, kind, secret, square):
-    """What the player expects of attacking the piece on a square."""
+    """Estimate the player's gain from attacking the piece on a square."""
     profit = expected_profit(game, knowledge, player, kind, square, WORTH)
     if is_unknown(game, knowledge, player, square):
         profit += knowledge.curiosity
@@ -112,7 +112,7 @@ def weigh_by_worth(game, knowledge, near, paths, moves):
 
 @kernel
 def find_goal(game, knowledge, near, paths, player, kind, secret, source):
-    """Where the best fight within reach is: the first step of the way, and the wish at that distance."""
+    """Find the best fight within reach: the first step of the way, and the wish at that distance."""
     words = game.words
     enemy_low, enemy_high = words[PIECES + 2 - 2 * player], words[PIECES + 3 - 2 * player]
     visited_low, visited_high = words[PIECES + 2 * player], words[PIECES + 2 * player + 1]
@@ -169,7 +169,7 @@ def warm_prior(moves, count):
 
 @kernel
 def evaluate_worth(game, player):
-    """What the position is worth to the player."""
+    """Estimate the position's worth to the player."""
     squares, rows = game.rules[SQUARES], game.rules[ROWS]
     words = game.words
     score = 0.0

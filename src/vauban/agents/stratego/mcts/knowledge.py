@@ -46,7 +46,7 @@ class Knowledge(NamedTuple):
 
 @kernel
 def learn(game, viewer, prior, worth):
-    """The viewer's knowledge, from his view; `worth` is what a piece of each type is worth in a fight."""
+    """Return the viewer's knowledge, from its view; `worth` is what a piece of each type is worth in a fight."""
     squares = game.rules[SQUARES]
     chances = np.zeros((squares, 12))
     other = 1 - viewer
@@ -87,7 +87,7 @@ def learn(game, viewer, prior, worth):
 
 @kernel
 def fight(attacker, defender):
-    """How a fight ends for the attacker: 1, 0 or −1."""
+    """Return the end of a fight for the attacker: 1, 0 or −1."""
     result = battle(attacker, defender)
     if result == DEFENDER_DIES:
         return 1
@@ -98,7 +98,7 @@ def fight(attacker, defender):
 
 @kernel
 def fight_worth(attacker, defender, worth):
-    """What falls on the other side in a fight, less what falls on the attacker's."""
+    """Return the worth of what falls on the other side in a fight, less that of what falls on the attacker's."""
     result = battle(attacker, defender)
     balance = 0.0
     if result != ATTACKER_DIES:
@@ -116,7 +116,7 @@ def is_unknown(game, knowledge, player, square):
 
 @kernel
 def expected_fight(game, knowledge, player, kind, square):
-    """What the player expects of attacking the piece on a square with one of his: between −1 and 1."""
+    """Estimate what the player gains by attacking the piece on a square with one of its own: between −1 and 1."""
     identity = np.int64(game.bytes[BYTES + square])
     if is_unknown(game, knowledge, player, square):
         return knowledge.gain[identity, kind]
@@ -125,7 +125,7 @@ def expected_fight(game, knowledge, player, kind, square):
 
 @kernel
 def expected_profit(game, knowledge, player, kind, square, worth):
-    """The same in worth."""
+    """Return the same in worth."""
     identity = np.int64(game.bytes[BYTES + square])
     if is_unknown(game, knowledge, player, square):
         return knowledge.profit[identity, kind]
@@ -134,7 +134,7 @@ def expected_profit(game, knowledge, player, kind, square, worth):
 
 @kernel
 def danger(game, knowledge, near, player, kind, square, ignored):
-    """How likely a piece of the player on a square is taken by one beside it (`ignored` is not looked at)."""
+    """Return the chance that a piece of the player on a square is taken by one beside it (`ignored` left out)."""
     words = game.words
     other = 1 - player
     worst = 0.0

@@ -34,7 +34,7 @@ class Memory(NamedTuple):
 
 @kernel
 def make_memory():
-    """An empty memory."""
+    """Return an empty memory."""
     return Memory(
         np.zeros(ENTRIES, np.uint64),
         np.zeros(ENTRIES, np.int64),
@@ -46,7 +46,7 @@ def make_memory():
 
 @kernel
 def mixed(word):
-    """A word scrambled (SplitMix64)."""
+    """Return a word scrambled (SplitMix64)."""
     word = (word ^ (word >> np.uint64(30))) * MIX_1
     word = (word ^ (word >> np.uint64(27))) * MIX_2
     return word ^ (word >> np.uint64(31))
@@ -54,7 +54,7 @@ def mixed(word):
 
 @kernel
 def key_of(game):
-    """A number for the board and whose turn it is."""
+    """Return a number for the board and whose turn it is."""
     squares = game.rules[SQUARES]
     key = np.uint64(1 + np.int64(game.bytes[PLAYER]))
     for word in range(HIDDEN, HIDDEN + 2):

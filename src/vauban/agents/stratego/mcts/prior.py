@@ -126,7 +126,7 @@ def weigh_moves(game, knowledge, near, paths, moves):
 
 @kernel
 def weigh_fight(game, knowledge, player, kind, target, threat):
-    """The value of an attack."""
+    """Return the value of an attack."""
     if not is_unknown(game, knowledge, player, target):
         if kind_of(game, np.int64(game.bytes[BYTES + target])) == FLAG:
             return TAKES_FLAG
@@ -195,7 +195,7 @@ def find_fight(game, knowledge, near, paths, player, kind, source):
 
 @kernel
 def ranked_value(moves, count, rank):
-    """The value with this rank, ties counted one by one: found by taking off the best ones in turn."""
+    """Return the value with this rank, ties counted one by one: found by taking off the best ones in turn."""
     last, above = np.inf, 0
     while above < rank:
         following, ties = -np.inf, 0

@@ -44,7 +44,7 @@ ROOT = MIX
 
 @kernel
 def uniform(state):
-    """A random number from 0 to 1, exclusive; advances the state."""
+    """Return a random number from 0 to 1, exclusive; advances the state."""
     state[0] += MIX
     return np.float64(mixed(state[0]) >> np.uint64(11)) * (1.0 / (1 << 53))
 
@@ -59,13 +59,13 @@ def copy_record(source, target):
 
 @kernel
 def like(game):
-    """A record of the same shape."""
+    """Return a record of the same shape."""
     return Record(np.empty_like(game.words), np.empty_like(game.halves), np.empty_like(game.bytes), game.rules)
 
 
 @kernel
 def choose(game, seed, options, prior):
-    """The action with the most visits, and what came of it in the mean."""
+    """Return the action with the most visits, and what came of it in the mean."""
     viewer = np.int64(game.bytes[PLAYER])
     rules = game.rules
     squares = rules[SQUARES]
@@ -151,7 +151,7 @@ class Tree(NamedTuple):
 
 @kernel
 def make_tree(sims):
-    """A tree with its root, and room for so many simulations."""
+    """Return a tree with its root, and room for so many simulations."""
     capacity = 1
     while capacity < 4 * sims:
         capacity *= 2
@@ -171,7 +171,7 @@ def make_tree(sims):
 
 @kernel
 def slot_of(tree, key):
-    """Where a node is in the table, or would be."""
+    """Return the place of a node in the table, or the place where it would be."""
     mask = np.uint64(len(tree.keys) - 1)
     slot = np.int64(key & mask)
     while tree.keys[slot] != 0 and tree.keys[slot] != key:
@@ -207,7 +207,7 @@ def find_edges(tree, node, moves, count, here):
 
 @kernel
 def select_move(tree, moves, count, here, visits, options):
-    """The move with the highest upper bound (thesis §4.2.2)."""
+    """Return the move with the highest upper bound (thesis §4.2.2)."""
     explore = options[EXPLORE]
     best, highest = 0, -np.inf
     for index in range(count):
@@ -227,7 +227,7 @@ def select_move(tree, moves, count, here, visits, options):
 
 @kernel
 def most_visited(tree):
-    """The root's edge with the most visits; of several, the one with the best value."""
+    """Return the root's edge with the most visits; of several, the one with the best value."""
     best, most, highest = np.int64(-1), np.int64(-1), -np.inf
     edge = tree.first[slot_of(tree, ROOT)]
     while edge >= 0:
@@ -295,7 +295,7 @@ def play_shown(game, viewer, source, target):
 
 @kernel
 def outcome_value(game, viewer):
-    """What an ended game is worth."""
+    """Return an ended game's worth."""
     winner = np.int64(game.bytes[WINNER])
     if winner == viewer:
         return 1.0
@@ -306,7 +306,7 @@ def outcome_value(game, viewer):
 
 @kernel
 def rollouts(line, rollout, viewer, knowledge, near, paths, memory, moves, options, state):
-    """What a position is worth: the mean over several games played a few moves further."""
+    """Estimate a position's worth: the mean over several games played a few moves further."""
     total, weight = 0.0, 0.0
     for _ in range(np.int64(options[ROLLOUTS])):
         copy_record(line, rollout)

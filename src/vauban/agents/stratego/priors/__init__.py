@@ -83,7 +83,7 @@ def source_of(variant: Variant) -> Variant:
 
 @cache
 def statistics(variant: Variant) -> Statistics:
-    """The statistics for a variant: those of its own human setups, or the stretched ones of its source."""
+    """Return the statistics for a variant: those of its own human setups, or the stretched ones of its source."""
     source = source_of(variant)
     found = read(source.name)
     if (variant.columns, variant.setup_rows, variant.army) == (source.columns, source.setup_rows, source.army):
@@ -100,13 +100,13 @@ def statistics(variant: Variant) -> Statistics:
 
 @cache
 def model(variant: Variant) -> Model:
-    """The model of human-like setups of a variant."""
+    """Return the model of human-like setups of a variant."""
     found = statistics(variant)
     return assemble(variant, found.single, found.along, found.ahead, found.across, found.guard)
 
 
 def assemble(variant: Variant, single: Floats, along: Floats, ahead: Floats, across: Floats, guard: Floats) -> Model:
-    """The model with these weights."""
+    """Return the model with these weights."""
     tables = [*along]
     for step in (*ahead, *across):
         tables += [step, step.T]
@@ -116,7 +116,7 @@ def assemble(variant: Variant, single: Floats, along: Floats, ahead: Floats, acr
 
 
 def around(variant: Variant) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """What surrounds each setup square: `near` and `table` of a `Model`."""
+    """Describe the surroundings of each setup square: `near` and `table` of a `Model`."""
     rows, columns = variant.setup_rows, variant.columns
     ways = [(1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1)]
     near = np.full((rows * columns, len(ways)), -1, np.int64)
@@ -135,7 +135,7 @@ def around(variant: Variant) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int6
 
 
 def place_of(square: int, variant: Variant) -> int:
-    """What kind of place a setup square is for a Flag."""
+    """Return the kind of place that a setup square is for a Flag."""
     row, column = divmod(square, variant.columns)
     at_side = column in (0, variant.columns - 1)
     if row == 0:
@@ -150,13 +150,13 @@ def place_of(square: int, variant: Variant) -> int:
 
 @cache
 def read(name: str) -> Statistics:
-    """The statistics in one of the files."""
+    """Return the statistics in one of the files."""
     text = resources.files(__name__).joinpath(f"{name}.json").read_text(encoding="utf-8")
     return decode(json.loads(text), VARIANTS[name])
 
 
 def decode(table: dict[str, Any], variant: Variant) -> Statistics:
-    """The statistics behind the table of a file."""
+    """Return the statistics behind the table of a file."""
     codes = np.array(used_codes(variant))
     counts = np.array(table["counts"], np.float64)
     marginals = np.zeros((len(counts), CODES))
@@ -175,7 +175,7 @@ def decode(table: dict[str, Any], variant: Variant) -> Statistics:
 
 
 def used_codes(variant: Variant) -> list[int]:
-    """The codes that occur in a variant's setups, in order."""
+    """Return the codes that occur in a variant's setups, in order."""
     free = variant.setup_rows * variant.columns - variant.pieces
     return [0] * (free > 0) + [1 + kind for kind, count in enumerate(variant.army) if count]
 
@@ -184,14 +184,14 @@ def used_codes(variant: Variant) -> list[int]:
 
 
 def _rows(have: int, want: int) -> Floats:
-    """How much each of `have` rows counts for each of `want` rows in the same relative places."""
+    """Weigh each of `have` rows for each of `want` rows in the same relative places."""
     if want == 1:
         return np.full((1, have), 1 / have)  # back row and front row at once
     return _between(np.arange(want) * (have - 1) / (want - 1), have)
 
 
 def _steps(have: int, want: int) -> Floats:
-    """The same for the steps between rows."""
+    """Return the same for the steps between rows."""
     if want == 1:
         return np.zeros((0, have - 1))
     return _between((np.arange(want - 1) + 0.5) * (have - 1) / (want - 1) - 0.5, have - 1)

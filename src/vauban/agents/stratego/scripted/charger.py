@@ -49,7 +49,7 @@ KILL = np.array([0.9, 0.6, 0.9, 0.4, 0.5, 0.5, 0.5, 0.8, 0.9, 1.0])
 
 
 def _prices() -> npt.NDArray[np.float64]:
-    """What it is worth to each type to go for each class."""
+    """Return each type's price of going for each class."""
     prices = np.empty((MOVABLE_TYPES, CLASSES))
     for own in range(MOVABLE_TYPES):
         for enemy in range(MOVABLE_TYPES):
@@ -66,7 +66,7 @@ PRICES = _prices()
 
 @kernel
 def choose(game, seed, options, prior):
-    """The first step of the dearest pair of an own piece and an enemy."""
+    """Return the first step of the dearest pair of an own piece and an enemy."""
     sight = look(game)
     squares, units, foes = len(sight.own), sight.units, sight.foes
     distances = np.empty((len(foes), squares), np.int16)
@@ -119,7 +119,7 @@ def choose(game, seed, options, prior):
 
 @kernel
 def wander(game, sight, seed):
-    """A step of the first piece, from a random one on, that can make one."""
+    """Return a step of the first piece, from a random one on, that can make one."""
     count = len(sight.units)
     start = chance_below(count, game, seed, 0)
     for index in range(count):

@@ -54,7 +54,7 @@ RANKED = (DOWN, RIGHT, UP, LEFT)
 
 
 def _battles() -> npt.NDArray[np.float64]:
-    """What a battle brings: by whether the enemy is two steps away, own type, enemy type."""
+    """Return a battle's gain: by whether the enemy is two steps away, own type, enemy type."""
     table = np.empty((2, MOVABLE_TYPES, len(TYPES)))
     for near in range(2):
         for own in range(MOVABLE_TYPES):
@@ -76,7 +76,7 @@ BATTLES = _battles()
 
 @kernel
 def expected(sight):
-    """What a battle with a hidden piece brings on average: by whether it is two steps away, and own type."""
+    """Return the mean gain of a battle with a hidden piece: by whether it is two steps away, and own type."""
     table = np.zeros((2, MOVABLE_TYPES))
     total = sight.unseen.sum()
     if total > 0:
@@ -89,7 +89,7 @@ def expected(sight):
 
 @kernel
 def choose(game, seed, options, prior):
-    """The step with the largest sum."""
+    """Return the step with the largest sum."""
     sight = look(game)
     squares = len(sight.own)
     came = last_squares(game, sight)

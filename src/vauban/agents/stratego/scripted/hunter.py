@@ -61,7 +61,7 @@ RANKED = (DOWN, RIGHT, UP, LEFT)
 
 
 def _wishes() -> npt.NDArray[np.float64]:
-    """What each type wants of each: the value, below zero where it is of running away; −0 is one too."""
+    """Return each type's wish for each: the value, below zero for running away; −0 is one too."""
     table = np.empty((MOVABLE_TYPES, len(TYPES)))
     for own in range(MOVABLE_TYPES):
         for enemy in range(len(TYPES)):
@@ -137,7 +137,7 @@ def towards(game, sight, source, target, away):
 
 @kernel
 def choose(game, seed, options, prior):
-    """The step that the pair of the largest value asks for."""
+    """Return the step that the pair of the largest value asks for."""
     sight = look(game)
     values, flees = weigh(sight)
     if options[0] != 0.0:
@@ -161,7 +161,7 @@ def choose(game, seed, options, prior):
 
 @kernel
 def hunt(game, sight, values, flees):
-    """The same with distance, along ways that exist."""
+    """Return the same with distance, along ways that exist."""
     squares = len(sight.own)
     distance = np.empty(squares, np.int16)
     queue = np.empty(squares, np.int64)

@@ -23,17 +23,17 @@ OPEN_FRONT = ("8BFB67B7B7", "48B3862B89", "6359954865", "997159s499")
 
 
 def corner_setup(variant: Variant, player: int, rng: random.Random) -> Row:
-    """The setup of charger, fox and hunter."""
+    """Return the setup of charger, fox and hunter."""
     return _setup(CORNER, variant, player, rng)
 
 
 def raid_setup(variant: Variant, player: int, rng: random.Random) -> Row:
-    """The setup of thermal."""
+    """Return the setup of thermal."""
     return _setup(RAID, variant, player, rng)
 
 
 def open_setup(variant: Variant, player: int, rng: random.Random) -> Row:
-    """The setup of prober, or as often its mirror image."""
+    """Return the setup of prober, or as often its mirror image."""
     setup = _setup(OPEN_FRONT, variant, player, rng)
     if variant.name == "classic" and rng.random() < 0.5:
         return mirrored(setup, variant)
@@ -41,7 +41,7 @@ def open_setup(variant: Variant, player: int, rng: random.Random) -> Row:
 
 
 def _setup(rows: tuple[str, ...], variant: Variant, player: int, rng: random.Random) -> Row:
-    """The rows as a setup in its owner's own view; on other boards than classic, as people set up."""
+    """Return the rows as a setup in its owner's own view; on other boards than classic, as people set up."""
     if variant.name != "classic":
         return make_sampler("human", variant)(rng)
     setup = np.array([1 + RANKS.index(letter) for row in rows for letter in row], np.int8)

@@ -37,7 +37,7 @@ ORDERS = _orders()
 
 @kernel
 def order_at(sight, square, target):
-    """Which row of `ORDERS` a square's neighbours are tried in."""
+    """Return the row of `ORDERS` by which a square's neighbours are tried."""
     dx = sight.column[target] - sight.column[square]
     dy = sight.row[target] - sight.row[square]
     across, along = abs(dx), abs(dy)

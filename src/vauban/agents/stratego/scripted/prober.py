@@ -249,7 +249,7 @@ def is_fine(game, mind, source, target, direction):
 
 @kernel
 def choose(game, seed, options, prior):
-    """What the first rule that applies says."""
+    """Choose by the first rule that applies."""
     mind = think(game)
     source, target = take_marshal(game, mind)
     if source < 0:
@@ -293,7 +293,7 @@ def take_marshal(game, mind):
 
 @kernel
 def guard_marshal(game, mind):
-    """What is done about pieces beside the own Marshal that may be the Spy."""
+    """Deal with pieces beside the own Marshal that may be the Spy."""
     sight, sets = mind.sight, mind.sets
     if not spy_at_large(mind):
         return NOWHERE, NOWHERE
@@ -345,7 +345,7 @@ def spy_at_large(mind):
 
 @kernel
 def safe_direction(mind, source):
-    """Where an own piece can step and not be killed, backwards first; −1 if nowhere."""
+    """Find a direction in which an own piece can step and not be killed, backwards first; −1 if there is none."""
     sight = mind.sight
     first = 2 if sight.player == 0 else 0
     for index in range(4):

@@ -72,7 +72,7 @@ class Sight(NamedTuple):
 
 @kernel
 def look(game):
-    """The position of a concealed record, seen by the player on turn."""
+    """Return the position of a concealed record, seen by the player on turn."""
     words, bytes_, rules = game.words, game.bytes, game.rules
     squares, columns = rules[SQUARES], rules[COLUMNS]
     player = np.int64(bytes_[PLAYER])
@@ -136,7 +136,7 @@ def may_step(game, target, direction):
 
 @kernel
 def step_action(game, sight, source, direction):
-    """The action number of a step."""
+    """Return the action number of a step."""
     return encode(game.rules, sight.player, source, sight.beside[source, direction])
 
 
@@ -148,7 +148,7 @@ def is_mobile(kind):
 
 @kernel
 def chance_below(bound, game, seed, index):
-    """A random number below a bound, for this position; `index` tells several apart."""
+    """Return a random number below a bound, for this position; `index` tells several apart."""
     return below(bound, seed, ZERO, game.words[PLIES], 0, MOVE, index)
 
 

@@ -69,7 +69,7 @@ USUAL, BARRED, AT_ONCE = 0, 1, 2
 
 
 def _attitudes() -> npt.NDArray[np.int8]:
-    """How each type goes about attacking each class: as usual, only in the last resort, at once."""
+    """Return each type's way of attacking each class: as usual, only in the last resort, at once."""
     table = np.full((MOVABLE_TYPES, CLASSES), USUAL, np.int8)
     for own in range(MOVABLE_TYPES):
         table[own, own + 1 : MOVABLE_TYPES] = BARRED
@@ -132,7 +132,7 @@ def spread(sight, kind, origin, heat, cold):
 
 @kernel
 def around(sight, square, heat):
-    """The sum of the heat next to a square."""
+    """Return the sum of the heat next to a square."""
     total = 0.0
     for direction in range(4):
         near = sight.beside[square, direction]
@@ -143,7 +143,7 @@ def around(sight, square, heat):
 
 @kernel
 def choose(game, seed, options, prior):
-    """The coldest step, or an attack that is made at once."""
+    """Return the coldest step, or an attack that is made at once."""
     refuse = options[0] != 0.0
     sight = look(game)
     squares = len(sight.own)

@@ -414,8 +414,8 @@ const STRINGS = {
   "error.phase.running": "The game is not over yet.",
   "error.setup.stuck": "None of these pieces could make a first move: leave one a way out.",
   "error.move": "This move cannot be played here.",
-  "error.seat": "Whoever watches cannot play.",
-  "error.seat.look": "Whoever looks on by a link has no part in this game, nor in the next.",
+  "error.seat": "An onlooker cannot play.",
+  "error.seat.look": "An onlooker by a link has no part in this game, nor in the next.",
   "error.offer": "There is an offer already: it has to be answered first.",
   "error.offer.soon": "You have offered a draw not long ago. Moves to wait: {wait}.",
   "error.offer.none": "There is no such offer to answer any more.",
@@ -701,7 +701,7 @@ const STRINGS = {
     "Back at the start: c1–c2 would bring back the first position. The major must chase another way, or stop.",
   "rules.end": "The end",
   "rules.end.text":
-    "The flag is taken; the player on turn cannot move; somebody resigns, or his time is up. It is a draw if both agree, if neither can move, after too many moves without a battle (200 in most games), or when the game reaches its longest length. The counter beside the board shows how far that is.",
+    "The flag is taken; the player on turn cannot move; somebody resigns, or a clock runs out. It is a draw if both agree, if neither can move, after too many moves without a battle (200 in most games), or when the game reaches its longest length. The counter beside the board shows how far that is.",
   "rules.fair": "Fair play",
   "rules.fair.text":
     "The machine is handed what its side may know, and nothing else. Before the first move its setup is sealed with a hash that your browser keeps; when the game is over the seal is opened, and your browser checks it. Looking back shows, move by move, what the strongest network believed in the place of each side: General and Marshal play by that network, the other levels by none.",

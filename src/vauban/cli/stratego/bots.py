@@ -124,7 +124,7 @@ def _without_scipy() -> Iterator[None]:
 
 
 def _hasty(text: str) -> Agent:
-    """The same agent without time to think; in place of a program, anyone."""
+    """Return the same agent without time to think; in place of a program, anyone."""
     if text.startswith(PREFIX):
         return RandomAgent(0)
     agent = make_agent(text)
@@ -165,20 +165,22 @@ def bot(
 
 def bot_check(
     command: Annotated[str, typer.Argument(help="The bot's command, in quotes; no shell is asked.")],
-    games: Annotated[int, typer.Option(help="Whole games against a random mover, in colours by turns.", min=1)] = 2,
+    games: Annotated[
+        int, typer.Option(help="Whole games against a random mover, as red and as blue by turns.", min=1)
+    ] = 2,
     seconds: Annotated[
-        float, typer.Option(help="What it has for an answer; we wait three times as long.", min=0.01)
+        float, typer.Option(help="Seconds allowed for an answer; we wait three times as long.", min=0.01)
     ] = 2.0,
     plies: Annotated[int, typer.Option(help="A whole game is broken off after so many plies.", min=2)] = 400,
     memory: Annotated[int, typer.Option(help="MiB for each of its processes, 0 for no limit.", min=0)] = 1024,
     cwd: Annotated[str | None, typer.Option(help="The folder to start it in (default: this one)")] = None,
-    seed: Annotated[int, typer.Option(help="For our side of the games.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of our side of the games.")] = 0,
     json: Json = False,
 ) -> None:
     """Check that a bot speaks the line protocol, and say in plain words what it does wrong.
 
     It plays whole games and special situations in both colours. Exit code 1 if it does something
-    by which it would lose games; warnings do not count.
+    that would lose it games; warnings do not count.
 
     Example: vauban bot-check "python3 examples/ucc_bot.py" --games 4
     """

@@ -27,7 +27,7 @@ NOBODY = "none"
 """In place of an agent: a game is looked back on without a network."""
 BARS = "▁▂▃▄▅▆▇█"
 NARROWEST, WIDEST = 20, 100
-"""How many columns the line of values has."""
+"""Width of the line of values, in columns."""
 
 
 def analyse(
@@ -38,12 +38,12 @@ def analyse(
         str | None,
         typer.Option(help="search:MODEL; for a whole game also net:MODEL, or none (default: a shipped model, if any)."),
     ] = None,
-    number: Annotated[int, typer.Option(help="Which game of the file, from 1.", min=1)] = 1,
+    number: Annotated[int, typer.Option(help="Number of the game in the file, from 1.", min=1)] = 1,
     ply: Annotated[
         int | None, typer.Option(help="The position after so many plies (default: the whole game).", min=0)
     ] = None,
-    top: Annotated[int, typer.Option(help="How many moves of a position to show.", min=1)] = 10,
-    seed: Annotated[int, typer.Option(help="What the chance of searches depends on, also in a whole game.")] = 0,
+    top: Annotated[int, typer.Option(help="Number of moves of a position to show.", min=1)] = 10,
+    seed: Annotated[int, typer.Option(help="Seed of the searches, also in a whole game.")] = 0,
     html: Annotated[Path | None, typer.Option(help="Write the look back on a game as one page.")] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print JSON: of a game, a line for each position and a last one about it.")
@@ -107,7 +107,7 @@ def _searching(text: str | None, variant: str | None, seed: int) -> SearchAgent:
 
 
 def _looking_back(text: str | None, variant: str, seed: int) -> ModelAgent | None:
-    """Whose networks look back on a game."""
+    """Choose the agent whose networks look back on a game."""
     from vauban.agents import make_agent
     from vauban.agents.net import ModelAgent
 
@@ -164,7 +164,7 @@ def _recorded(file: Path, number: int) -> RecordedGame:
 
 
 def _at(recorded: RecordedGame, file: Path, number: int, ply: int | None) -> Board:
-    """A recorded game after so many plies, or at its end."""
+    """Return a recorded game after so many plies, or at its end."""
     if recorded.board is None:
         raise ConfigurationError(f"game {number} of {file} has pieces that are not known (U): it cannot be replayed")
     board: Board = recorded.board.copy()
@@ -255,7 +255,7 @@ def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path
 
 
 def _print_values(found: Review) -> None:
-    """What each side foresaw, as a line of bars from 0 to 100 percent."""
+    """Print what each side foresaw, as a line of bars from 0 to 100 percent."""
     if not found.outcomes:
         return
     plies = len(found.turns)
