@@ -32,3 +32,11 @@ def test_an_actor_plays_what_its_parts_would_play_one_by_one() -> None:
         other.step(actions)
     sims[0].check_step()
     assert all(torch.equal(*parts) for parts in zip(sims[0].store, other.store, strict=True))
+
+
+def test_an_actor_thinks_by_a_compiled_network() -> None:
+    leduc = game("leduc")
+    network = PlainNetwork(leduc, Size(1, 16, 1)).requires_grad_(False)
+    compiled = torch.compile(network, backend="eager")
+    thoughts = [Actor(network, Simulator(leduc, 4, seed=5), forward).think() for forward in (None, compiled)]
+    assert torch.equal(thoughts[0].log_policy, thoughts[1].log_policy)

@@ -57,7 +57,9 @@ class Thinker:
 
     def __init__(self, network: PolicyNetwork, positions: Positions, forward: Forward | None = None) -> None:
         """forward: runs the network, if it was compiled."""
-        self.network, self._positions, self._forward = network, positions, forward or network
+        self.network, self._positions = network, positions
+        # Not `forward or network`: what a network was compiled to has no truth value.
+        self._forward = network if forward is None else forward
         parameter = next(network.parameters())
         game, rows, device = positions.game, positions.n, parameter.device
         channels = observations.find(game, network.observation).channels(game)
