@@ -1,4 +1,4 @@
-"""Agents as a person writes them: from a class to an agent, and `py:FILE.py:CLASS` wherever an agent is asked for."""
+"""Agents as a person writes them: from a class to an agent, and `py:FILE.py:CLASS` wherever an agent is named."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def mine(tmp_path: Path) -> str:
 
 
 class Answers:
-    """Answers with whatever it is given."""
+    """Answers each view by a given function."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
@@ -142,7 +142,7 @@ def test_options_have_the_type_of_their_default_or_annotation(mine: str) -> None
     assert agent.name == f"{mine}:Striker,depth=3,bold=yes,pace=2,motto=a b"
 
 
-def test_an_agent_can_what_its_class_can() -> None:
+def test_an_agent_has_the_abilities_of_its_class() -> None:
     class Whole(Answers):
         def choose_setup(self, variant: Any, player: int, rng: Any) -> str:
             return "FLPJ"
@@ -179,7 +179,7 @@ def test_a_class_that_answers_for_many_views_is_left_as_it_is(mine: str) -> None
         ("{mine}:Striker,depth=1,depth=2", "'depth' is set twice"),
     ],
 )
-def test_what_is_no_agent_is_refused_with_what_is_missing(text: str, words: str, mine: str) -> None:
+def test_an_object_that_is_no_agent_is_refused_with_what_is_missing(text: str, words: str, mine: str) -> None:
     with pytest.raises(ConfigurationError, match=words):
         make_agent(text.replace("{mine}", mine))
 

@@ -46,7 +46,7 @@ def bot(name: str, *arguments: str, seconds: float = PATIENCE, **options: object
 
 
 def game(agents: list[object], plies: int = PLIES, seed: int = 1) -> Board:
-    """A game to its end, or to a number of plies; whatever a bot does wrong is raised."""
+    """Play a game to its end, or to a number of plies; raise any fault of a bot."""
     players: list[ExternalAgent] = agents  # type: ignore[assignment]
     try:
         rng = random.Random(seed)
@@ -72,7 +72,7 @@ def faces(agent: ExternalAgent, colour: int, **options: int) -> Board:
 
 
 def descendants() -> set[int]:
-    """Every process below this one."""
+    """Return every process below this one."""
     parents = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -210,7 +210,7 @@ def test_moves_that_nobody_told_of_are_taken_from_the_view() -> None:
 
 
 def script(body: str, *arguments: str, **options: object) -> ExternalAgent:
-    """A bot in a few lines of Python."""
+    """Return a bot in a few lines of Python."""
     options = {"seconds": 20.0, "start_seconds": 20.0, **options}
     return ExternalAgent([sys.executable, "-c", body, *arguments], 1, **options)  # type: ignore[arg-type]
 

@@ -51,7 +51,7 @@ def test_records_of_every_game_are_read_back(name: str) -> None:
 
 
 def test_the_games_of_a_pair_share_their_deals_and_different_pairs_do_not() -> None:
-    """In Leduc poker everybody calls: what is won depends on the cards alone."""
+    """In Leduc poker all players call: the gains depend on the cards alone."""
     match = Match("first", "first", 40, "leduc", seed=5)
     worth = [game.result.utility for game in play_games(match, range(40))]
     assert worth[::2] == worth[1::2]
@@ -111,7 +111,7 @@ def test_a_game_is_solved_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> 
         ("lp", "classic", "too large to be solved exactly"),
     ],
 )
-def test_who_cannot_play_a_game_loses_with_a_sentence(agent: str, game: str, words: str) -> None:
+def test_an_agent_that_cannot_play_a_game_loses_with_a_sentence(agent: str, game: str, words: str) -> None:
     rules = "total_limit=20" if game == "classic" else None
     [played] = play_games(Match(agent, "random", 1, game, rules, seed=1), [0])
     assert played.result.winner == 1 and words in played.result.note
@@ -135,7 +135,7 @@ def test_the_usual_setups_are_those_of_people_in_stratego_and_of_the_agents_else
 
 
 def stakes(*worth: float) -> list[GameResult]:
-    """Games of a match, by what each was worth to the first agent."""
+    """Return games of a match, by the worth of each to the first agent."""
     sides = (("a", "b"), ("b", "a"))
     return [
         GameResult(number, sides[number % 2], None, "showdown", 3, 0.1, "", value if number % 2 == 0 else -value)

@@ -84,7 +84,7 @@ def test_what_is_refused_says_what_would_be_right_and_changes_nothing() -> None:
         board.push("call")
 
 
-def test_whoever_is_on_turn_is_on_turn_twice_in_leduc_when_the_rules_say_so() -> None:
+def test_a_player_is_on_turn_twice_in_leduc_when_the_rules_say_so() -> None:
     board = Board("leduc", seed=1)
     for move in ("call", "raise", "call"):
         board.push(move)

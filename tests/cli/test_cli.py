@@ -1,4 +1,4 @@
-"""The command line: what it prints, its JSON, its exit codes, its complaints."""
+"""The command line: its output, its JSON, its exit codes, its complaints."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def vauban(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def result(*arguments: str) -> dict:
-    """The JSON object on the last line of a command that succeeds."""
+    """Return the JSON object on the last line of a command that succeeds."""
     done = vauban(*arguments, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])

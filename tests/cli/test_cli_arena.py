@@ -1,4 +1,4 @@
-"""The commands match, tournament, agents and replay: what they print, their JSON, exit codes and complaints."""
+"""The commands match, tournament, agents and replay: their output, their JSON, exit codes and complaints."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def here(*arguments: str) -> Result:
 
 
 def told(*arguments: str, code: int = 0) -> dict:
-    """The JSON object on the last line."""
+    """Return the JSON object on the last line."""
     done = here(*arguments, "--json")
     assert done.exit_code == code, done.output + str(done.exception)
     return json.loads(done.stdout.splitlines()[-1])
@@ -41,7 +41,7 @@ def told(*arguments: str, code: int = 0) -> dict:
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of two games."""
+    """Return a file of two games."""
     match = Match("cadet", "random", 2, "barrage", seed=7)
     path = tmp_path_factory.mktemp("games") / "games.txt"
     path.write_text("\n".join(records(match, play_match(match))))
@@ -258,7 +258,7 @@ def test_a_game_that_is_cut_off_does_not_keep_the_others_from_being_shown(games:
 
 
 def replayed(games: Path, typed: str) -> tuple[Replay, str]:
-    """A replay after lines were typed, and all that it has shown."""
+    """Return a replay after lines were typed, and all that it has shown."""
     target = io.StringIO()
     table = Replay(read_games(games.read_text())[0], source=io.StringIO(typed), target=target)
     table.run()

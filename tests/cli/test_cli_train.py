@@ -1,4 +1,4 @@
-"""`vauban train` and `vauban models card`: what a person sees, stops, resumes and makes of a run."""
+"""`vauban train` and `vauban models card`: starting, stopping, resuming and using a run."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
 
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A configuration in a folder of its own, which is the current one."""
+    """Return a configuration in a folder of its own, which is the current one."""
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "small.toml"
     path.write_text(f'about = "Nothing much."\n{SMALL}')
@@ -55,7 +55,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def told(*arguments: str) -> str:
-    """What a command prints, errors and all."""
+    """Return all that a command prints, errors included."""
     done = CliRunner(env={"COLUMNS": "200"}).invoke(app, list(arguments))
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception
@@ -63,7 +63,7 @@ def told(*arguments: str) -> str:
 
 
 def match_text(agent: str, variant: str) -> str:
-    """What a match prints, as far as a card wants to know."""
+    """Return the output of a match, as far as a card reads it."""
     return json.dumps({"agents": [agent, "random"], **dict.fromkeys(STRENGTH, 0), "variant": variant})
 
 
@@ -73,7 +73,7 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 
 
 def wait_for(process: subprocess.Popen[str], words: str) -> list[str]:
-    """The lines that a process says until one has these words."""
+    """Return the lines that a process prints until one has these words."""
     lines = []
     assert process.stderr is not None
     for said in process.stderr:
@@ -594,7 +594,7 @@ def test_a_folder_without_a_run_has_no_card(config: Path) -> None:
         told("models", "card", "nowhere", "--name", "mine")
 
 
-def test_a_card_says_what_was_changed_by_hand_between_twocommands_text() -> None:
+def test_a_card_lists_changes_by_hand_between_two_commands() -> None:
     had = {"minutes": 3, "moves": {"clip": 0.2, "magnet_weight": {"coefficient": 0.1, "decay": 0.3, "ceiling": 1.0}}}
     has = {
         "minutes": 5.0,
@@ -612,7 +612,7 @@ def test_a_card_says_what_was_changed_by_hand_between_twocommands_text() -> None
     )
 
 
-def test_a_card_says_what_its_preset_says_no_more() -> None:
+def test_a_card_lists_settings_that_its_preset_has_changed_since() -> None:
     then = json.loads(json.dumps(config_table(load_config("laptop", ["seed=2"]))))
     command = "vauban train laptop --out runs/mine --set seed=2"
     assert commands_text([{"command": command, "configuration": then}]) == command
@@ -620,8 +620,8 @@ def test_a_card_says_what_its_preset_says_no_more() -> None:
     assert commands_text([{"command": command, "configuration": then}]) == f"{command} --set ataraxos.moves.clip=0.5"
 
 
-def test_a_card_says_what_its_preset_has_gained_since() -> None:
-    """A run that had no such setting was as the setting's default makes it."""
+def test_a_card_lists_settings_that_its_preset_has_gained_since() -> None:
+    """A run that had no such setting behaves as the setting's default makes it."""
     command = "vauban train ataraxos-h200-barrage"
     then = json.loads(json.dumps(config_table(load_config("ataraxos-h200-barrage"))))
     assert then["ataraxos"]["moves"].pop("reach") != MoveConfig().reach

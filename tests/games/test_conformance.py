@@ -37,7 +37,7 @@ def test_the_kit_runs_on_a_game_of_ones_own_by_one_command() -> None:
 
 
 def broken(change: dict[str, Any]) -> Game:
-    """The game of the example with something wrong in it."""
+    """Return the game of the example with something wrong in it."""
     kind = type(base.game(EXAMPLE))
     return type("Broken", (kind,), {"name": "broken", **change})()
 

@@ -1,4 +1,4 @@
-"""What a game answers about itself, and how games are found, made again, and refused."""
+"""Games: their answers about themselves, and how they are found, made again, and refused."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_game_in_a_file_of_ones_own_is_played_by_naming_it() -> None:
 
 
 class Unfinished(SmallGame):
-    """A game that does not say all it must."""
+    """A game that leaves methods out."""
 
     name = family = "unfinished"
     action_count = max_legal = 2
@@ -100,7 +100,7 @@ class Unfinished(SmallGame):
     record_bytes = 4
 
     def __init__(self, rules: object = None) -> None:
-        """There are no rules to choose."""
+        """Take no rules."""
 
     def action_text(self, player: int, action: int) -> str:
         return str(action)
@@ -128,7 +128,7 @@ def test_utilities_that_cannot_be_are_refused(worths: tuple[float, ...]) -> None
         ("has_chance", "no"), ("utilities", 5),
     ],
 )  # fmt: skip
-def test_an_attribute_that_cannot_be_is_refused_with_what_it_means(name: str, value: object) -> None:
+def test_an_impossible_attribute_is_refused_with_its_meaning(name: str, value: object) -> None:
     game = Unfinished()
     game.utilities = (-1.0, 1.0)
     base.check_game(game)
@@ -175,7 +175,7 @@ def long(rules=None):
 
 @pytest.fixture
 def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A file of somebody else's, which an installed package offers games from."""
+    """Write a file of games that an installed package offers."""
     (tmp_path / "their_games.py").write_text(THEIRS)
     info = tmp_path / "their_games-1.0.dist-info"
     info.mkdir()

@@ -1,4 +1,4 @@
-"""Variants and rules as data: what is shipped, what users write down, what is refused."""
+"""Variants and rules as data: those that are shipped, users' own, and refusals."""
 
 from __future__ import annotations
 

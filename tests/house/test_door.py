@@ -1,4 +1,4 @@
-"""What others wrote is loaded from a file or an installed package, and errors say what to do."""
+"""Classes and games from a file or an installed package are loaded, and errors say what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pip is told: the distribution's name, its extras, and the commands that install them."""
+"""The package as pip sees it: the distribution's name, its extras, and the commands that install them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOURCES = [
 ]
 
 REQUIREMENT = re.compile(r"pip install (?:-[-\w]+ )*(\"[^\"\n]+\"|[\w./-]+)")
-"""What an install command names first, behind its flags."""
+"""The first requirement of an install command, behind its flags."""
 OURS = re.compile(rf'"{DISTRIBUTION}(\[(?P<extras>[\w,]+)\])?"')
 
 
@@ -58,7 +58,7 @@ def test_pages_name_install_commands_that_work_in_any_folder() -> None:
 
 
 def test_sources_make_install_commands_with_the_one_function() -> None:
-    """So there is one place to change, and no message names an extra that does not exist."""
+    """There is thus one place to change, and no message names an extra that does not exist."""
     extras = set()
     for path in SOURCES:
         text = path.read_text()

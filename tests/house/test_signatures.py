@@ -1,4 +1,4 @@
-"""Signatures and transcripts: what the program does is what it did, unless a change was meant (docs/signatures.md)."""
+"""Signatures and transcripts: the program behaves as before, unless a change was meant (docs/signatures.md)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_name_stands_for_all_parts_under_it() -> None:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the stored signatures that may be written."""
+    """Return a copy of the stored signatures that may be written."""
     path = tmp_path / "signatures.json"
     path.write_text(signature.FILE.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(signature, "FILE", path)

@@ -68,7 +68,7 @@ def training() -> Training:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A model with all three networks."""
+    """Return a model with all three networks."""
     played = Stratego("tiny")
     card = example_card(played, ("move", "setup", "belief"))
     save_model(tmp_path / "mine", random_networks(card, played), card)
@@ -322,7 +322,7 @@ def test_networks_that_are_not_those_of_the_card_are_not_written(tmp_path: Path)
 
 
 def told(*arguments: str) -> str:
-    """What the command prints."""
+    """Return the output of the command."""
     done = CliRunner(env={"COLUMNS": "160"}).invoke(models, list(arguments))
     if done.exception:
         raise done.exception
@@ -331,7 +331,7 @@ def told(*arguments: str) -> str:
 
 @pytest.fixture
 def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of shipped models with one in it, trained and measured."""
+    """Return a folder of shipped models with one in it, trained and measured."""
     played = Stratego("tiny")
     row = strength_row(MATCH, "vauban match net:mine cadet --games 200 --seed 7", "2026-02-01")
     card = example_card(played, training=training(), strength=[row])
@@ -427,7 +427,7 @@ def test_a_page_has_the_header_of_a_hub_and_what_the_card_says(shipped: Path) ->
         assert words in page, words
 
 
-def test_a_page_on_somebody_elses_weights_does_not_give_them_our_licence(shipped: Path) -> None:
+def test_a_page_on_others_weights_does_not_give_them_our_licence(shipped: Path) -> None:
     source = {"program": "another", "files": [{"file": "a.pth", "holds": "moves", "sha256": "00"}], "imported": "today"}
     text = readme_text({**read_card(shipped / "mine"), "source": source, "strength": []})
     assert "license: other" in text and "Weights of another, whose licence holds for them" in text

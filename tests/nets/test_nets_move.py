@@ -1,4 +1,4 @@
-"""The networks that play: sizes, what they compute on recorded positions, how choices become a policy."""
+"""The networks that play: sizes, outputs on recorded positions, from choices to a policy."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def test_recorded_games_survive_as_action_numbers():
 
 
 def square_of(square: int, way: Hypothesis, turned: bool) -> str:
-    """Our square under the name that a file would give it."""
+    """Return our square under the name that a file would give it."""
     index = 99 - square if turned else square
     row, column = divmod(index, 10)
     row = row if way.row_1_first else 9 - row
@@ -195,7 +195,7 @@ PROBABLE = Hypothesis(row_1_first=True, column_a_first=True, b_to_m_begins=True)
 
 
 def xml(board: Board, way: Hypothesis = PROBABLE, turned: bool = False, result: str = "") -> str:
-    """A board's game as a file, written one of the eight ways; `turned`: the first mover at the end of the string."""
+    """Return a board's game as a file, written one of the eight ways; `turned`: the first mover ends the string."""
     letters = strados_board_text(board.start_position())
     if not way.b_to_m_begins:
         letters = "".join(_other_side(letter) for letter in letters)
@@ -269,7 +269,7 @@ def test_one_bad_game_in_twenty_is_tolerated_and_two_are_not():
 
 
 def won_game(seed: int = 11, winner: int = 0) -> Board:
-    """A game that ends with the Flag being taken by the winner."""
+    """Return a game that ends with the Flag being taken by the winner."""
     rng = random.Random(seed)
     while True:
         board = Board.random("barrage", rng.randrange(2**32), RULES_OFF)
@@ -375,7 +375,7 @@ def test_a_result_table_with_unknown_words_is_refused():
 
 
 def with_bad_move(board: Board, number: int) -> str:
-    """A file in which one move leads from a lake."""
+    """Return a file in which one move leads from a lake."""
     text = xml(board)
     start = text.index(f'<move id="{number}"')
     end = text.index("/>", start)

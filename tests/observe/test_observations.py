@@ -20,7 +20,7 @@ from vauban.sim.simulator import Simulator
 
 
 def oracle_of(board: Board) -> Oracle:
-    """An oracle at a board's start."""
+    """Return an oracle at a board's start."""
     v = board.variant
     pieces = {square: (piece.player, LETTERS[piece.kind]) for square, piece in board.pieces().items()}
     return Oracle(v.rows, v.columns, set(v.lakes), OracleRules(**board.rules.as_dict()), pieces)

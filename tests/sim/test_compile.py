@@ -1,4 +1,4 @@
-"""Compiling: what a person is told of it, and that code of several processes can be kept in one place."""
+"""Compilation: its messages to a person, and one place for the code of several processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ with compile.progress(function, "sums"):
 
 
 def said(tmp_path: Path, module: str) -> str:
-    """What is said on standard error when a process uses a kernel."""
+    """Return the messages on standard error when a process uses a kernel."""
     file = tmp_path / "use.py"
     file.write_text(KERNEL)
     command = [sys.executable, str(file), module]

@@ -1,4 +1,4 @@
-"""Compiling kernels: the same plain functions, for the CPU with numba and for CUDA with numba-cuda.
+"""Compilation of kernels: the same plain functions, for the CPU with numba and for CUDA with numba-cuda.
 
 `compiled(function, target)` compiles a kernel and, through the names it uses, every kernel that it
 calls. Compiled CPU code is kept on disk under a fingerprint of all of Vauban's kernels, so that a
@@ -57,7 +57,7 @@ def _compiled_once(
 
 
 def bound(function: Callable[..., Any], target: str, hooks: Hooks = NO_HOOKS, **constants: Any) -> FunctionType:
-    """A copy of a plain function that sees the target's kernels, primitives and constants; itself not compiled."""
+    """Return an uncompiled copy of a plain function that sees the target's kernels, primitives and constants."""
     plain = cast(FunctionType, function)
     names = dict(plain.__globals__)
     for name in plain.__code__.co_names:
@@ -100,7 +100,7 @@ def _compile_cpu(function: FunctionType, hooks: Hooks, constants: dict[str, Any]
 
 @cache
 def _njit() -> Any:
-    """numba's decorator, once no two functions of any two processes can bear the same name.
+    """Return numba's decorator, once no two functions of any two processes can bear the same name.
 
     Compiled code is linked by name, and code that was kept comes with the names of another process.
     numba numbers them from 1 in every process: one function bound in two ways, or two functions that
@@ -135,7 +135,7 @@ def cuda() -> Any:
 
 @cache
 def primitives(target: str) -> dict[str, Any]:
-    """Return what each target supplies by itself (`vauban.games.kernel`)."""
+    """Return the primitives that each target supplies by itself (`vauban.games.kernel`)."""
     if target == CPU:
         from vauban.sim import primitives_cpu as source
     else:
@@ -156,7 +156,7 @@ def cache_folder() -> Path:
 
 @cache
 def _can_write() -> bool:
-    """Whether compiled kernels can be kept; says so once if they cannot."""
+    """Return whether compiled kernels can be kept; print a note once if they cannot."""
     try:
         cache_folder().mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -167,7 +167,7 @@ def _can_write() -> bool:
 
 @cache
 def fingerprint(folders: frozenset[Path] = frozenset()) -> str:
-    """A name for the present state of every file that the rules, and kernels in these folders, are written in."""
+    """Return a name for the present state of the files that hold the rules, and kernels in these folders."""
     import numba
 
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
@@ -199,14 +199,14 @@ def _folders(function: FunctionType, hooks: Hooks) -> frozenset[Path]:
 
 
 def _digest(hooks: Hooks, constants: dict[str, Any]) -> str:
-    """Return a short name for what a function was bound to."""
+    """Return a short name for the hooks and constants that a function was bound to."""
     settings = [f"{name}={value}" for name, value in sorted(constants.items())]
     settings += [f"{name}={hook.__module__}.{hook.__qualname__}" for name, hook in sorted(hooks.items())]
     return hashlib.sha256(",".join(settings).encode()).hexdigest()[:12]
 
 
 def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any]) -> Any:
-    """numba's cache of compiled functions, kept in our folder and named by our fingerprint."""
+    """Return numba's cache of compiled functions, kept in our folder and named by our fingerprint."""
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
     name = f"{function.__module__}.{function.__name__}"
@@ -236,7 +236,7 @@ def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any])
     class Cache(FunctionCache):  # type: ignore[misc]
         _impl_class = Impl
         missed: Callable[[], None] | None = None
-        """Is called when nothing is kept, so that compiling begins."""
+        """Called when nothing is kept, so that compiling begins."""
 
         def load_overload(self, *arguments: Any) -> Any:
             # A file that is damaged, or vanishes, is as good as none: forget it, and compile.
@@ -262,14 +262,14 @@ def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any])
 # ── The first call of a compiled function ────────────────────────────────────────────────────────
 
 PATIENCE = 0.7
-"""Seconds of compiling after which a person is told what is waited for."""
+"""Seconds of compiling after which a note tells a person what takes so long."""
 
 _announced = False
 
 
 @contextmanager
 def progress(function: Any, what: str) -> Iterator[None]:
-    """Around a call: if it is the first, say on the terminal what is being compiled and how long it took.
+    """Report on the terminal what a call compiles, and how long it took, if it is the first one.
 
     Plain lines, so that they do no harm to a progress bar or in a log. A kernel that cannot be
     compiled raises an error that begins with the place in its source.
@@ -284,7 +284,7 @@ def progress(function: Any, what: str) -> Iterator[None]:
 
 @contextmanager
 def _locked(name: str, shared: bool = False) -> Iterator[None]:
-    """Keep other processes out of what bears this name, where compiled kernels are kept; or only those that write."""
+    """Keep other processes, or only those that write, away from the kernels kept under this name."""
     try:
         import fcntl
 

@@ -2,10 +2,9 @@
 
 A bot is a kernel `choose(game, seed, options, prior)`: `game` is the record of one game from which
 all that is hidden from the player on turn has been erased (the compiled form of a `View`), `seed`
-the randomness it may use, `options` its numbers in the order of their fields, `prior` how people
-set up (`vauban.agents.stratego.belief`). It returns a legal action, or `RESIGNS`; a bot that judges returns
-what the game is worth to it as well. It keeps nothing between moves: everything that a bot remembers
-is in the record.
+the randomness it may use, `options` its numbers in the order of their fields, `prior` the statistics of human setups
+(`vauban.agents.stratego.belief`). It returns a legal action, or `RESIGNS`; a bot that judges also returns the
+game's worth to it. It keeps nothing between moves: everything that a bot remembers is in the record.
 """
 
 from __future__ import annotations
@@ -37,17 +36,17 @@ OwnSetup = Callable[[Variant, int, random.Random], Row]
 
 @dataclass(frozen=True)
 class Bot:
-    """What a compiled agent is made of."""
+    """The parts of a compiled agent."""
 
     name: str
     choose: Callable[..., Any]
     """The kernel."""
     options: type[Any]
-    """A frozen dataclass: `setups`, and numbers. Its documentation says who the bot is: one line, then in full."""
+    """A frozen dataclass: `setups`, and numbers. Its docstring describes the bot: in one line, then in full."""
     setup: OwnSetup | None = None
-    """How it sets up by itself; without it, as people do."""
+    """Its own way to set up; without it, it sets up as people do."""
     judges: bool = False
-    """Whether the kernel returns two things: the action, and what the game is worth, from −1 to 1."""
+    """Whether the kernel returns two things: the action, and the game's worth from −1 to 1."""
 
 
 class CompiledAgent:
@@ -73,7 +72,7 @@ class CompiledAgent:
         return self._answer(views, seeds)[0]
 
     def _answer(self, views: Snapshot, seeds: Seeds) -> tuple[Actions, Floats]:
-        """By view: the action, and what the game is worth; not a number, if the bot does not judge."""
+        """Return the action for each view, and the game's worth; not a number if the bot does not judge."""
         game: Any = views.game
         _check_plays(self.name, game)
         words, halves, bytes_ = views.numpy().store
@@ -90,7 +89,7 @@ class CompiledAgent:
 
 
 class JudgingAgent(CompiledAgent):
-    """A bot that knows what it thinks of its game."""
+    """A bot that also tells its judgement of the game."""
 
     def judge(self, views: Snapshot) -> Floats:
         return self._answer(views, np.full(len(views), self.seed % 2**64, np.uint64))[1]
@@ -108,7 +107,7 @@ def _prior(variant: Variant) -> npt.NDArray[np.float64]:
 
 @hook
 def choose(game, seed, options, prior):
-    """The bot's kernel."""
+    """Stand for the bot's kernel."""
     raise NotImplementedError
 
 
@@ -122,7 +121,7 @@ def choose_all(words, halves, bytes_, rules, seeds, options, prior, actions, val
 
 @kernel
 def judge_all(words, halves, bytes_, rules, seeds, options, prior, actions, values):
-    """Choose for every game, and write down what it is worth."""
+    """Choose for every game, and write down its worth."""
     for row in range(len(words)):
         game = Record(words[row], halves[row], bytes_[row], rules)
         actions[row], values[row] = choose(game, seeds[row], options, prior)

@@ -9,7 +9,7 @@ from vauban.games.stratego.squares import shifted
 
 @kernel
 def neighbours(rules):
-    """By square and direction (north, south, west, east): the square beside it; −1 for a lake or the edge."""
+    """Return, by square and direction (north, south, west, east), the square beside it; −1 for a lake or the edge."""
     squares = rules[SQUARES]
     near = np.full((squares, 4), -1, np.int16)
     steps = (rules[COLUMNS], -rules[COLUMNS], np.int64(-1), np.int64(1))

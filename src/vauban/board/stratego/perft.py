@@ -1,4 +1,4 @@
-"""Perft: how many sequences of legal moves of each length a position has (docs/rules.md)."""
+"""Perft: the number of sequences of legal moves of each length from a position (docs/rules.md)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def start_board(start: str, rules: str | Mapping[str, Any] | Rules | None = None
 
 
 def perft(board: Board, depth: int, tick: Callable[[int, int], None] = lambda *_: None) -> list[int]:
-    """The number of sequences of exactly 1, 2, …, `depth` plies; `tick` is told (first moves done, of how many)."""
+    """Return the number of sequences of exactly 1, 2, …, `depth` plies; `tick` is called with (first moves done, of how
+    many).
+    """
     nodes = np.zeros(depth + 1, np.int64)
     count = compiled(count_sequences, CPU, TRACKS=False)
     moves = list(board.legal_moves)
@@ -73,7 +75,7 @@ def perft(board: Board, depth: int, tick: Callable[[int, int], None] = lambda *_
 
 
 def _stack(board: Board, depth: int) -> Record:
-    """Room for the records along one sequence of moves, the board's own (without what observations need) on top."""
+    """Return room for the records along a sequence of moves, the board's own (without observations' needs) on top."""
     format = board.game.format(plies=board.quiet + depth)
     words, halves, bytes_ = board.snapshot(format).store
     return Record(

@@ -13,7 +13,7 @@ from vauban.notation.stratego.ucc import read_log
 
 
 def to_notation(data: bytes) -> str:
-    """Return a game in our notation that is written in another format; a Gravon file says itself how to decode it."""
+    """Return a game in our notation from another format; a Gravon file says itself how to decode it."""
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         return _from_gravon(data)
     try:
