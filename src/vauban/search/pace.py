@@ -42,7 +42,7 @@ class Pace:
         """Return the pace after a search has taken these seconds for the policy and for drawing configurations.
 
         draw: None if nothing was drawn by the belief; the pace of drawing then stays.
-        rolling: factor by which the rollouts took longer than expected.
+        rolling: seconds of the rollouts, divided by the expected ones.
         """
         factor = KEPT_SHARE + (1 - KEPT_SHARE) * min(rolling, SURPRISE)
         return Pace(
