@@ -86,10 +86,31 @@ def _uses_hooks(function: Callable[..., Any]) -> bool:
     )
 
 
+ARRAY_MAKERS = frozenset({"arange", "copy", "empty", "empty_like", "full", "ones", "zeros", "zeros_like"})
+"""What a kernel may make arrays with: only those of agents do, which run on the CPU."""
+ARRAY_HINT = (
+    f"A kernel makes an array by {', '.join(f'np.{name}' for name in sorted(ARRAY_MAKERS))} and by nothing else, and "
+    "copies one to another in a loop."
+)
+
+
+@cache
+def _makes_arrays(function: Callable[..., Any]) -> bool:
+    """Whether a kernel, or one that it calls, makes an array; those that hooks stand for are not looked at."""
+    plain = cast(FunctionType, getattr(function, "py_func", function))
+    names = plain.__code__.co_names
+    if not ARRAY_MAKERS.isdisjoint(names):
+        return True
+    used = [plain.__globals__.get(name) for name in names]
+    return any(_makes_arrays(each) for each in used if getattr(each, "__kernel__", False) or hasattr(each, "py_func"))
+
+
 def _compile_cpu(function: FunctionType, hooks: Hooks, constants: dict[str, Any], outermost: bool) -> Any:
     # Python calls the outermost function alone; ways from Python into the others would be a fifth of the compiling.
     inner = {} if outermost else {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    dispatcher = _njit()(function, nogil=True, error_model="numpy", **inner)
+    # Where no array is made, references to arrays need no counting, which took three quarters of a game's time.
+    counts = _makes_arrays(function) or any(map(_makes_arrays, hooks.values()))
+    dispatcher = _njit()(function, nogil=True, error_model="numpy", _nrt=counts, **inner)
     # What is kept holds all that it calls. The fingerprint knows our own files only: kernels from
     # elsewhere are compiled afresh in every process.
     ours = all(each.__module__.startswith("vauban.") for each in (function, *hooks.values()))
@@ -320,7 +341,8 @@ def _announcing(function: Any, what: str) -> Iterator[None]:
         if type(error).__module__.startswith("numba"):
             places = re.findall(r'File "([^"]+)", line (\d+)', str(error))
             place = f"{places[0][0]}, line {places[0][1]}: " if places else ""
-            raise ConfigurationError(f"{place}a kernel of {what} cannot be compiled:\n{error}") from error
+            hint = f"\n{ARRAY_HINT}" if "NRT required" in str(error) else ""
+            raise ConfigurationError(f"{place}a kernel of {what} cannot be compiled:\n{error}{hint}") from error
         raise
     finally:
         timer.cancel()

@@ -52,9 +52,13 @@ def uniform(state):
 @kernel
 def copy_record(source, target):
     """Make one record equal to another."""
-    target.words[:] = source.words
-    target.halves[:] = source.halves
-    target.bytes[:] = source.bytes
+    # In loops: a slice that is assigned makes an array in between.
+    for word in range(len(source.words)):
+        target.words[word] = source.words[word]
+    for half in range(len(source.halves)):
+        target.halves[half] = source.halves[half]
+    for byte in range(len(source.bytes)):
+        target.bytes[byte] = source.bytes[byte]
 
 
 @kernel
