@@ -22,12 +22,10 @@ from vauban.learn.ataraxos.collect import Collector, Window
 from vauban.learn.ataraxos.filter import AdvantageFilter
 from vauban.learn.ataraxos.targets import (
     Returns,
-    action_sources,
     divergence,
     entropy,
     is_clipped,
     lambda_returns,
-    magnet_log_policy,
     outcome_loss,
     policy_loss,
 )
@@ -35,6 +33,7 @@ from vauban.learn.base import NATS, SHARE, Metric
 from vauban.learn.schedules import PowerLaw, average_rate
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
+from vauban.nets.magnet import action_sources, magnet_log_policy
 from vauban.nets.policy import PolicyNetwork, utility_values
 from vauban.nets.replay import Replay
 from vauban.sim.simulator import Simulator
