@@ -20,7 +20,6 @@ from vauban.learn.journal import read_metrics
 from vauban.learn.metrics import find_metric
 from vauban.learn.run import Run
 from vauban.learn.trainee import Trainee
-from vauban.nets import store
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.store import load_model
 from vauban.nets.transformer import Size
@@ -64,9 +63,6 @@ class Even(Learner):
         self.trainee.step(loss, self.settings.learning_rate, 1.0)
         self.trainee.update_average(0.5)
         return {f"{self.part}.loss": loss.item(), **({self.clock: float(self.iteration)} if self.followed else {})}
-
-    def describe(self) -> dict[str, dict[str, Any]]:
-        return {self.part: store.describe("plain", self.size, observation="information_state")}
 
     def state(self) -> dict[str, Any]:
         return {"momentum": self.momentum.clone()}

@@ -19,9 +19,7 @@ from vauban.learn.ataraxos.belief import BeliefStage
 from vauban.learn.ataraxos.learner import COLLAPSED
 from vauban.learn.ataraxos.targets import (
     Returns,
-    action_sources,
     divergence,
-    magnet_log_policy,
     outcome_loss,
     policy_loss,
 )
@@ -31,10 +29,11 @@ from vauban.learn.config import config_text, load_config, parse_config, presets
 from vauban.learn.journal import read_metrics
 from vauban.learn.metrics import find_metric
 from vauban.learn.run import Run
-from vauban.nets.move import MoveNetwork
+from vauban.nets.magnet import action_sources, magnet_log_policy
 from vauban.nets.store import load_model
 from vauban.nets.stratego.belief import BeliefNetwork
 from vauban.nets.stratego.setup import SetupNetwork
+from vauban.nets.transformer import Size
 
 SMALL = """
 game = "tiny"
@@ -414,7 +413,7 @@ def test_a_checkpoint_that_cannot_be_read_or_does_not_fit_is_refused(tmp_path: P
     begun(tmp_path / "run")
     with pytest.raises(VaubanError, match="network of 'move'"):
         Run.resume(tmp_path / "run", changes=["ataraxos.move_network.width=32"])
-    assert Run.resume(tmp_path / "run").config.stages["ataraxos"].move_network.width == 16, (
+    assert Run.resume(tmp_path / "run").config.stages["ataraxos"].move_network.config.size.width == 16, (
         "a change that fails is not kept"
     )
     (tmp_path / "run" / "checkpoint" / "ataraxos.games.pt").write_bytes(b"something else")
@@ -587,8 +586,9 @@ def test_a_model_that_a_run_cannot_go_on_from_is_refused(tmp_path: Path, changes
 def test_imported_weights_are_gone_on_from_without_their_setups(tmp_path: Path) -> None:
     begun(tmp_path / "run", 0)
     model = load_model(tmp_path / "run")
-    networks = {**model.card["networks"], "setup": {**model.card["networks"]["setup"], "flag_side": True}}
-    model = replace(model, card={**model.card, "networks": networks, "source": {"program": "another"}})
+    published = SetupNetwork(Stratego("tiny"), Size(1, 16, 2), flag_side=True)
+    networks = {**model.networks, "setup": published}
+    model = replace(model, networks=networks, card={**model.card, "source": {"program": "another"}})
     with pytest.raises(ConfigurationError, match="as the published program does .flag_side.*setup_network=false"):
         Run.begin(parse_config(SMALL), tmp_path / "other", model=model)
     Run.begin(parse_config(SMALL, ["ataraxos.setup_network=false"]), tmp_path / "other", model=model)
@@ -641,7 +641,7 @@ def test_the_preset_paper_has_the_numbers_of_the_tables_17_to_25() -> None:
     played = Stratego("classic")
     with torch.device("meta"):
         networks = (
-            MoveNetwork(played, ataraxos.move_network),
+            ataraxos.move_network.make(played),
             SetupNetwork(played, ataraxos.setup_network or pytest.fail("it sets up")),
             belief.network(played),
         )

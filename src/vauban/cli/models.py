@@ -218,18 +218,14 @@ def _facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _networks_table(networks: Mapping[str, Mapping[str, Any]]) -> Table:
+    from vauban.nets.kinds import settings_text
+
     table = Table(box=SIMPLE_HEAD)
-    for heading in ("network", "depth", "width", "heads", "parameters", "stored as", "more"):
-        table.add_column(heading, justify="left" if heading in ("network", "stored as", "more") else "right")
+    for heading in ("network", "kind", "parameters", "stored as", "settings"):
+        table.add_column(heading, justify="right" if heading == "parameters" else "left")
     for part, each in networks.items():
-        size = each["size"]
-        known = ("kind", "size", "parameters", "dtype", "observation_version")
-        more = ", ".join(f"{key} {_worded(value)}" for key, value in each.items() if key not in known)
         parameters = f"{each['parameters']:,}" if "parameters" in each else "?"
-        table.add_row(
-            part, str(size["depth"]), str(size["width"]), str(size["heads"]), parameters, each.get("dtype", "?"),
-            Text(more),
-        )  # fmt: skip
+        table.add_row(part, each["kind"], parameters, each.get("dtype", "?"), Text(settings_text(each)))
     return table
 
 
@@ -284,7 +280,3 @@ def _parameters(card: Mapping[str, Any]) -> int:
 
 def _rounded(number: int) -> str:
     return f"{number / 1e6:.1f} million" if number >= 10**5 else f"{number:,}"
-
-
-def _worded(value: Any) -> str:
-    return ("no", "yes")[value] if isinstance(value, bool) else str(value)

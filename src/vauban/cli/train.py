@@ -16,6 +16,7 @@ import typer
 
 from vauban.cli.output import complain, console, errors, print_json
 from vauban.errors import ConfigurationError, VaubanError
+from vauban.learn.presets import presets
 
 if TYPE_CHECKING:
     import torch
@@ -32,10 +33,7 @@ INTERRUPTED = 130
 def train(
     preset: Annotated[
         str | None,
-        typer.Argument(
-            help="A preset (laptop, ataraxos-kuhn, ataraxos-leduc, ataraxos-micro, ataraxos-gaming-gpu, "
-            "ataraxos-h200-small, ataraxos-h200-barrage, ataraxos-h200-classic, ataraxos-paper) or a .toml file."
-        ),
+        typer.Argument(help=f"A preset ({', '.join(presets())}) or a .toml file."),
     ] = None,
     change: Annotated[
         list[str] | None,

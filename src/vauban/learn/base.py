@@ -131,10 +131,6 @@ class Learner(ABC):
     def iterate(self) -> dict[str, float]:
         """Learn for an iteration; its metrics."""
 
-    @abstractmethod
-    def describe(self) -> dict[str, dict[str, Any]]:
-        """Return the networks as the card of a model has them (`vauban.nets.store.describe`)."""
-
     def progress(self) -> dict[str, Any]:
         """Progress in numbers and texts, which a checkpoint cannot do without."""
         return {"iteration": self.iteration}

@@ -24,8 +24,8 @@ from vauban.learn.metrics import clock_of, metrics
 from vauban.learn.origin import read_starts
 from vauban.learn.readme import README, readme_text
 from vauban.learn.run import CHECKPOINT, CONFIG, MODEL, run_config
+from vauban.nets.kinds import COUNTED
 from vauban.nets.store import (
-    COUNTED,
     Card,
     Model,
     ModelError,
@@ -52,9 +52,8 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
     # Read before anything is written: a model whose strength cannot be told is not half made.
     model = load_model(run / MODEL)
     strength = [row for path in matches for row in _strength(path, run, name, model.game, config.game)]
-    kept = COUNTED
     described = {
-        part: {key: value for key, value in each.items() if key not in kept}
+        part: {key: value for key, value in each.items() if key not in COUNTED}
         for part, each in model.card["networks"].items()
     }
     card = make_card(

@@ -7,9 +7,8 @@ import json
 import math
 import tomllib
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import resources
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -17,8 +16,11 @@ from vauban import door
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
 from vauban.learn.base import StageConfig, find_learner, learners
+from vauban.learn.networks import NetworkTable
+from vauban.learn.presets import presets
 from vauban.learn.schedules import PowerLaw
 from vauban.learn.workers import PATIENCE
+from vauban.nets.kinds import setting_types
 
 
 @dataclass(frozen=True)
@@ -111,13 +113,6 @@ def read_config(path: Path) -> str:
         raise ConfigurationError(f"{path} is no UTF-8, from byte {error.start} on: save it as UTF-8") from error
 
 
-def presets() -> dict[str, str]:
-    """Return the presets that are shipped, as TOML."""
-    folder = resources.files("vauban.learn") / "presets"
-    files = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".toml")), key=lambda each: each.name)
-    return {entry.name.removesuffix(".toml"): entry.read_text(encoding="utf-8") for entry in files}
-
-
 def parse_config(text: str, changes: Sequence[str] = (), where: str = "the configuration") -> RunConfig:
     """Return a configuration from TOML and changes to it; the file of a game is named so that any folder finds it."""
     try:
@@ -179,16 +174,11 @@ def _build(kind: Any, value: Any, where: str) -> Any:
     if dataclasses.is_dataclass(kind):
         if not isinstance(value, dict):
             raise ConfigurationError(f"{where} is a table, not {value!r}")
+        if kind is NetworkTable:
+            return _build_network(value, where)
         hints = get_type_hints(kind)
-        for name in value:
-            if name not in hints:
-                raise ConfigurationError(f"{where} has no {name!r}: {nearest(name, list(hints))}")
-        given = {name: _build(hints[name], each, f"{where}.{name}") for name, each in value.items()}
-        try:
-            return kind(**given)  # type: ignore[operator]
-        except TypeError as error:
-            missing = [each.name for each in dataclasses.fields(kind) if _is_required(each) and each.name not in given]
-            raise ConfigurationError(f"{where} needs {', '.join(missing)}") from error
+        _check_names(value, hints, where)
+        return _made(kind, {name: _build(hints[name], each, f"{where}.{name}") for name, each in value.items()}, where)
     if get_origin(kind) is tuple:
         if not isinstance(value, list):
             raise ConfigurationError(f"{where} is a list, not {value!r}")
@@ -198,6 +188,45 @@ def _build(kind: Any, value: Any, where: str) -> Any:
     if type(value) is not kind:
         raise ConfigurationError(f"{where} is {_NAMES.get(kind, kind)}, not {value!r}")
     return value
+
+
+def _build_network(table: Mapping[str, Any], where: str) -> NetworkTable:
+    """Return the network that a table asks for."""
+    kind = _build(str, table.get("kind", ""), f"{where}.kind")
+    try:
+        config = NetworkTable.config_of(kind)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{where}.kind: {error}") from error
+    types = setting_types(config)
+    _check_names(table, ["kind", *types], where)
+    given = {name: _build(types[name], each, f"{where}.{name}") for name, each in table.items() if name != "kind"}
+    return NetworkTable(_built_of(config, given, where), kind)
+
+
+def _built_of(kind: Any, given: Mapping[str, Any], where: str) -> Any:
+    """Return a dataclass of settings that stand beside each other, those of a dataclass inside it among them."""
+    values: dict[str, Any] = {}
+    for each in dataclasses.fields(kind):
+        hint = get_type_hints(kind)[each.name]
+        if not dataclasses.is_dataclass(hint):
+            values |= {name: value for name, value in given.items() if name == each.name}
+        elif _is_required(each) or set(given) & set(setting_types(hint)):  # type: ignore[arg-type]
+            values[each.name] = _built_of(hint, given, where)
+    return _made(kind, values, where)
+
+
+def _made(kind: Any, given: dict[str, Any], where: str) -> Any:
+    try:
+        return kind(**given)
+    except TypeError as error:
+        missing = [each.name for each in dataclasses.fields(kind) if _is_required(each) and each.name not in given]
+        raise ConfigurationError(f"{where} needs {', '.join(missing)}") from error
+
+
+def _check_names(table: Mapping[str, Any], known: Collection[str], where: str) -> None:
+    for name in table:
+        if name not in known:
+            raise ConfigurationError(f"{where} has no {name!r}: {nearest(name, list(known))}")
 
 
 _NAMES = {int: "a whole number", float: "a number", str: "a text in quotes", bool: "true or false"}
@@ -214,9 +243,20 @@ def config_text(config: RunConfig) -> str:
 
 def _table(config: RunConfig) -> dict[str, Any]:
     """Return a configuration as a file has it: the tables of the algorithms beside the others."""
-    table = dataclasses.asdict(config)
+    table: dict[str, Any] = _plain(config)
     stages = table.pop("stages")
     return {**table, **stages}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of a configuration in tables and lists."""
+    if isinstance(value, NetworkTable):
+        return value.table()
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    if dataclasses.is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+    return value
 
 
 def _lines(table: Mapping[str, Any], path: str) -> list[str]:

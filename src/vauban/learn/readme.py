@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from vauban.nets.kinds import settings_text
 from vauban.nets.store import Card
 
 README = "README.md"
@@ -66,12 +67,11 @@ def _game(card: Card) -> str:
 
 
 def _networks(card: Card) -> str:
-    rows = []
-    for part, each in card["networks"].items():
-        size = each["size"]
-        sees = f"sees `{each['observation']}`" if "observation" in each else ""
-        rows.append((part, size["depth"], size["width"], size["heads"], f"{each['parameters']:,}", each["dtype"], sees))
-    heading = ("network", "depth", "width", "heads", "parameters", "stored as", "observation")
+    rows = [
+        (part, each["kind"], settings_text(each), f"{each['parameters']:,}", each["dtype"])
+        for part, each in card["networks"].items()
+    ]
+    heading = ("network", "kind", "settings", "parameters", "stored as")
     return f"## Networks\n\n{_table(heading, rows)}"
 
 

@@ -35,6 +35,7 @@ from vauban.learn.journal import Journal
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets import store
+from vauban.nets.kinds import describe
 
 Evaluator = Callable[[Path], Mapping[str, float]]
 """(folder of a model) → its scores, by metrics such as score.cadet."""
@@ -345,18 +346,13 @@ class Run:
         """Write the averaged networks as a model."""
         networks = {name: trainee.average for name, trainee in self.trainees().items()}
         player = next(stage.kind.player for stage in self.stages if stage.kind.player)
-        card = store.make_card(
-            self.game, self._described(), name=self.folder.name, about=self.config.about, plays=player
-        )
+        described = {name: describe(network) for name, network in networks.items()}
+        card = store.make_card(self.game, described, name=self.folder.name, about=self.config.about, plays=player)
         store.save_model(folder, networks, card, dtype=torch.float32)
 
     def trainees(self) -> dict[str, Trainee[Any]]:
         """Return the networks of all stages that have begun, by name."""
         return {name: trainee for stage in self.stages for name, trainee in _networks(stage).items()}
-
-    def _described(self) -> dict[str, dict[str, Any]]:
-        """Return the networks of this run, as a card has them."""
-        return {name: each for stage in self.stages if stage.learner for name, each in stage.learner.describe().items()}
 
     def _write_config(self) -> None:
         if self.workers.leads:
@@ -400,7 +396,7 @@ class Run:
             for stage in self.stages
             for name, table in stage.kind.tables.items()
         }
-        check_same(model.card, self._described(), keys)
+        check_same(model, {name: trainee.network for name, trainee in self.trainees().items()}, keys)
         self._load(model_checkpoint(model, self.stages, list(self.trainees()), self.config))
         self.notes = [f"it goes on from the networks of {model.card['name']!r}, after iteration {self.iteration:,}"]
 

@@ -22,7 +22,6 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from vauban.errors import ConfigurationError
-from vauban.families import family_part
 from vauban.games.base import Format, Game
 from vauban.games.randomness import BELIEF_STRANGE, BELIEF_STREAM, BELIEF_VALIDATION, DROPOUT
 from vauban.games.stratego.game import Stratego
@@ -30,7 +29,7 @@ from vauban.games.stratego.setups import random_setup
 from vauban.learn.ataraxos.positions import PositionStream, Setups, observe_positions
 from vauban.learn.base import NATS, Learner, Metric, Place, StageConfig, register
 from vauban.learn.trainee import Trainee
-from vauban.nets import store
+from vauban.nets.kinds import kinds
 from vauban.nets.policy import PolicyNetwork
 from vauban.nets.stratego.belief import BeliefNetwork, Hidden, MarginalBelief, UniformBelief, hidden_pieces
 from vauban.nets.stratego.setup import SetupNetwork
@@ -278,8 +277,7 @@ class BeliefStage(Learner):
 
     @classmethod
     def check(cls, game: Game, config: BeliefConfig) -> None:
-        special = family_part("nets", game.family)
-        if special is None or "belief" not in special.KINDS:
+        if f"{game.family}.belief" not in kinds():
             raise ConfigurationError(f"belief: there is no belief network for {game.name!r}: leave the algorithm out")
 
     def follow(self, networks: Mapping[str, Trainee[Any]]) -> None:
@@ -365,12 +363,6 @@ class BeliefStage(Learner):
     def iteration(self) -> int:  # type: ignore[override]
         """Steps of training so far."""
         return self.learner.steps
-
-    def describe(self) -> dict[str, dict[str, Any]]:
-        config = self.settings
-        size = Size(config.depth, config.width, config.heads)
-        described = store.describe("belief", size, decoder_depth=config.decoder_depth, dropout=config.dropout)
-        return {"belief": described}
 
     def load_progress(self, progress: Mapping[str, Any]) -> None:
         self.learner.steps = progress["iteration"]
