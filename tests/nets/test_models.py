@@ -64,7 +64,7 @@ def training() -> Training:
     return Training(
         configuration={"collect": {"games": 64}}, iterations=1200, moves=5_000_000, games=40_000, minutes=61.5,
         machine="one H200", commit="0123abc", command="vauban train tiny --seed 3", date="2026-01-31",
-        steps={"move": 30_000}, belief={"validation": 0.3417, "marginal": 0.994, "uniform": 0.931},
+        steps={"move": 30_000}, facts={"belief.validation": 0.3417, "belief.marginal": 0.994, "belief.uniform": 0.931},
         curve=[{"iteration": 100.0 * step, "score": step / 20} for step in range(1, 13)],
     )  # fmt: skip
 
@@ -348,7 +348,7 @@ def test_a_card_says_how_the_model_came_about_and_how_well_it_plays(shipped: Pat
     shown = told("mine")
     for words in (
         "A small model for tests.", "1,200", "5,000,000, 40,000", "62 minutes on one H200", "2026-01-31, 0123abc",
-        "vauban train tiny --seed 3", "move 30,000", "0.342 nats", "uniform 0.931", "bfloat16",
+        "vauban train tiny --seed 3", "move 30,000", "unseen games 0.3417 nats", "0.9310", "bfloat16",
         "77.5 (72.0–83.0)", "+164.1 … +275.5",
         "$ vauban match net:mine cadet --games 200 --seed 7",
     ):  # fmt: skip

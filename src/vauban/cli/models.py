@@ -190,6 +190,8 @@ def print_card(card: Mapping[str, Any]) -> None:
 
 
 def _facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
+    from vauban.learn.metrics import facts_text
+
     facts = [("plays", ", ".join(card["variants"]))]
     if card["rules"] is not None:
         facts.append(("rules of training", card["rules"]))
@@ -202,15 +204,7 @@ def _facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
             ("date, commit", f"{training['date']}, {training['commit']}"),
             ("made again by", training["command"]),
         ]
-        if belief := training["belief"]:
-            facts.append(
-                ("belief", f"{belief['validation']:.3f} nats a hidden piece, marginals {belief['marginal']:.3f}, "
-                 f"uniform {belief['uniform']:.3f}")
-            )  # fmt: skip
-            if "strange" in belief:
-                facts.append(
-                    ("with strange setups", f"{belief['strange']:.3f} nats, uniform {belief['strange_uniform']:.3f}")
-                )
+        facts += list(facts_text(training.get("facts", {})).items())
     if source := card.get("source"):
         facts += [("from", source["program"]), ("imported", source["imported"])]
         facts += [(each["file"], f"{each['holds']}, sha256 {each['sha256'][:16]}…") for each in source["files"]]

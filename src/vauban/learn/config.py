@@ -7,20 +7,23 @@ import json
 import math
 import tomllib
 import types
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from vauban import door
 from vauban.errors import ConfigurationError
-from vauban.games.base import nearest
+from vauban.games.base import game, nearest
 from vauban.learn.base import StageConfig, find_learner, learners
 from vauban.learn.networks import NetworkTable
 from vauban.learn.presets import presets
 from vauban.learn.schedules import PowerLaw
 from vauban.learn.workers import PATIENCE
 from vauban.nets.kinds import setting_types
+
+Note = Callable[[str], None]
+"""Is told sentences that whoever reads a configuration should know."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,10 @@ class RunConfig:
     """Minutes that one of several workers waits for others that give no sign of life before it takes one of them for
     dead. The first one's evaluations may take longer."""
     algorithms: tuple[str, ...] = ("ataraxos",)
-    """The stages of the run, one after the other. Each has a table of its own, by its name."""
+    """The stages of the run, one after the other: names, or `py:FILE.py:CLASS`. Each has a table by its name."""
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     stages: Mapping[str, StageConfig] = field(default_factory=dict)
-    """The tables of the algorithms."""
+    """The tables of the algorithms, by the names that these have, in their order."""
 
     def __post_init__(self) -> None:
         for name in ("iterations", "minutes", "save_every"):
@@ -71,28 +74,31 @@ class RunConfig:
                 raise ConfigurationError(f"{name} must be a number from 0, not {getattr(self, name)}")
         if not self.patience > 0:
             raise ConfigurationError(f"patience must be more than 0 minutes, not {self.patience}")
-        if not self.algorithms or len(set(self.algorithms)) < len(self.algorithms):
+        kinds = {find_learner(name).name: find_learner(name) for name in self.algorithms}
+        if not self.algorithms or len(kinds) < len(self.algorithms):
             raise ConfigurationError(f"algorithms: name one or more, none of them twice, not {list(self.algorithms)}")
         for name in self.stages:
-            if name not in self.algorithms:
+            if name not in kinds:
                 raise ConfigurationError(
                     f"there is a table for {name!r}, and the algorithms are {list(self.algorithms)}: add it to "
                     "algorithms, or leave the table away"
                 )
-        made = {name: self.stages.get(name) or find_learner(name).config() for name in self.algorithms}
-        if made[self.algorithms[0]].minutes:
-            raise ConfigurationError(
-                f"{self.algorithms[0]}.minutes: the first algorithm has the minutes of the run, so set minutes"
-            )
+        made = {name: self.stages.get(name) or kind.config() for name, kind in kinds.items()}
+        first = next(iter(made))
+        if made[first].minutes:
+            raise ConfigurationError(f"{first}.minutes: the first algorithm has the minutes of the run, so set minutes")
         object.__setattr__(self, "stages", made)
 
     def later_minutes(self) -> dict[str, float]:
         """Minutes of each algorithm after the first one, without those that are left out."""
-        return {name: self.stages[name].minutes for name in self.algorithms[1:] if self.stages[name].minutes}
+        return {name: each.minutes for name, each in list(self.stages.items())[1:] if each.minutes}
 
 
-def load_config(name: str, changes: Sequence[str] = ()) -> RunConfig:
-    """A preset or a TOML file, with changes `key=value` (keys of tables with dots: `ataraxos.moves.games=512`)."""
+def load_config(name: str, changes: Sequence[str] = (), note: Note = lambda sentence: None) -> RunConfig:
+    """A preset or a TOML file, with changes `key=value` (keys of tables with dots: `ataraxos.moves.games=512`).
+
+    note: is told what was left out since the changes name another game.
+    """
     if name.endswith(".toml"):
         text = read_config(Path(name))
     else:
@@ -100,7 +106,7 @@ def load_config(name: str, changes: Sequence[str] = ()) -> RunConfig:
         if name not in known:
             raise ConfigurationError(f"there is no preset {name!r}: {nearest(name, list(known))}; or give a .toml file")
         text = known[name]
-    return parse_config(text, changes, name)
+    return parse_config(text, changes, name, note)
 
 
 def read_config(path: Path) -> str:
@@ -113,14 +119,21 @@ def read_config(path: Path) -> str:
         raise ConfigurationError(f"{path} is no UTF-8, from byte {error.start} on: save it as UTF-8") from error
 
 
-def parse_config(text: str, changes: Sequence[str] = (), where: str = "the configuration") -> RunConfig:
-    """Return a configuration from TOML and changes to it; the file of a game is named so that any folder finds it."""
+def parse_config(
+    text: str, changes: Sequence[str] = (), where: str = "the configuration", note: Note = lambda sentence: None
+) -> RunConfig:
+    """Return a configuration from TOML and changes to it; files in it are named so that any folder finds them."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{where} is no TOML: {error}") from error
+    was = table.get("game", RunConfig.game)
     for change in changes:
         _change(table, change)
+    _leave_out_what_was_of(was, table, changes, note)
+    if isinstance(table.get("algorithms"), list):
+        for name in table["algorithms"]:
+            find_learner(_build(str, name, f"{where}.algorithms"))
     known = learners()
     tables = {name: table.pop(name) for name in list(table) if name in known}
     for name in table:
@@ -129,20 +142,35 @@ def parse_config(text: str, changes: Sequence[str] = (), where: str = "the confi
             inside = [kind for kind in known if name in get_type_hints(known[kind].config)]
             hint = f"did you mean {f'{inside[0]}.{name}'!r}?" if inside else nearest(name, keys)
             raise ConfigurationError(f"{where} has no {name!r}: {hint}")
-    for name in table.get("algorithms", ()):
-        find_learner(name)
     for name, each in tables.items():
         table.setdefault("stages", {})[name] = _build(known[name].config, each, f"{where}.{name}")
     built: RunConfig = _build(RunConfig, table, where)
-    return replace(built, game=_from_anywhere(built.game))
+    algorithms = tuple(_from_anywhere(name, "an algorithm") for name in built.algorithms)
+    return replace(built, game=_from_anywhere(built.game, "a game"), algorithms=algorithms)
 
 
-def _from_anywhere(game: str) -> str:
-    """Return the name of a game as any folder finds it."""
-    if game.startswith(door.PREFIX):
-        path, name, _ = door.split(game, "a game")
+def _leave_out_what_was_of(was: str, table: dict[str, Any], changes: Sequence[str], note: Note) -> None:
+    """Leave out what a configuration says of its game where changes name another, and do not say it anew.
+
+    Rules of the same family of games stay: a preset for one board is one for others of its family.
+    """
+    now, changed = table.get("game", was), {change.partition("=")[0].strip() for change in changes}
+    if now == was or not isinstance(now, str):
+        return
+    if "about" not in changed:
+        table.pop("about", None)
+    rules = table.get("rules")
+    if rules and "rules" not in changed and game(was).family != game(now).family:
+        del table["rules"]
+        note(f"the rules {rules!r} are for {was!r}, so {now!r} is played by its own (--set rules=… for others)")
+
+
+def _from_anywhere(named: str, wanted: str) -> str:
+    """Return the name of a game or an algorithm as any folder finds it."""
+    if named.startswith(door.PREFIX):
+        path, name, _ = door.split(named, wanted)
         return f"{door.PREFIX}{path.expanduser().absolute()}:{name}"
-    return str(Path(game).absolute()) if game.endswith(".toml") else game
+    return str(Path(named).absolute()) if named.endswith(".toml") else named
 
 
 def _change(table: dict[str, Any], change: str) -> None:

@@ -104,10 +104,9 @@ class Run:
         self._clock = clock
         self.game: Game = game(config.game, config.rules or None)
         self.stages = [
-            Stage(find_learner(name), config.stages[name], *((0, config.stages[name].minutes) if later else
-                  (config.iterations, config.minutes)))
-            for later, name in enumerate(config.algorithms)
-        ]  # fmt: skip
+            Stage(find_learner(name), table, *((0, table.minutes) if later else (config.iterations, config.minutes)))
+            for later, (name, table) in enumerate(zip(config.algorithms, config.stages.values(), strict=True))
+        ]
         for later, stage in enumerate(self.stages):
             if stage.minutes or not later:
                 stage.kind.check(self.game, stage.config)
@@ -445,7 +444,15 @@ def run_config(folder: Path, changes: Sequence[str] = ()) -> RunConfig:
     path = folder / CONFIG
     if not path.exists():
         raise ConfigurationError(f"there is no run in {folder}: it has no config.toml")
-    return parse_config(read_config(path), changes, str(path))
+    text = read_config(path)
+    try:
+        parse_config(text, (), str(path))
+    except ConfigurationError as error:
+        raise ConfigurationError(
+            f"{error} (a run of another version of Vauban cannot be resumed, but another run can go on from its "
+            f"networks: vauban train PRESET --from {folder / MODEL} --out FOLDER)"
+        ) from error
+    return parse_config(text, changes, str(path))
 
 
 def _networks(stage: Stage) -> dict[str, Trainee[Any]]:

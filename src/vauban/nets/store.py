@@ -107,8 +107,8 @@ class Training:
     """Date of the run's end, as YYYY-MM-DD."""
     steps: Mapping[str, int] = field(default_factory=dict)
     """Gradient steps, by network."""
-    belief: Mapping[str, float] = field(default_factory=dict)
-    """Nats of its belief in games that it has not seen, beside those of beliefs that learn nothing."""
+    facts: Mapping[str, float] = field(default_factory=dict)
+    """Last values of metrics of the later algorithms, by name: what a belief came to, say."""
     curve: Sequence[Mapping[str, float]] = ()
     """The course of the training: iteration, minutes and so on in each row, scores where they were measured."""
 

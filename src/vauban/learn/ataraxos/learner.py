@@ -59,7 +59,9 @@ class AtaraxosConfig(StageConfig):
 class Ataraxos(Learner):
     """The setup network and the move network in training."""
 
+    about = "damped self-play after Ataraxos"
     config = AtaraxosConfig
+    headed = ("setups",)
     metrics = (
         Metric("speed.moves_per_second", "Moves of this iteration by its seconds: setups, collecting and both "
                "trainings.", shown="{:,.0f} moves/s"),
@@ -125,6 +127,10 @@ class Ataraxos(Learner):
                 f"moves.length: a window of {config.moves.length} rows has none to learn from in {game.name!r}: its "
                 f"last {last} only say what came of the others"
             )
+
+    @classmethod
+    def limits(cls, facts: Mapping[str, float]) -> list[str]:
+        return ["It has learned from games against itself alone."]
 
     # ── An iteration ─────────────────────────────────────────────────────────────────────────────
 
