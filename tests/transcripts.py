@@ -72,7 +72,7 @@ def _simulated(name: str, seed: int) -> Iterator[str]:
     """Yield a game in the simulator: views are the channels of an observation that are not 0."""
     sim = Simulator(name, 1, seed=seed, restart=False, threads=1)
     played = sim.game
-    seen = observations.names(played)[0]
+    seen = observations.default(played).name
     channels = observations.find(played, seen).channel_names(played)
     yield f"{name}: observation {seen}"
     while True:

@@ -29,9 +29,10 @@ from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import can_move_first, check_army, mirrored, parse_setup, setup_text
 from vauban.games.stratego.variants import VARIANTS
+from vauban.nets.kinds import describe
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
-from vauban.nets.store import ModelError, describe, make_card, save_model
+from vauban.nets.store import ModelError, make_card, save_model
 from vauban.nets.stratego.belief import BeliefNetwork
 from vauban.nets.stratego.setup import SetupNetwork
 from vauban.nets.transformer import Size
@@ -50,30 +51,22 @@ def save(
 ) -> str:
     """Save a model with random weights; return its folder, as an agent's text has it."""
     game: Any = find_game(name) if rules is None else Stratego(name, rules)
-    made: dict[str, tuple[Any, dict[str, Any]]] = {}
+    made: dict[str, Any] = {}
     with torch.random.fork_rng():
         torch.manual_seed(len(name))
         if game.board == (1, 1):
-            made["move"] = (
-                PlainNetwork(game, SIZE),
-                describe("plain", SIZE, observation="information_state"),
-            )
+            made["move"] = PlainNetwork(game, SIZE)
         else:
-            network = MoveNetwork(game, SIZE)
+            made["move"] = MoveNetwork(game, SIZE)
             with torch.no_grad():
-                network.source_and_target.weight *= 4
-            made["move"] = (network, describe("move", SIZE, observation="ataraxos"))
+                made["move"].source_and_target.weight *= 4
         if "setup" in parts:
-            made["setup"] = (SetupNetwork(game, SIZE), describe("setup", SIZE, count_prior=False, flag_side=False))
+            made["setup"] = SetupNetwork(game, SIZE)
         if "belief" in parts:
-            made["belief"] = (
-                BeliefNetwork(game, SIZE, decoder_depth=1, dropout=0.1),
-                describe("belief", SIZE, decoder_depth=1, dropout=0.1),
-            )
-    card = make_card(
-        game, {part: each[1] for part, each in made.items()}, name=f"random-{name}", about="Random weights, for tests."
-    )
-    save_model(folder, {part: each[0] for part, each in made.items()}, card, torch.float32)
+            made["belief"] = BeliefNetwork(game, SIZE, decoder_depth=1, dropout=0.1)
+    described = {part: describe(each) for part, each in made.items()}
+    card = make_card(game, described, name=f"random-{name}", about="Random weights, for tests.")
+    save_model(folder, made, card, torch.float32)
     return str(folder)
 
 

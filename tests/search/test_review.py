@@ -21,8 +21,9 @@ from vauban.board.stratego import picture
 from vauban.cli.stratego.analyse import analyse
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.pieces import BOMB, FLAG, PLAYERS, TYPES
+from vauban.nets.kinds import describe
 from vauban.nets.move import MoveNetwork
-from vauban.nets.store import Model, describe, make_card, save_model
+from vauban.nets.store import Model, make_card, save_model
 from vauban.nets.stratego.belief import BeliefNetwork, hidden_pieces, marginals
 from vauban.nets.transformer import Size
 from vauban.notation.records import read_games, write_game
@@ -73,7 +74,7 @@ def make_model(board: Board, with_belief: bool = True) -> Model:
             move.source_and_target.weight *= 4
             move.outcome.weight *= 30
             belief.types.weight *= 12
-    networks = {"move": describe("move", SIZE, observation="ataraxos")}
+    networks = {"move": describe(move)}
     card = make_card(board.game, networks, name="strong-opinions", about="For tests.")
     return Model(Path("nowhere"), board.game, {"move": move} | ({"belief": belief} if with_belief else {}), None, card)
 

@@ -21,7 +21,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import Game
 from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
-from vauban.learn.ataraxos.targets import action_sources, magnet_log_policy
+from vauban.nets.magnet import action_sources, magnet_log_policy
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.store import load_model

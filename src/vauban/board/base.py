@@ -123,7 +123,7 @@ class Look:
     def observe(self, name: str | None = None, layout: str = "planes") -> Any:
         """Observe the game as the player on turn (of a view: as its player), as a tensor (`Simulator.observe`).
 
-        name: of an observation of the game; its first one if not given.
+        name: of an observation of the game; its default one if not given.
         """
         import torch
 
@@ -136,7 +136,7 @@ class Look:
 
         if layout not in LAYOUTS:
             raise ConfigurationError(f"layout is 'planes' or 'squares', not {layout!r}")
-        found = observations.find(self.game, name or observations.names(self.game)[0])
+        found = observations.find(self.game, name) if name else observations.default(self.game)
         rows, columns = self.game.board
         channels = found.channels(self.game)
         shape = (channels, rows, columns) if layout == "planes" else (rows * columns, channels)

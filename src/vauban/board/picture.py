@@ -22,7 +22,7 @@ SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def text(look: Look, observation: str | None = None) -> str:
     """Return what a view's player sees, or what both players of a board see, as lines of text.
 
-    observation: the name of what shows it; the game's first if not given.
+    observation: the name of what shows it; the game's default if not given.
     """
     viewer = getattr(look, "player", None)
     known = observations.names(look.game)
@@ -30,7 +30,7 @@ def text(look: Look, observation: str | None = None) -> str:
         return f"{look.game.name}, ply {look.plies}"
     lines: list[str] = []
     for player in (0, 1) if viewer is None else (viewer,):
-        lines += _seen(look, player, observation or known[0])
+        lines += _seen(look, player, observation or observations.default(look.game).name)
     return "\n".join(lines)
 
 

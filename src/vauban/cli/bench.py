@@ -93,7 +93,7 @@ def observe(
     games: GamesOption = None,
     threads: ThreadsOption = None,
     tracks: TracksOption = True,
-    observation: Annotated[str | None, typer.Option(help="The observation (the game's first).")] = None,
+    observation: Annotated[str | None, typer.Option(help="The observation (the game's default).")] = None,
     dtype: Annotated[str, typer.Option(help="bfloat16 or float32.")] = "bfloat16",
     layout: Annotated[str, typer.Option(help="planes or squares.")] = "planes",
     seconds: SecondsOption = 3.0,
@@ -113,7 +113,7 @@ def observe(
         raise ConfigurationError(f"--dtype is bfloat16 or float32, not {dtype!r}")
 
     def rate(simulator: Simulator) -> float:
-        seen = observation or observations.names(simulator.game)[0]
+        seen = observation or observations.default(simulator.game).name
         return measure.bench_observe(simulator, seconds, seen, kinds[dtype], layout)
 
     _measure("observe", "states_per_second", rate, device, variant, rules, games, threads, tracks, json)

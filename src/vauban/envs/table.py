@@ -46,7 +46,7 @@ class Table:
     ) -> None:
         """The arguments are those of `pettingzoo.env` and `gymnasium.SinglePlayerEnv`."""
         self.game = find_game(game, rules)
-        self.observation = observation or observations.names(self.game)[0]
+        self.observation = observation or observations.default(self.game).name
         self.layout = layout
         if isinstance(setups, Sequence) and all(isinstance(each, str) for each in setups):
             if not setups:

@@ -232,4 +232,6 @@ def channel_names(game: Stratego) -> list[str]:
     return table
 
 
-register(Observation("ataraxos", "stratego", channels, channel_names, mark, set_levels, needs_tracking=True))
+register(
+    Observation("ataraxos", "stratego", channels, channel_names, mark, set_levels, needs_tracking=True, default=True)
+)

@@ -140,8 +140,11 @@ def _register(
 ) -> None:
     """Register an observation that is the same for all games of its family."""
     register(
-        Observation(name, family, lambda _: len(channels), lambda _: list(channels), mark, levels, needs_tracking=False)
-    )
+        Observation(
+            name, family, lambda _: len(channels), lambda _: list(channels), mark, levels, needs_tracking=False,
+            default=name == "information_state",
+        )
+    )  # fmt: skip
 
 
 _register("information_state", "kuhn", KUHN + KUHN_BETTING, mark_kuhn_state, no_levels)

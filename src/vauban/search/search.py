@@ -28,9 +28,9 @@ from torch import Tensor
 from vauban.errors import ConfigurationError, RecordError
 from vauban.games.base import PLIES, Format, Game
 from vauban.games.randomness import CONFIGURATION, ROLLOUT
-from vauban.learn.ataraxos.targets import action_sources, magnet_log_policy
 from vauban.nets.belief import Belief, uniform_belief
 from vauban.nets.dtypes import working_copy
+from vauban.nets.magnet import action_sources, magnet_log_policy
 from vauban.nets.policy import Forward, PolicyNetwork
 from vauban.nets.store import Model
 from vauban.search.allocation import BELIEF, Plan, make_plan, rollout_counts
