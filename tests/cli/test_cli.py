@@ -134,3 +134,13 @@ def test_an_interrupt_in_the_middle_of_compiling_ends_a_command_all_the_same(
         called_back()
         again.wait(60 if hooked else 0)
     assert [type(each) for each in noted] == ([] if hooked else [KeyboardInterrupt])
+
+
+def test_a_game_that_nothing_looks_back_on_is_refused_and_a_position_of_it_is_not(tmp_path: Path) -> None:
+    games = str(tmp_path / "kuhn.txt")
+    result("match", "random", "random", "--game", "kuhn", "--games", "2", "--save", games)
+    done = vauban("analyse", games, "--agent", "none")
+    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+    said = " ".join(done.stderr.split())
+    assert "nothing looks back on a whole game of 'kuhn' yet, only on games of these families: stratego" in said
+    assert "say who looks at it" in " ".join(vauban("analyse", games, "--ply", "1").stderr.split())

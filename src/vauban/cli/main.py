@@ -26,7 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bot-check": ("stratego.bots", "Check that a bot speaks the line protocol."),
     "train": ("train", "Train networks by self-play."),
     "curves": ("curves", "Draw the learning curves of runs."),
-    "analyse": ("stratego.analyse", "Search a position, or look back on a game."),
+    "analyse": ("analyse", "Search a position, or look back on a game."),
     "exploitability": ("solve", "Say how much a perfect opponent gains."),
     "games": ("games", "List the games."),
     "observation": ("games", "Print every channel of an observation."),
