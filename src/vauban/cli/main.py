@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "games": ("games", "List the games."),
     "observation": ("games", "Print every channel of an observation."),
     "rules": ("stratego.rules", "Replay recorded games, and compare every ply."),
-    "perft": ("stratego.rules", "Count the sequences of legal moves."),
+    "perft": ("perft", "Count the sequences of legal actions."),
     "bench": ("bench", "Measure speed, compare behaviour with what is stored."),
     "models": ("models", "List the models, show a card, import weights."),
 }
