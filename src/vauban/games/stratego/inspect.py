@@ -1,5 +1,7 @@
 """Looking into one record: lists of moves, and which of them the repetition rules bar; as kernels."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.games.base import END, PLAYER
