@@ -165,6 +165,13 @@ class Look:
         """Return a picture as text, made of what an observation shows unless the family draws its own."""
         return picture.text(self, observation)
 
+    def svg(self, size: int = 480) -> str:
+        """Return a picture as SVG, its longer side of this size: the text's signs on squares, or the family's own."""
+        return picture.svg(self, size)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
     def __str__(self) -> str:
         return self.as_text()
 
@@ -441,13 +448,14 @@ class Board(Look):
 
 def board_of(game: Game) -> type[Board]:
     """Return the class of boards for a game: that of its family, or the one for all games."""
-    part = family_part("board", game.family)
-    return Board if part is None else part.Board
+    found: type[Board] = getattr(family_part("board", game.family), "Board", Board)
+    return found
 
 
 def _family_board(name: str, game: Game | None = None) -> Any:
     """Return a way to begin that not all families have: that of a game's family, or of the first one that has it."""
-    boards = [part.Board for part in family_parts("board")] if game is None else [board_of(game)]
+    parts = family_parts("board")
+    boards = [getattr(part, "Board", Board) for part in parts] if game is None else [board_of(game)]
     for board in boards:
         if name in vars(board) and board is not Board:
             return getattr(board, name)
