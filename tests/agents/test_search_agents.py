@@ -23,7 +23,7 @@ from vauban.agents.search import SearchAgent, SearchOptions
 from vauban.arena.match import FORFEIT, FinishedGame, Match
 from vauban.arena.play import play_in_batch, play_on_boards
 from vauban.board import Board
-from vauban.cli.stratego.analyse import analyse
+from vauban.cli.analyse import analyse
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego

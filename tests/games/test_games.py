@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from vauban import board as rooms
+from vauban.board.base import board_of
 from vauban.board.stratego import Board
 from vauban.cli.main import app
 from vauban.errors import ConfigurationError, InvalidMoveError
+from vauban.families import family_part
 from vauban.games import base
 from vauban.games.small import SmallGame
 from vauban.games.stratego import Stratego
@@ -125,7 +128,8 @@ def test_utilities_that_cannot_be_are_refused(worths: tuple[float, ...]) -> None
     [
         ("name", 5), ("version", None), ("players", ("one",)), ("action_count", "two"), ("max_legal", 0),
         ("start_size", -1), ("hidden_size", True), ("board", 3), ("ends", ("", 1)), ("kernels", None), ("max_plies", 0),
-        ("has_chance", "no"), ("utilities", 5),
+        ("has_chance", "no"), ("utilities", 5), ("utilities", ()), ("family", "my game!"), ("setups", 7), ("moves", 5),
+        ("public_actions", "x"), ("hidden_kinds", 3), ("moves_in_a_row", 0), ("bounded", None), ("rules_text", 1),
     ],
 )  # fmt: skip
 def test_an_impossible_attribute_is_refused_with_its_meaning(name: str, value: object) -> None:
@@ -135,6 +139,37 @@ def test_an_impossible_attribute_is_refused_with_its_meaning(name: str, value: o
     setattr(game, name, value)
     with pytest.raises(ConfigurationError, match=rf"the game Unfinished cannot have: {name}=.* \(.+\)$"):
         base.check_game(game)
+
+
+@pytest.mark.parametrize(
+    ("moves", "said"),
+    [
+        ([[0, 1]], "a row of two squares for each of its 2 actions"),
+        ([[0, -1], [0, 4]], "0 to 3"),
+        ([[-1, 0]] * 2, "0 to 3"),
+    ],
+)
+def test_moves_that_lead_to_no_square_are_refused(moves: list[list[int]], said: str) -> None:
+    game = Unfinished()
+    game.utilities, game.board = (-1.0, 1.0), (2, 2)
+    game.moves = np.array([[0, -1], [3, 0]])
+    base.check_game(game)
+    game.moves = np.array(moves)
+    with pytest.raises(ConfigurationError, match=said):
+        base.check_game(game)
+
+
+def test_a_family_with_a_hyphen_has_parts_and_a_board_only_if_it_brings_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "far_off").mkdir()
+    (tmp_path / "far_off" / "__init__.py").write_text('WORD = "found"\n')
+    monkeypatch.setattr(rooms, "__path__", [*rooms.__path__, str(tmp_path)])
+    part = family_part("board", "far-off")
+    assert part is not None and part.WORD == "found"
+    game = Unfinished()
+    game.family = "far-off"
+    assert board_of(game) is rooms.Board
 
 
 def test_a_class_that_leaves_methods_out_is_refused_with_their_names() -> None:

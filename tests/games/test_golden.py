@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from vauban.board import Board
-from vauban.board.stratego.perft import perft, start_board
+from vauban.board.perft import perft, start_board
 from vauban.games.base import game
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import can_move_first

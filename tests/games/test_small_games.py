@@ -68,7 +68,7 @@ def tree(name: str) -> list[History]:
 def walk(game: Game) -> Iterator[History]:
     """Go through the tree with the compiled kernels, the root first."""
     rules = game.format().parameters
-    do = {key: compiled(function, CPU) for key, function in vars(game.kernels).items()}
+    do = {key: compiled(function, CPU, vars(game.kernels)) for key, function in vars(game.kernels).items()}
     shape = game.format().shape
 
     def record(words: Any, bytes_: Any) -> Record:

@@ -116,6 +116,13 @@ def test_code_on_the_page_runs(name: str, tmp_path: Path, monkeypatch: pytest.Mo
         exec(compile(block, f"{name}, block {number}", "exec"), space)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_what_a_timed_line_imports_is_there(page: Path) -> None:
+    for line in re.findall(r"^.*-m timeit .*$", page.read_text(encoding="utf-8"), re.MULTILINE):
+        for statement in re.findall(r"(?:from [\w.]+ )?import [^;\"]+", line):
+            exec(statement, {})
+
+
 def test_the_variant_in_the_rules_can_be_played(tmp_path: Path) -> None:
     [block] = blocks((DOCS / "rules.md").read_text(encoding="utf-8"), "toml")
     path = tmp_path / "skirmish.toml"

@@ -80,3 +80,16 @@ def test_the_version_does_not_depend_on_how_vauban_was_installed() -> None:
     code = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); import vauban; print(vauban.__version__)"
     done = subprocess.run([sys.executable, "-S", "-I", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == vauban.__version__
+
+
+def test_a_new_game_needs_no_line_in_pyproject() -> None:
+    """Whatever lies beside the code is packed, and modules of kernels say themselves that they are not annotated."""
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    package = ROOT / "src" / "vauban"
+    packed = {path for glob in tools["setuptools"]["package-data"]["vauban"] for path in package.glob(glob)}
+    beside = {path for path in package.rglob("*.*") if path.is_file() and path.suffix not in (".py", ".pyc", ".so")}
+    assert beside <= packed, beside - packed
+    games = [path.stem for path in (package / "games").iterdir() if path.stem not in ("__init__", "base")]
+    for settings in (tools["mypy"], tools["ruff"], tools["setuptools"]):
+        named = re.findall(rf"games[./](?:{'|'.join(games)})\b", str(settings))
+        assert not named, f"{named} are named one by one"

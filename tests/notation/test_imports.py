@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vauban import notation
 from vauban.board import Board
 from vauban.errors import ConfigurationError, NotationError
 from vauban.games.stratego.pieces import FLAG, MARSHAL, SCOUT
@@ -594,10 +595,26 @@ def test_a_game_of_any_format_is_the_same_in_our_notation() -> None:
     several = write_game(board) + "\n" + write_game(board)
     assert to_notation(several) == several.strip(), "what is in our notation already is left as it is"
     for wrong, words in (
-        ("hello", "no game that can be read"),
+        ("hello", "no game that can be read: neither our notation, .* nor a board string, nor a log"),
         ("<gravon/>", "needed"),
         ("<\ud800>", "not well-formed XML"),
         ("x" * 100, "on the lakes"),
     ):
         with pytest.raises(NotationError, match=words):
             to_notation(wrong)
+
+
+def test_a_family_reads_its_formats_however_they_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """JSON begins like our notation; a later family is asked although an earlier one knows no such text."""
+    ours = write_game(Board("kuhn", seed=1))
+    (tmp_path / "zzz").mkdir()
+    (tmp_path / "zzz" / "__init__.py").write_text("")
+    (tmp_path / "zzz" / "formats.py").write_text(
+        f"FORMATS = 'JSON'\n\ndef recognises(data):\n    return b'moves' in data\n\n"
+        f"def to_notation(data):\n    return {ours!r}\n"
+    )
+    monkeypatch.setattr(notation, "__path__", [*notation.__path__, str(tmp_path)])
+    assert to_notation('{"moves": []}') == ours
+    assert to_notation(ours) == ours.strip()
+    with pytest.raises(NotationError, match="nor JSON"):
+        to_notation("hello")

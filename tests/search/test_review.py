@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from vauban.board import Board
 from vauban.board.stratego import picture
-from vauban.cli.stratego.analyse import analyse
+from vauban.cli.analyse import analyse
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.pieces import BOMB, FLAG, PLAYERS, TYPES
 from vauban.nets.kinds import describe

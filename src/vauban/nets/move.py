@@ -71,8 +71,12 @@ class MoveNetwork(PolicyNetwork):
 
 
 def _choices(moves: npt.NDArray[np.int64], squares: int, occupiable: list[int]) -> Tensor:
-    """Return the pair of occupiable squares of each action; 0 for actions that leave them, which are never legal."""
+    """Return the pair of occupiable squares of each action.
+
+    A step off the board (target −1) has its source twice, a pair that no move has. Actions that leave the occupiable
+    squares otherwise are never legal, and have the pair 0.
+    """
     place = np.full(squares, -1)
     place[occupiable] = np.arange(len(occupiable))
-    source, target = place[moves.T]
+    source, target = place[moves[:, 0]], place[np.where(moves[:, 1] < 0, moves[:, 0], moves[:, 1])]
     return torch.from_numpy(np.where((source < 0) | (target < 0), 0, source * len(occupiable) + target))

@@ -4,6 +4,8 @@ One square, a channel for each number. An information state tells a player's inf
 an observation forgets how the chips came to lie there.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from __future__ import annotations
 
 from collections.abc import Callable

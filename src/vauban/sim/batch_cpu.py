@@ -1,5 +1,7 @@
 """Batches on the CPU: loops over the games `first` to `last`, run by as many threads as there are parts."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.games.base import END, NUMBER, PLAYER

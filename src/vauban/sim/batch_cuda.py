@@ -3,6 +3,8 @@
 Each function is the body of a kernel; `vauban.sim.cuda` compiles and launches them.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 from numba import cuda
 

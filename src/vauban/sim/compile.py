@@ -36,8 +36,8 @@ def compiled(function: Callable[..., Any], target: str, hooks: Hooks = NO_HOOKS,
 
     Constants replace module-level names of the same spelling in the kernel and in all that it
     calls, before compilation: branches on them cost nothing. (So a constant's name must be one that
-    no kernel uses for anything else.) Hooks are put in where the kernel, or one that it calls, uses
-    a function marked with `@hook`.
+    no kernel uses for anything else.) Hooks are put in where the kernel, or one that it calls, or a
+    hook, uses a function marked with `@hook`.
     """
     return _compiled_once(function, target, hooks, constants, outermost=True)
 
@@ -67,7 +67,7 @@ def bound(function: Callable[..., Any], target: str, hooks: Hooks = NO_HOOKS, **
         elif getattr(value, "__primitive__", False):
             names[name] = primitives(target)[name]
         elif getattr(value, "__hook__", False):
-            names[name] = _compiled_once(hooks[name], target, NO_HOOKS, constants, outermost=False)
+            names[name] = _compiled_once(hooks[name], target, hooks, constants, outermost=False)
         elif getattr(value, "__kernel__", False):
             names[name] = _compiled_once(cast(FunctionType, value), target, hooks, constants, outermost=False)
     copy = FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__)

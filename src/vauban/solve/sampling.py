@@ -4,6 +4,8 @@
 games".) Dice are functions of the seed and the iteration (`vauban.games.randomness`).
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.games.base import CHANCE

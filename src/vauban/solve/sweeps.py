@@ -10,6 +10,8 @@ yet. `live` lists a player's information sets, in order, from which some end tha
 be reached; in the others nothing matters.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.games.kernel import kernel

@@ -9,6 +9,8 @@ later view no longer shows it. Keys have 128 bits: among ten million information
 differ agree by accident with a chance of 10^-25.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from typing import Any, NamedTuple
 
 import numpy as np

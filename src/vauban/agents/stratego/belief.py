@@ -15,6 +15,8 @@ type. Hidden pieces are listed as `vauban.games.stratego.hidden` does; a prior h
 square of the board in the owner's frame (`prior_table`).
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from __future__ import annotations
 
 from typing import Any

@@ -7,6 +7,8 @@ the randomness it may use, `options` its numbers in the order of their fields, `
 game's worth to it. It keeps nothing between moves: everything that a bot remembers is in the record.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from __future__ import annotations
 
 import random

@@ -266,6 +266,10 @@ class Board(Look, base.Board):
             return base.copy_of(self._record)
         return reformatted(self._record, self.game, self.game.format(plies=self.quiet + 1))
 
+    def roomy_record(self, plies: int) -> Record:
+        found = reformatted(self._record, self.game, self.game.format(plies=self.quiet + plies))
+        return found._replace(halves=found.halves[: found.rules[layout.HISTORY]].copy())
+
     def _check_text(self, written: MoveText) -> None:
         """Refuse a written move that contradicts the board."""
         source, target = written.move

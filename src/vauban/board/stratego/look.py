@@ -344,9 +344,6 @@ class Look(base.Look):
         """Return the position as an SVG picture."""
         return picture.svg(self, size)
 
-    def _repr_svg_(self) -> str:
-        return self.svg()
-
     @property
     def _history(self) -> int:
         return int(self._record.rules[layout.HISTORY])

@@ -6,6 +6,8 @@ stronger. Enemies on their way to the searcher's Flag count more. Only the best 
 piece in motion that has never moved: moving tells.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.agents.stratego.alphabeta.values import ENEMY, OWN, UNMOVED_WORTH

@@ -1,5 +1,7 @@
 """The root of the search: chooses the legal move that `alphabeta` plays; as kernels."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.agents.base import RESIGNS

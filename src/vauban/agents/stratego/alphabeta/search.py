@@ -5,6 +5,8 @@ leaves captures that gain are played on for a few plies (quiescence). The tree i
 a stack of its own, since kernels do not call themselves.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from typing import Any, NamedTuple
 
 import numpy as np

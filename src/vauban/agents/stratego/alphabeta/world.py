@@ -6,6 +6,8 @@ comes out of a doubtful fight is worth the less for it. So the score of a positi
 of what the pieces are worth and of where the searcher's stand (`plan`).
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -5,6 +5,8 @@ here while a player's last moves repeat themselves: what the repetition rules ba
 The memory lives for one move: the next one begins with other knowledge.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from typing import NamedTuple
 
 import numpy as np

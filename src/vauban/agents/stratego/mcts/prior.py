@@ -5,6 +5,8 @@ the mean are dropped; if more than five are left, so are those below the fifth b
 scaled to a sum of 1, is the prior. The thesis gives no numbers for the values: these are ours.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from typing import NamedTuple
 
 import numpy as np

@@ -7,6 +7,8 @@ types that fights showed. So worlds in which a fight ends differently part ways 
 value of a move is its average over worlds.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from typing import NamedTuple
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Fox, after vixen: every enemy draws every piece, and the strongest draw wins."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from __future__ import annotations
 
 from dataclasses import dataclass

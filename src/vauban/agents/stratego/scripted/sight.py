@@ -5,6 +5,8 @@ row towards red, and their RIGHT one column further: `UP`, `DOWN`, `LEFT` and `R
 record's directions under these names, for both players alike.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from typing import Any, NamedTuple
 
 import numpy as np
