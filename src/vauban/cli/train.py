@@ -166,21 +166,18 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
             f"evaluation.every: a score counts games won, and those of {played.name!r} are played for stakes; set it "
             "to 0, and measure the model by vauban exploitability"
         )
-    from vauban.agents.base import close
-    from vauban.agents.net import ModelAgent, NetAgent, NetOptions
-    from vauban.arena.match import FAILED, OWN, Match
+    from vauban.agents.net import NetAgent, NetOptions
+    from vauban.arena.match import FAILED, Match, own_setups
     from vauban.arena.play import play_games
     from vauban.arena.statistics import summary
 
+    setups = own_setups(played)
     for opponent in config.evaluation.ladder:
         # Refuses what it cannot read or what cannot play here, now and not in an hour.
         try:
-            agent = Match(opponent, opponent, 1, played, setups=OWN).make(0)
-            if isinstance(agent, ModelAgent):
-                agent.model.check_plays(played)
+            Match(opponent, opponent, 1, played, setups=setups)
         except VaubanError as error:
             raise ConfigurationError(f"evaluation.ladder, {opponent!r}: {error}") from error
-        close(agent)
 
     def evaluate(folder: Path) -> dict[str, float]:
         scores: dict[str, float] = {}
@@ -189,7 +186,7 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
             # The same setups and seeds every time: what differs between two evaluations is the model.
             match = Match(
                 lambda seed: NetAgent(options, seed), opponent, config.evaluation.games, played, None, config.seed,
-                setups=OWN,
+                setups=setups,
             )  # fmt: skip
             # In this process and all at once: on a GPU the network answers for all games in one go.
             results = [game.result for game in play_games(match, range(match.games))]
