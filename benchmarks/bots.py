@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vauban.agents.base import RESIGNS, set_up
+from vauban.agents.compiled import CompiledAgent
 from vauban.agents.options import make_options, split_text
-from vauban.agents.stratego.compiled import CompiledAgent
 from vauban.agents.stratego.scripted import BOTS
 from vauban.agents.stratego.setups import make_sampler
 from vauban.games.base import END, PLAYER, PLIES, WINNER

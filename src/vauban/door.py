@@ -54,6 +54,14 @@ def load(text: str, wanted: str) -> Any:
     return getattr(module, name)
 
 
+def whole(text: str) -> str:
+    """Return a text that names something in a file so that it is found from any folder; other texts as they are."""
+    if not text.startswith(PREFIX) or _NAMED.fullmatch(text) is None:
+        return text
+    path, name, rest = split(text, "")
+    return f"{PREFIX}{path.expanduser().resolve()}:{name}{',' * bool(rest)}{rest}"
+
+
 def load_file(path: Path, wanted: str) -> ModuleType:
     """Return the module in a file; imported the first time only."""
     whole = path.expanduser().resolve()
@@ -91,10 +99,16 @@ def entry_points(group: str) -> dict[str, Callable[[], Any]]:
     """Return, by name, a loader of each object that installed packages offer under a group, e.g. "vauban.agents"."""
     import importlib.metadata
 
-    return {each.name: partial(_load_entry_point, each) for each in importlib.metadata.entry_points(group=group)}
+    found: dict[str, dict[str, importlib.metadata.EntryPoint]] = {}
+    for each in importlib.metadata.entry_points(group=group):
+        found.setdefault(each.name, {})[each.value] = each
+    return {name: partial(_load_entry_point, *points.values()) for name, points in found.items()}
 
 
-def _load_entry_point(point: importlib.metadata.EntryPoint) -> Any:
+def _load_entry_point(point: importlib.metadata.EntryPoint, *others: importlib.metadata.EntryPoint) -> Any:
+    if others:
+        places = " and ".join(each.value for each in (point, *others))
+        raise ConfigurationError(f"{point.name!r} is offered by several packages ({places}): uninstall all but one")
     try:
         return point.load()
     except Exception as error:

@@ -11,6 +11,7 @@ import pytest
 
 from vauban import Simulator
 from vauban.agents.base import choose_move
+from vauban.agents.compiled import CompiledAgent, JudgingAgent
 from vauban.agents.stratego.alphabeta import BOT, Options, plans, suspects, values
 from vauban.agents.stratego.alphabeta import root as root_kernels
 from vauban.agents.stratego.alphabeta import search as search_kernels
@@ -18,7 +19,6 @@ from vauban.agents.stratego.alphabeta import world as world_kernels
 from vauban.agents.stratego.alphabeta.search import BETWEEN_LOOKS, ENDLESS, QUIET_DEPTH, RADIUS, WON
 from vauban.agents.stratego.alphabeta.world import BOTH_GONE, FALLS, LONGEST, STAYS, WINS, World
 from vauban.agents.stratego.belief import prior_table
-from vauban.agents.stratego.compiled import CompiledAgent, JudgingAgent
 from vauban.board import Board
 from vauban.errors import VaubanError
 from vauban.games.kernel import Record

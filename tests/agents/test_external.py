@@ -20,8 +20,8 @@ from patience import PATIENCE
 from typer.testing import CliRunner
 
 from vauban.agents.base import Closing, Listener, choose_move, close, set_up, tell
-from vauban.agents.external.agent import BotError, ExternalAgent, why_illegal
-from vauban.agents.external.check import Report, check
+from vauban.agents.external.stratego.agent import BotError, ExternalAgent, why_illegal
+from vauban.agents.external.stratego.check import Report, check
 from vauban.agents.random import RandomAgent
 from vauban.board import Board
 from vauban.cli.stratego.bots import bot_check
@@ -393,7 +393,7 @@ def test_a_stubborn_bot_with_children_is_killed_with_all_of_them(tmp_path: Path)
 def test_a_bot_does_not_outlive_us_even_if_we_are_killed(tmp_path: Path) -> None:
     program = (
         "import random, sys, time\n"
-        "from vauban.agents.external.agent import ExternalAgent\n"
+        "from vauban.agents.external.stratego.agent import ExternalAgent\n"
         "from vauban.games.stratego.game import Stratego\n"
         "agent = ExternalAgent(sys.argv[1:], start_seconds=600.0)\n"
         "agent.set_up(Stratego('classic'), 0, random.Random(1))\n"

@@ -13,8 +13,8 @@ import torch
 from oracle_bots import ORACLES
 
 from vauban.agents.base import RESIGNS, choose_move, set_up
+from vauban.agents.compiled import Bot, CompiledAgent
 from vauban.agents.options import make_options, split_text
-from vauban.agents.stratego.compiled import Bot, CompiledAgent
 from vauban.agents.stratego.scripted import BOTS, charger, fox, hunter, prober, thermal
 from vauban.agents.stratego.scripted.fox import expected
 from vauban.agents.stratego.scripted.hunter import weigh

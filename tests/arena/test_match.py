@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from contenders import Dice, Rogue, Slow, Untidy, plain
 
-from vauban.agents.external.agent import ExternalAgent
+from vauban.agents.external.stratego.agent import ExternalAgent
 from vauban.arena import play
 from vauban.arena.match import FinishedGame, Match, record_text, records
 from vauban.arena.play import play_games, play_in_batch, play_on_boards

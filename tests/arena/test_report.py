@@ -112,7 +112,7 @@ def test_the_red_side_has_its_score() -> None:
     red = [
         GameResult(n, ("A", "B") if n % 2 == 0 else ("B", "A"), 0 if n < 3 else None, "flag", 7, 1) for n in range(4)
     ]
-    assert report_json([red])["red_score"] == 3.5 / 4
+    assert report_json([red])["first_score"] == 3.5 / 4
 
 
 def test_the_order_of_finishing_changes_nothing() -> None:

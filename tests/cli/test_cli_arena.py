@@ -202,6 +202,25 @@ def test_agents_are_listed_with_a_line_each() -> None:
     assert all(agent["description"] for agent in table["agents"])
 
 
+def test_agents_are_listed_with_the_games_that_they_play() -> None:
+    plays = {agent["name"]: agent["plays"] for agent in told("agents")["agents"]}
+    wanted = {"random": "any game", "fox": "Stratego", "net": "what its model plays", "cfr+": "small games"}
+    assert {name: plays[name] for name in wanted} == wanted
+
+
+def test_an_agent_of_a_package_by_a_name_that_is_taken_is_listed_once_and_complained_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "their_agents-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-agents\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[vauban.agents]\nfox = their_agents:Fox\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    done = here("agents", "--json")
+    assert [agent["name"] for agent in json.loads(done.stdout.splitlines()[-1])["agents"]].count("fox") == 1
+    assert "fox: an installed package offers an agent of a name" in done.stderr
+
+
 def test_an_agent_is_described_with_its_options() -> None:
     assert "by the book" in here("agents", "cadet").stdout
     for agent in told("agents")["agents"]:

@@ -228,6 +228,10 @@ def test_show_prints_a_configuration_that_can_be_read_back() -> None:
             "did you mean 'cadet'",
         ),
         (
+            ["small.toml", "--set", "game=medium", "--set", "evaluation.every=1", "--set", "evaluation.ladder=['lp']"],
+            "evaluation.ladder, 'lp': agent 'lp' plays what it has solved",
+        ),
+        (
             [
                 "small.toml",
                 "--set",

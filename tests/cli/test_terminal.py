@@ -99,6 +99,35 @@ def sit_down(
     return code, person.screen.getvalue()
 
 
+def test_an_opponent_that_does_not_play_the_game_is_refused_before_it_begins() -> None:
+    for game_, opponent in (("kuhn", "fox"), ("barrage", "cfr+"), ("medium", "net:barrage")):
+        done = CliRunner().invoke(app, ["--game", game_, "--opponent", opponent])
+        assert isinstance(done.exception, VaubanError) and "plays" in str(done.exception), done.exception
+        assert not done.stdout, "nothing is begun"
+
+
+def test_help_at_the_setup_says_what_can_be_typed() -> None:
+    _, screen = sit_down(typing(["help", "?", "quit"]))
+    assert screen.count("draw another one") == 2 and "is no setup" not in screen
+
+
+def test_a_kept_game_against_a_class_of_ones_own_goes_on_from_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "mine.py").write_text(
+        "from vauban.games.kuhn import Kuhn\n\n\nclass Other(Kuhn):\n    name = 'other'\n\n\n"
+        "class Passes:\n    name = 'passes'\n\n    def choose_move(self, view):\n        return 'pass'\n"
+    )
+    monkeypatch.chdir(tmp_path / "mine")
+    options = ["--game", "py:mine.py:Other", "--opponent", "py:mine.py:Passes", "--colour", "second", "--seed", "1"]
+    done = CliRunner().invoke(app, options, input="save ../game.txt\nquit\n")
+    assert done.exit_code == 0, done.output
+    monkeypatch.chdir(tmp_path)
+    table = resume(tmp_path / "game.txt", source=io.StringIO(""), target=io.StringIO())
+    assert table.game.name == "other" and table.agent.name == "passes"
+
+
 class Puppet:
     """Plays a setup and moves that are given to it; resigns when there are no more."""
 

@@ -21,6 +21,7 @@ from vauban.games import base
 from vauban.games.small import SmallGame
 from vauban.games.stratego import Stratego
 from vauban.games.stratego.variants import Variant, parse_army
+from vauban.notation.records import read_games, write_game
 from vauban.observe import base as observations
 from vauban.sim.simulator import Simulator
 
@@ -251,6 +252,51 @@ def test_a_package_whose_games_are_broken_leaves_the_others_alone(theirs: Path) 
     done = CliRunner().invoke(app, ["games"])
     assert done.exit_code == 0 and "coin" in done.stdout
     assert said["gone"] in done.stderr.replace("\n", " ")
+
+
+def test_a_name_that_a_game_has_is_refused_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    base.names()
+    monkeypatch.setattr(base, "_makers", dict(base._makers))
+
+    class Other(type(base.game("kuhn"))):  # type: ignore[misc]
+        """Poker by other rules."""
+
+    with pytest.raises(ConfigurationError, match=r"a game 'kuhn' already, of vauban\.games\.kuhn: register this"):
+        base.register("kuhn", Other)
+    assert type(base.game("kuhn")) is not Other
+    base.register("other", Other)
+    base.register("other", Other)
+
+
+def test_a_package_does_not_replace_a_game_that_is_shipped(theirs: Path) -> None:
+    points = theirs.parent / "their_games-1.0.dist-info" / "entry_points.txt"
+    points.write_text("[vauban.games]\nclassic = their_games:mini\nmini = their_games:mini\n")
+    assert base.game("classic").max_plies != 60 and base.game("mini").max_plies == 60
+    assert "offers a game 'classic', and there is one already, of vauban.games" in base.failed()["classic"]
+
+
+def test_a_game_that_is_shipped_keeps_its_name_when_a_package_was_here_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Early(type(base.game("leduc"))):  # type: ignore[misc]
+        """A game of a module that was imported before any that is shipped."""
+
+    shipped = base._makers["kuhn"]
+    for table in ("_makers", "_failed"):
+        monkeypatch.setattr(base, table, {})
+    base.register("kuhn", Early)
+    base.register("kuhn", shipped)
+    assert base._makers["kuhn"] is shipped and "already, of test_games" in base._failed["kuhn"]
+
+
+def test_a_game_of_a_file_is_written_so_that_it_is_found_from_any_folder(
+    theirs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(theirs.parent)
+    game = base.game("py:their_games.py:Coin")
+    text = write_game(Board(game, seed=1))
+    monkeypatch.chdir("/")
+    [again] = read_games(text)
+    assert type(again.game) is type(game)
+    assert type(base.from_spec(game.spec())) is type(game)
 
 
 def test_a_file_may_hold_a_variant_or_a_function_that_makes_a_game(theirs: Path) -> None:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from vauban.agents.adapter import adapted
 from vauban.agents.base import choose_move, set_up
-from vauban.agents.external.agent import ExternalAgent
-from vauban.agents.external.seen import SEEN_RULES, SeenGame
+from vauban.agents.external.stratego.agent import ExternalAgent
+from vauban.agents.external.stratego.seen import SEEN_RULES, SeenGame
 from vauban.agents.random import RandomAgent
 from vauban.board.stratego import Battle, Board, Played, View
 from vauban.cli.stratego.bots import Speaker

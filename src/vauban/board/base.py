@@ -106,6 +106,10 @@ class Look:
         """Return a move of the player on turn as text, from its text or from the number of its action."""
         return self.game.action_text(self.turn, self.action_of(move))
 
+    def move_of(self, move: Any) -> Any:
+        """Return a move as `legal_moves` has it, from its text or from the number of its action."""
+        return self.move_text(move)
+
     def action_of(self, move: Any) -> int:
         """Return the number of an action, from its text or from its number."""
         if isinstance(move, str):

@@ -164,22 +164,18 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
             f"evaluation.every: a score counts games won, and those of {played.name!r} are played for stakes; set it "
             "to 0, and measure the model by vauban exploitability"
         )
-    from vauban.agents.base import close
-    from vauban.agents.net import ModelAgent, NetAgent, NetOptions
-    from vauban.arena.match import FAILED, OWN, Match
+    from vauban.agents.net import NetAgent, NetOptions
+    from vauban.arena.match import FAILED, Match, own_setups
     from vauban.arena.play import play_games
     from vauban.arena.statistics import summary
 
-    setups = OWN if played.setups else None
+    setups = own_setups(played)
     for opponent in config.evaluation.ladder:
         # Refuses what it cannot read or what cannot play here, now and not in an hour.
         try:
-            agent = Match(opponent, opponent, 1, played, setups=setups).make(0)
-            if isinstance(agent, ModelAgent):
-                agent.model.check_plays(played)
+            Match(opponent, opponent, 1, played, setups=setups)
         except VaubanError as error:
             raise ConfigurationError(f"evaluation.ladder, {opponent!r}: {error}") from error
-        close(agent)
 
     def evaluate(folder: Path) -> dict[str, float]:
         scores: dict[str, float] = {}

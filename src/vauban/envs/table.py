@@ -48,6 +48,8 @@ class Table:
         self.game = find_game(game, rules)
         self.observation = observation or observations.default(self.game).name
         self.layout = layout
+        if setups is not None and not self.game.setups_chosen:
+            raise _drawn_by_chance(self.game)
         if isinstance(setups, Sequence) and all(isinstance(each, str) for each in setups):
             if not setups:
                 raise ConfigurationError("the pool of setups is empty: give at least one, or None to draw from all")
@@ -197,6 +199,8 @@ class Table:
             return None
         if self.game.setups is None:
             raise ConfigurationError(f"{self.game.name!r} has no setups: leave the option 'setups' out")
+        if not self.game.setups_chosen:
+            raise _drawn_by_chance(self.game)
         if isinstance(chosen, str) or len(chosen) != 2:
             raise ConfigurationError(
                 f"the option 'setups' is a pair, the setup of {self.game.players[0]} and that of "
@@ -219,6 +223,10 @@ class Table:
         if self.game.setups is None:
             raise ConfigurationError(f"{self.game.name!r} has no setups: leave {setup!r} out")
         return self.game.setups.parse(setup)
+
+
+def _drawn_by_chance(game: Game) -> ConfigurationError:
+    return ConfigurationError(f"nobody chooses setups in {game.name!r}, where chance draws them: leave 'setups' out")
 
 
 def render_modes(game: Game) -> list[str]:

@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -216,6 +216,8 @@ class Game(ABC):
     """Most actions of a player before the other one is on turn."""
     setups: Setups | None = None
     """The players' setups before the game; None where they place nothing."""
+    setups_chosen: bool = True
+    """Whether players choose their setups; otherwise chance draws them."""
     moves: npt.NDArray[np.int64] | None = None
     """By action its two squares, from and to, in the frame of the player who moves; None where actions are no moves.
 
@@ -238,6 +240,15 @@ class Game(ABC):
     def setup_size(self) -> int:
         """Length of a setup, in numbers; 0 where players place nothing."""
         return 0 if self.setups is None else self.setups.size
+
+    @property
+    def described(self) -> Any:
+        """What tells somebody who sets up of squares and pieces: a variant where there is one, else the game."""
+        return self
+
+    def same_setups(self, other: Game) -> bool:
+        """Whether a setup of one of the two games is one of the other."""
+        return self.name == other.name
 
     @property
     def drawn(self) -> bool:
@@ -341,10 +352,39 @@ _failed: dict[str, str] = {}
 def register(name: str, maker: Maker) -> None:
     """Make a game known under a name; `maker(rules=…)` is called to make it, and once here, to check it.
 
-    A maker of a game without rules to choose need not take any.
+    A maker of a game without rules to choose need not take any. A name that another game has is refused.
     """
     check_game(_make(maker, None, name))
+    known = _makers.get(name)
+    if known is not None and not _are_one(known, maker):
+        sentence = f"there is a game {name!r} already, of {_module_of(known)}: register this one by another name"
+        if not _is_shipped(maker) or _is_shipped(known):
+            raise ConfigurationError(sentence)
+        _failed[name] = sentence  # Somebody was here before the games that are shipped, which keep their names.
     _makers[name] = maker
+
+
+def _module_of(maker: Any) -> str:
+    """Return the name of the module that a maker of games is from."""
+    return str(getattr(getattr(maker, "func", maker), "__module__", type(maker).__module__))
+
+
+def _files_of(maker: Any) -> set[str]:
+    """Return the files that a function, or the methods of a class, are written in."""
+    written = vars(maker).values() if isinstance(maker, type) else (maker,)
+    return {each.__code__.co_filename for each in written if isinstance(each, FunctionType)}
+
+
+def _is_shipped(maker: Any) -> bool:
+    return _module_of(maker).startswith("vauban.")
+
+
+def _are_one(one: Any, other: Any) -> bool:
+    """Whether two makers are one, perhaps of a file that was imported twice."""
+    if one is other:
+        return True
+    names = [getattr(each, "__qualname__", None) for each in (one, other)]
+    return names[0] == names[1] and None not in names and _files_of(one) == _files_of(other)
 
 
 def register_table(family: str, keys: Sequence[str], maker: Maker) -> None:
@@ -427,7 +467,7 @@ def _from_file(path: str, rules: Any) -> Game:
 
 def _from_door(text: str, rules: Any) -> Game:
     found = _made_of(door.load(text, "a game"), text, rules)
-    found.source = text
+    found.source = door.whole(text)
     return found
 
 
@@ -484,8 +524,14 @@ def _load() -> None:
         # A package that is broken must not take the other games away: it is told of where it is asked for.
         try:
             offered = load()
-            if not isinstance(offered, ModuleType):  # which has registered its games
-                register(name, partial(_made_of, offered, name))
+            if isinstance(offered, ModuleType):  # which has registered its games
+                continue
+            if name in _makers:
+                raise ConfigurationError(
+                    f"an installed package offers a game {name!r}, and there is one already, of "
+                    f"{_module_of(_makers[name])}, which is taken"
+                )
+            register(name, partial(_made_of, offered, name))
         except ConfigurationError as error:
             _failed[name] = str(error)
 
@@ -577,6 +623,11 @@ def check_game(made: Any) -> None:
         raise ConfigurationError(
             f"the utilities of {made.name!r} are all that a game can be worth to either player, the worst first, e.g. "
             f"(-1.0, 0.0, 1.0): what one gains the other loses. They are {made.utilities!r}"
+        )
+    if not isinstance(made.setups_chosen, bool):
+        raise ConfigurationError(
+            f"setups_chosen of {made.name!r} says whether players choose their setups, True or False: it is "
+            f"{made.setups_chosen!r}"
         )
     if not made.ends or made.ends[0] != "":
         raise ConfigurationError(f'the ends of {made.name!r} begin with "", for a game that goes on: {made.ends!r}')

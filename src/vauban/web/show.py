@@ -108,10 +108,10 @@ class Show(ABC):
 
     def choose_move(self, agent: str, seed: int, view: Any) -> str | None:
         """Return an agent's move as text; None: it resigns."""
-        from vauban.agents import make_agent
+        from vauban.agents import make_player
         from vauban.agents.base import RESIGNS, choose_action, close
 
-        made = make_agent(agent, seed)
+        made = make_player(agent, view.game, seed)
         try:
             action = choose_action(made, view)
         finally:

@@ -20,9 +20,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from vauban.agents.base import Actions, Seeds, chance
+from vauban.agents.base import Actions, Seeds, chance, check_family
 from vauban.board.stratego import Piece, View
-from vauban.errors import ConfigurationError
+from vauban.games.base import Game
 from vauban.games.stratego import rules
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, MOVABLE_TYPES, SCOUT, SPY, TYPES, WORTH
@@ -59,6 +59,10 @@ class CadetAgent:
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
 
+    def check_plays(self, game: Game) -> None:
+        """Refuse games of other families."""
+        check_family(self.name, "stratego", game)
+
     # ── Setup ────────────────────────────────────────────────────────────────────────────────────
 
     def set_up(self, game: Stratego, player: int, rng: random.Random) -> Row:
@@ -71,8 +75,7 @@ class CadetAgent:
     # ── Moves ────────────────────────────────────────────────────────────────────────────────────
 
     def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
-        if views.game.family != "stratego":
-            raise ConfigurationError(f"agent {self.name!r} plays Stratego, not {views.game.name!r}")
+        self.check_plays(views.game)
         return np.array([self._choose(View.from_snapshot(views, row), seed) for row, seed in enumerate(seeds.tolist())])
 
     def _choose(self, view: View, seed: int) -> int:

@@ -127,6 +127,13 @@ class Stratego(Game):
             return self.source
         return self.name if VARIANTS.get(self.name) == self.variant else variant_table(self.variant)
 
+    @property
+    def described(self) -> Variant:
+        return self.variant
+
+    def same_setups(self, other: Game) -> bool:
+        return isinstance(other, Stratego) and self.variant.army == other.variant.army
+
     def same_board(self, other: Game) -> bool:
         return isinstance(other, Stratego) and self.variant.place == other.variant.place
 

@@ -1,7 +1,8 @@
 """Damped self-play, after Ataraxos: two processes, one for setups and one for moves, that feed each other.
 
 An iteration draws a pool of setups, plays a window of all games, learns to move from the moves that matter, and learns
-to set up from the games that ended. Games without setups are learned by their moves alone.
+to set up from the games that ended. Games without setups, or with such as chance draws, are learned by their moves
+alone.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ class Ataraxos(Learner):
             self.move: Trainee[PolicyNetwork] = Trainee(config.move_network.make(game), place.device, place.workers)
             self.setup: Trainee[SetupNetwork] | None = None
             kind = kinds().get(f"{game.family}.setup")
-            if config.setup_network and kind:
+            if config.setup_network and game.setups_chosen and kind:
                 self.setup = Trainee(
                     cast(SetupNetwork, kind.network(game, config.setup_network)), place.device, place.workers
                 )

@@ -134,11 +134,11 @@ class StrategoShow(Show):
         return setup_text(row, v)
 
     def choose_setup(self, agent: str, seed: int, variant: str, player: int) -> str:
-        from vauban.agents import make_agent
+        from vauban.agents import make_player
         from vauban.agents.base import set_up
 
         game = Stratego(variant)
-        row = set_up(make_agent(agent, seed), game, player, random.Random(f"{seed} setup"))
+        row = set_up(make_player(agent, game, seed), game, player, random.Random(f"{seed} setup"))
         return setup_text(row, game.variant)
 
     # ── Agents ───────────────────────────────────────────────────────────────────────────────────
