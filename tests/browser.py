@@ -81,7 +81,7 @@ class Serving:
 
 
 class Visitor:
-    """Somebody with a browser of his own: one page, and everything that reaches it."""
+    """Somebody with a browser: one page, and everything that reaches it."""
 
     def __init__(self, browser: Browser, address: str, **look: Any) -> None:
         self.address = address
