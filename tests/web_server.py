@@ -204,12 +204,14 @@ class Server(Talk):
         sockets: int = SOCKETS,
         name: str | None = None,
         games: tuple[str, ...] = (),
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`clock`: what limits by address go by."""
         quick = Settings(delay=0.0, watch_delay=0.0, warm_up=False)
         self.host = Host(Shelf(shelf), among or levels(), settings or quick, games)
         listener = listen("127.0.0.1", 0)
         super().__init__(listener.getsockname()[1])
-        self.limits = Limits(paced, sockets=sockets)
+        self.limits = Limits(paced, clock, sockets)
         app = make_app(self.host, self.limits, own_names("127.0.0.1", name))
         self.config = configuration(app, sockets, name is not None)
         self.config.timeout_graceful_shutdown = 1

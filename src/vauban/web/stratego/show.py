@@ -33,6 +33,8 @@ class StrategoShow(Show):
     """Every variant of Stratego."""
 
     family = "stratego"
+    order = 0
+    screens = ("setups", "puzzles", "rules")
     offered = ("barrage", "classic", "duel", "octa-barrage", "medium", "fives")
     levels = Path(__file__).with_name("levels.toml")
     looks_back = True
