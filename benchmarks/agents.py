@@ -1,4 +1,4 @@
-"""How strong the agents are: the matches behind docs/benchmarks.md, a line of JSON each.
+"""Strength of the agents: the matches behind docs/benchmarks.md, a line of JSON each.
 
     python benchmarks/agents.py mcts --seconds 0.1 --workers 16
     python benchmarks/agents.py net --game classic
@@ -31,12 +31,12 @@ LEARNED = ("net", "search", "search-mcts")
 LITTLE = "rollouts=200,depth=10,time=0"
 """A smaller search than the paper's, for many games."""
 SIDE_BY_SIDE = 100
-"""Games that a GPU plays at once. All at once would be quicker by a little, but if stopped early none would count."""
+"""Games that a GPU plays at once. All at once would be a little quicker, but if stopped early none would count."""
 SIMPLER = ("charger", "hunter", "hunter:finish=1", "thermal", "fox", "prober")
 
 
 def matches(group: str, asked: argparse.Namespace) -> list[Match]:
-    """The matches of a group."""
+    """Return the matches of a group."""
     seconds, variant = asked.seconds, asked.game
     model, device = asked.model or variant, f"device={asked.device}"
     mcts, alphabeta = f"mcts:time={seconds}", f"alphabeta:time={seconds}"
@@ -86,7 +86,7 @@ def main() -> None:
     asked = parser.parse_args()
     wanted = [match for group in asked.group for match in matches(group, asked)]
     done: list[list[FinishedGame]] = [[] for _ in wanted]
-    # Ended early, by Ctrl-C or by a limit of time, the games that were played still count.
+    # If Ctrl-C or a limit of time ends this early, the games that were played still count.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     stopped = None
     try:
@@ -116,7 +116,7 @@ def play(wanted: list[Match], done: list[list[FinishedGame]], asked: argparse.Na
 
 
 def side_by_side(wanted: list[Match]) -> Iterator[tuple[int, list[FinishedGame]]]:
-    """The games of each match, many at a time: a GPU answers for all of them at once."""
+    """Yield the games of each match, many at a time: a GPU answers for all of them at once."""
     for place, match in enumerate(wanted):
         jobs = [
             Job(match, tuple(range(first, min(first + SIDE_BY_SIDE, match.games))))
@@ -127,7 +127,7 @@ def side_by_side(wanted: list[Match]) -> Iterator[tuple[int, list[FinishedGame]]
 
 
 def spread(wanted: list[Match], workers: int | None) -> Iterator[tuple[int, list[FinishedGame]]]:
-    """The games of all matches, over the cores of this machine."""
+    """Yield the games of all matches, spread over the cores of this machine."""
     executor = Processes(workers)
     schedule = Schedule([(match, range(match.games)) for match in wanted], executor.workers)
     for index, games in executor.run(schedule):

@@ -1,4 +1,4 @@
-"""How well a model's belief knows hidden pieces, by how the games were set up: a line of JSON for each way.
+"""Quality of a model's belief about hidden pieces, by the kind of setups: a line of JSON for each.
 
     python benchmarks/beliefs.py barrage
     python benchmarks/beliefs.py classic --device cuda --games 512
@@ -29,7 +29,7 @@ from vauban.sim.store import Snapshot
 
 OWN = "own"
 TAKINGS = 16
-"""Positions of each game that are measured on."""
+"""Positions of each game that are measured."""
 
 
 def main() -> None:
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def measured(model: Model, setups: str, asked: argparse.Namespace) -> Scores:
-    """The scores in games that begin from such setups."""
+    """Return the scores in games that begin from such setups."""
     game, belief = model.game, model.find(BeliefNetwork)
     assert isinstance(game, Stratego) and belief is not None
     config = BeliefConfig(games=asked.games, pool=1, warmup=asked.plies, refresh=2**30)
@@ -61,7 +61,7 @@ def measured(model: Model, setups: str, asked: argparse.Namespace) -> Scores:
 
 
 def drawn(model: Model, setups: str, count: int, rng: np.random.Generator) -> list[torch.Tensor]:
-    """So many setups for each player."""
+    """Return `count` setups for each player."""
     assert isinstance(model.game, Stratego)
     if setups == OWN:
         network = model.find(SetupNetwork)

@@ -1,4 +1,4 @@
-"""How strong and how fast the scripted bots are: each against the random mover and against itself.
+"""Strength and speed of the scripted bots: each against the random mover and against itself.
 
     python benchmarks/bots.py [--games 200] [--game classic] [--rules strategus]
 
@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vauban.agents.base import RESIGNS, set_up
+from vauban.agents.compiled import CompiledAgent
 from vauban.agents.options import make_options, split_text
-from vauban.agents.stratego.compiled import CompiledAgent
 from vauban.agents.stratego.scripted import BOTS
 from vauban.agents.stratego.setups import make_sampler
 from vauban.games.base import END, PLAYER, PLIES, WINNER
@@ -33,24 +33,24 @@ from vauban.sim.compile import CPU, compiled
 
 AGENTS = (*(bot.name for bot in BOTS), "hunter:finish=1", "thermal:refuse=1", "prober:retreat=1")
 NO_PRIOR = np.zeros((1, 12))
-"""The scripted bots do not ask how people set up."""
+"""An empty prior: the scripted bots do not use human setups."""
 
 
 @hook
 def choose_red(game, seed, options, prior):
-    """The kernel of red's bot."""
+    """Choose for red: the kernel of red's bot."""
     raise NotImplementedError
 
 
 @hook
 def choose_blue(game, seed, options, prior):
-    """The kernel of blue's bot."""
+    """Choose for blue: the kernel of blue's bot."""
     raise NotImplementedError
 
 
 @kernel
 def choose_any(game, seed, options, prior):
-    """Any legal action."""
+    """Choose any legal action."""
     return legal_action(game, below(legal_count(game), seed, ZERO, game.words[PLIES], 0, MOVE, 0))
 
 
@@ -81,7 +81,7 @@ def play_all(words, halves, bytes_, rules, starts, seeds, red, blue, prior, winn
 
 
 class Side:
-    """Who plays: a bot by its text, or the random mover."""
+    """A player: a bot by its text, or the random mover."""
 
     def __init__(self, text: str) -> None:
         name, settings = split_text(text)
@@ -93,14 +93,14 @@ class Side:
                 self.choose, self.numbers = bot.choose, self.agent._numbers
 
     def setup(self, game: Stratego, player: int, rng: random.Random) -> Row:
-        """Its setup for a game."""
+        """Return its setup for a game."""
         if self.agent is None:
             return make_sampler("uniform", game.variant)(rng)
         return set_up(self.agent, Stratego(game.variant), player, rng)
 
 
 def measure(game: Stratego, red: Side, blue: Side, games: int) -> tuple[npt.NDArray[np.int64], int, float]:
-    """Play games; who won each, how many plies they had together, and how many seconds it took."""
+    """Play games; return the winners, the plies of all games together, and the seconds."""
     rng = random.Random(games)
     starts = np.stack(
         [start_from_setups(red.setup(game, 0, rng), blue.setup(game, 1, rng), game.variant) for _ in range(games)]

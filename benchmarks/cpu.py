@@ -42,11 +42,11 @@ START = (
 )
 PEER_ROUNDS = 5
 TEXTARENA_PLIES = 2000
-"""TextArena's Stratego has no limit of plies: a game of so many is left."""
+"""Plies after which a game of TextArena's Stratego, which has no limit, is left."""
 INSTALL = "pip install -r benchmarks/requirements-peers.txt"
 
 Rate = Callable[[float], float]
-"""(seconds) → how many plies a second."""
+"""(seconds) → plies a second."""
 
 rows: list[tuple[str, str, str]] = []
 
@@ -61,7 +61,7 @@ def tell(figure: str, value: str, unit: str, **line: Any) -> None:
 
 
 def bench_play(seconds: float, threads: list[int]) -> None:
-    """Random play, with and without what observations need: step by step, and many plies in one call."""
+    """Measure random play, with and without what observations need: step by step, and many plies in one call."""
     ways = (("sim", "sample and step", bench.bench_sim), ("rollout", "play_random", bench.bench_rollout))
     for variant in VARIANTS:
         for count in threads:
@@ -75,7 +75,7 @@ def bench_play(seconds: float, threads: list[int]) -> None:
 
 
 def bench_seen(seconds: float, threads: list[int]) -> None:
-    """Masks of legal actions, and observations."""
+    """Measure masks of legal actions, and observations."""
     for count in threads:
         rate = round(bench.bench_mask(bench.make(game("classic"), GAMES, "cpu", count, True), seconds))
         tell(f"classic, legal_mask, {_threads(count)}", f"{rate / 1e6:.2f}", "M states/s", bench="mask",
@@ -93,7 +93,7 @@ def bench_seen(seconds: float, threads: list[int]) -> None:
 
 
 def bench_records() -> None:
-    """How many bytes a game takes."""
+    """Measure the bytes of a game."""
     for variant in VARIANTS:
         sizes = [bench.make(game(variant), 1, "cpu", 1, tracks).record_bytes for tracks in (True, False)]
         tell(f"{variant}, record with tracks / without", f"{sizes[0]:,} / {sizes[1]:,}", "bytes", bench="record",
@@ -101,7 +101,7 @@ def bench_records() -> None:
 
 
 def bench_start(times: int) -> None:
-    """A new process, from its beginning to the first step of a game, with compiled kernels on disk."""
+    """Measure a new process, from its beginning to the first step of a game, with compiled kernels on disk."""
     command = [sys.executable, "-c", START]
     subprocess.run(command, check=True, capture_output=True)  # fills the cache
     taken = []
@@ -118,7 +118,7 @@ def bench_start(times: int) -> None:
 
 
 def bench_peers(seconds: float) -> None:
-    """The same play by others, on this machine and in this run."""
+    """Measure the same play by others, on this machine and in this run."""
     if _installed("textarena"):
         theirs = textarena_rate()
         for title, ours in (("Board", board_rate()), ("Simulator", simulator_rate("classic"))):
@@ -140,7 +140,7 @@ def compare(what: str, peer: str, title: str, theirs: Rate, ours: Rate, seconds:
 
 
 def simulator_rate(name: str) -> Rate:
-    """Ours, many games at once, sample and step."""
+    """Return the rate of ours, many games at once, sample and step."""
     simulator = Simulator(name, GAMES, seed=1, threads=1)
     actions = simulator.sample()
 
@@ -158,7 +158,7 @@ def simulator_rate(name: str) -> Rate:
 
 
 def board_rate() -> Rate:
-    """Ours, one game at a time from Python: the list of legal moves, one of them pushed."""
+    """Return the rate of ours, one game at a time from Python: the list of legal moves, one of them pushed."""
     rng = random.Random(1)
 
     def play() -> int:
@@ -172,7 +172,7 @@ def board_rate() -> Rate:
 
 
 def textarena_rate() -> Rate:
-    """TextArena's Stratego: the moves that it offers in its text, one of them played.
+    """Return the rate of TextArena's Stratego: the moves that it offers in its text, one of them played.
 
     Version 0.7.4 asks for three precautions. A second reset of one environment never returns, so
     every game has a new one. Some games stop with a TypeError some time after a Miner has taken a
@@ -204,7 +204,9 @@ def textarena_rate() -> Rate:
 
 
 def openspiel_rate(name: str) -> Rate:
-    """OpenSpiel's game, driven from Python one state at a time; its chance events are drawn too, and not counted."""
+    """Return the rate of OpenSpiel's game, driven from Python one state at a time; its chance events are drawn too, and
+    not counted.
+    """
     import pyspiel
 
     played = pyspiel.load_game(name)
@@ -252,7 +254,7 @@ def _threads(count: int) -> str:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were measured on, and when."""
+    """Return the machine and the date of the figures."""
     info = Path("/proc/cpuinfo")
     models = re.findall(r"model name\s*:\s*(.+)", info.read_text()) if info.exists() else []
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()

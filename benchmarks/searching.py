@@ -1,4 +1,4 @@
-"""How long a search takes with networks of a given size, untrained: a line of JSON.
+"""Time of a search with networks of a given size, untrained: a line of JSON.
 
     python benchmarks/searching.py --device cuda                      # the paper's networks, 1,000 rollouts × 40
     python benchmarks/searching.py --device cpu --width 192 --depth 4 --rollouts 200 --plies 10

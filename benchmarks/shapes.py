@@ -1,11 +1,11 @@
-"""What a search gains over the bare network, by its shape: a line of JSON for each.
+"""Gain of a search over the bare network, by its shape: a line of JSON for each.
 
     vauban match net:barrage cadet --game barrage --setups own --games 80 --seed 11 --save cadet.txt
     python benchmarks/shapes.py barrage cadet.txt thermal.txt --device cuda
 
-From each recorded game a few positions are taken in which the network was on turn. What a move is worth there is
-found by many rollouts from the true position: a cheating judge. A search that does not know what is hidden gains as
-much as its policy is worth more than the network's, on a scale from a loss, −1, to a win, 1. Shapes that cost the same
+From each recorded game a few positions are taken in which the network was on turn. The worth of a move there is found
+by many rollouts from the true position: a cheating judge. The gain of a search that does not know what is hidden is the
+worth of its policy less that of the network's, on a scale from a loss, −1, to a win, 1. Shapes that cost the same
 number of plies (`rows`) stand side by side.
 """
 
@@ -30,7 +30,7 @@ from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 
 ROWS = (28, 120, 480, 2000)
-"""Plies of all rollouts of a position: on one core of our machine those of 0.15, 0.5, 2 and 8 seconds, about."""
+"""Plies of all rollouts of a position: on one core of our machine those of about 0.15, 0.5, 2 and 8 seconds."""
 DEPTHS = (2, 4, 10, 20)
 JUDGE = SearchConfig(rollouts=400, depth=24, configurations=1)
 
@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def taken(files: list[Path], each: int, seed: int) -> list[Snapshot]:
-    """Positions in which the network is on turn, by the side that it plays; whole ones."""
+    """Return positions in which the network is on turn, by the side that it plays; whole ones."""
     dice = random.Random(seed)
     found: list[list[Snapshot]] = [[], []]
     for path in files:
@@ -87,7 +87,7 @@ def taken(files: list[Path], each: int, seed: int) -> list[Snapshot]:
 
 
 def judged(model: Model, whole: Snapshot, device: str) -> list[npt.NDArray[np.float64]]:
-    """What each legal move of each position is worth."""
+    """Return the worth of each legal move of each position."""
     belief = CheatingBelief(model.game)
     views, belief.truth = views_of(whole, device)
     search = Search(model.player, belief, JUDGE, device)
@@ -95,14 +95,14 @@ def judged(model: Model, whole: Snapshot, device: str) -> list[npt.NDArray[np.fl
 
 
 def gained(search: Search, whole: Snapshot, worths: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-    """What a search gains in each position."""
+    """Return the gain of a search in each position."""
     views, _ = views_of(whole, str(search.device))
     found: list[Analysis] = search.analyse(views, range(len(views)))
     return np.array([(each.policy - each.before) @ worth for each, worth in zip(found, worths, strict=True)])
 
 
 def views_of(whole: Snapshot, device: str) -> tuple[Snapshot, Tensor]:
-    """The view of the player on turn, the same in all positions, and what is hidden from it."""
+    """Return the view of the player on turn, the same in all positions, and the things hidden from it."""
     sim = Simulator(whole.game, len(whole), seed=0, restart=False)
     sim.restore(whole)
     [side] = set(sim.players.tolist())

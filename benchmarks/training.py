@@ -1,4 +1,4 @@
-"""How fast the whole training loop is, and where its time goes: a line of JSON.
+"""Speed of the whole training loop, and the time of its parts: a line of JSON.
 
     python benchmarks/training.py ataraxos-paper --device cuda
     python benchmarks/training.py ataraxos-paper --device cuda --set ataraxos.move_network.width=256
@@ -46,12 +46,12 @@ def main() -> None:
 
 
 def seconds(line: dict[str, float]) -> dict[str, float]:
-    """What the parts of an iteration took."""
+    """Return the seconds of the parts of an iteration."""
     return {name.removeprefix("seconds."): value for name, value in line.items() if name.startswith("seconds.")}
 
 
 def measured(run: Run, lines: list[dict[str, float]]) -> dict[str, Any]:
-    """What is to be told."""
+    """Return the figures to print."""
     parts = {name: statistics.median(seconds(line)[name] for line in lines) for name in seconds(lines[0])}
     trained = statistics.median(line["moves.kept"] for line in lines)
     learner = run.first

@@ -4,7 +4,7 @@
     python benchmarks/turns.py build/old/src sim mask observe            # one thread of the CPU
     python benchmarks/turns.py build/old/src sim training search --device cuda
 
-Three processes are kept: the old version, the new one, and the new one once more, which tells how far equal code
+Three processes are kept: the old version, the new one, and the new one once more, which shows how far equal code
 differs. They measure one after the other, nine times; a ratio is the median of the new rates over that of the old.
 """
 
@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-# ── What a process measures ──────────────────────────────────────────────────────────────────────
+# ── Parts that a process measures ────────────────────────────────────────────────────────────────
 
 
 def simulator(device: str, variant: str) -> Any:
@@ -33,7 +33,7 @@ def simulator(device: str, variant: str) -> Any:
 
 
 def sim(device: str) -> Callable[[], float]:
-    """Random play, step by step: plies a second."""
+    """Measure random play, step by step: plies a second."""
     from vauban import bench
 
     made = simulator(device, "classic")
@@ -41,7 +41,7 @@ def sim(device: str) -> Callable[[], float]:
 
 
 def sim_barrage(device: str) -> Callable[[], float]:
-    """The same in barrage."""
+    """Measure the same in barrage."""
     from vauban import bench
 
     made = simulator(device, "barrage")
@@ -49,7 +49,7 @@ def sim_barrage(device: str) -> Callable[[], float]:
 
 
 def rollout(device: str) -> Callable[[], float]:
-    """Random play, many plies in a call."""
+    """Measure random play, many plies in a call."""
     from vauban import bench
 
     made = simulator(device, "classic")
@@ -57,7 +57,7 @@ def rollout(device: str) -> Callable[[], float]:
 
 
 def mask(device: str) -> Callable[[], float]:
-    """Masks of legal actions a second."""
+    """Measure masks of legal actions a second."""
     from vauban import bench
 
     made = simulator(device, "classic")
@@ -65,7 +65,7 @@ def mask(device: str) -> Callable[[], float]:
 
 
 def observe(device: str) -> Callable[[], float]:
-    """Observations a second."""
+    """Measure observations a second."""
     import torch
 
     from vauban import bench
@@ -76,11 +76,11 @@ def observe(device: str) -> Callable[[], float]:
 
 
 def training(device: str) -> Callable[[], float]:
-    """Moves a second through the whole loop of training: the paper's network on a GPU, a small one on a CPU."""
+    """Measure moves a second through the whole loop of training: the paper's network on a GPU, a small one on a CPU."""
     from vauban.learn.config import load_config, presets
     from vauban.learn.run import Run
 
-    named = "ataraxos-paper" in presets()  # presets and tables were called otherwise at d9f7f4c
+    named = "ataraxos-paper" in presets()  # presets and tables had other names at d9f7f4c
     preset = ("ataraxos-" if named else "") + ("paper" if device == "cuda" else "micro")
     settings = ["moves.magnitude=0"] if device == "cuda" else ["moves.games=256", "moves.length=16"]
     changed = [("ataraxos." if named else "") + setting for setting in settings]
@@ -92,7 +92,7 @@ def training(device: str) -> Callable[[], float]:
 
 
 def search(device: str) -> Callable[[], float]:
-    """Searches a second: the paper's networks, 1,000 rollouts of 40 plies on a GPU, 100 of 4 on a CPU."""
+    """Measure searches a second: the paper's networks, 1,000 rollouts of 40 plies on a GPU, 100 of 4 on a CPU."""
     import time
 
     import numpy as np
@@ -159,7 +159,7 @@ class Worker:
         )  # fmt: skip
 
     def line(self) -> str:
-        """Return what the process says next."""
+        """Return the next line of the process."""
         assert self.process.stdout is not None
         said = self.process.stdout.readline().strip()
         if not said:

@@ -36,12 +36,12 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin
 
 ARRIVING = 10.0
-"""Seconds within which people come."""
+"""Seconds within which all people arrive."""
 MOVE_EVERY = 5.0
-"""Seconds in which a person makes a move, in life."""
+"""Seconds between two moves of a person, in life."""
 MOST_MS, GROWTH = 200, 0.1
 REQUESTS = 200
-"""Requests that are timed, one after the other, before anybody plays."""
+"""Requests that are timed, one after the other, before the first game."""
 
 
 def serve(port: int, folder: str) -> None:
@@ -62,7 +62,9 @@ def serve(port: int, folder: str) -> None:
 
 
 def time_requests(port: int) -> float:
-    """Ask for what is offered again and again over one open connection; returns the median in milliseconds."""
+    """Time requests for the start screen's offer, again and again over one open connection; return the median in
+    milliseconds.
+    """
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     waits = []
     for _ in range(REQUESTS):
@@ -79,7 +81,7 @@ def say(line: str) -> None:
 
 
 class Load:
-    """People at their games, and what they have measured."""
+    """People at their games, and their measurements."""
 
     def __init__(self, port: int, level: str, variant: str, think: float, until: float) -> None:
         self.address = f"127.0.0.1:{port}"
@@ -95,7 +97,7 @@ class Load:
         self.finished = 0
         self.failures: list[str] = []
         self.games: dict[str, tuple[str, str, int]] = {}
-        """All that were begun: seat, secret, and how many moves their player has seen."""
+        """All that were begun: seat, secret, and the number of moves that their player has seen."""
 
     def is_over(self) -> bool:
         return time.monotonic() > self.until or (self.enough is not None and len(self.waits) >= self.enough)
@@ -154,7 +156,7 @@ class Load:
 
 
 async def look_again(load: Load) -> list[str]:
-    """Open all games again: those of which a move is missing that their player has seen."""
+    """Open all games again; return those in which a move is missing that their player has seen."""
     waiting = list(load.games.items())
     lost: list[str] = []
 
@@ -173,7 +175,7 @@ async def look_again(load: Load) -> list[str]:
 
 
 def family(pid: int) -> list[int]:
-    """A process and all that it has started."""
+    """Return a process and all that it has started."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -188,7 +190,7 @@ def family(pid: int) -> list[int]:
 
 
 def megabytes(pids: list[int]) -> float:
-    """What processes hold together, what several share counted once."""
+    """Return the memory of processes together; memory that several share counts once."""
     kilobytes = 0
     for pid in pids:
         try:
@@ -201,7 +203,7 @@ def megabytes(pids: list[int]) -> float:
 
 
 def own_megabytes(pid: int) -> float:
-    """What a process has taken for itself; unlike shares of libraries, it does not depend on who else runs."""
+    """Return the memory of a process alone; unlike shares of libraries, it does not depend on other processes."""
     status = Path(f"/proc/{pid}/status").read_text()
     return round(int(status.partition("RssAnon:")[2].split()[0]) / 1024, 1)
 

@@ -1,6 +1,6 @@
 """Liar's coin, a game of our own. Run it: python examples/adding_a_game.py
 
-A coin is tossed and only the first player sees it. He claims that it shows heads, or gives up and
+A coin is tossed and only the first player sees it, who claims that it shows heads, or gives up and
 loses 1. The second player believes the claim and loses 1, or doubts it: then 2 go to who was right.
 """
 

@@ -2,7 +2,7 @@
 """Count lines of code by room: Python without blank lines, comments and docstrings.
 
     scripts/code_lines.py                  # the working tree
-    scripts/code_lines.py d9f7f4c HEAD     # revisions side by side, and how much the last has more than the first
+    scripts/code_lines.py d9f7f4c HEAD     # revisions side by side, and the last less the first
 
 A room is a folder of src/vauban, or a file that lies beside them.
 """
@@ -25,7 +25,7 @@ SILENT = {
 
 
 def count(source: str) -> int:
-    """How many lines of a file hold code."""
+    """Count the lines of a file that hold code."""
     lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type not in SILENT:
@@ -38,7 +38,7 @@ def count(source: str) -> int:
 
 
 def sources(revision: str | None) -> dict[str, str]:
-    """The package's Python files by path, of a revision or of the working tree."""
+    """Return the package's Python files by path, of a revision or of the working tree."""
     if revision is None:
         listed = subprocess.run(
             ["git", "ls-files", "-co", "--exclude-standard", PACKAGE], capture_output=True, text=True, check=True
@@ -55,7 +55,7 @@ def sources(revision: str | None) -> dict[str, str]:
 
 
 def by_room(files: dict[str, str]) -> Counter[str]:
-    """Lines of code by room."""
+    """Count lines of code by room."""
     rooms: Counter[str] = Counter()
     for path, source in files.items():
         rooms[path.removeprefix(PACKAGE).partition("/")[0].removesuffix(".py")] += count(source)

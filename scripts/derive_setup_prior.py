@@ -1,11 +1,12 @@
-"""Derives how people set up from lists of human setups, and writes src/vauban/agents/stratego/priors/*.json.
+"""Derives statistics of how people set up from lists of human setups, and writes
+src/vauban/agents/stratego/priors/*.json.
 
     python scripts/derive_setup_prior.py DATA                 (five minutes on one core)
     python scripts/derive_setup_prior.py DATA --describe      (looks, and writes nothing)
 
 DATA is a folder with full_human_inits.dat.gz and barrage_human_inits.dat.gz (JBLanier/stratego_env, from
 games of the Gravon archive; MIT licence): one setup on a line, 40 letters, front row first. Every line
-counts, repeats too, together with its mirror image. What is written are counts, and the weights of a
+counts, repeats too, together with its mirror image. The script writes counts, and the weights of a
 log-linear model (`vauban.agents.stratego.priors.Model`) whose expected counts are those of the setups: weights
 are raised where the model shows something more rarely than people do, and lowered where more often,
 over many simulated setups at once (stochastic maximum likelihood; docs/setups.md). The same files give
@@ -41,13 +42,13 @@ LETTERS = "ACDEFGHIJKLMB"
 CHAINS = 4096
 ROUNDS = 900
 STEPS = 300
-"""The fit: so many simulated setups, changed by so many Metropolis steps in each of so many rounds."""
+"""The fit: simulated setups, Metropolis steps that change each of them in a round, and rounds."""
 
 Setups = npt.NDArray[np.int8]
 
 
 def read(path: Path, variant: Variant) -> Setups:
-    """The setups of a file, as rows of codes from the back row on."""
+    """Return the setups of a file, as rows of codes from the back row on."""
     size = variant.setup_rows * variant.columns
     with gzip.open(path, "rt", encoding="ascii") as file:
         lines = [line.strip() for line in file]
@@ -60,16 +61,16 @@ def read(path: Path, variant: Variant) -> Setups:
 
 
 def with_mirrors(setups: Setups, variant: Variant) -> Setups:
-    """The setups and their mirror images."""
+    """Return the setups and their mirror images."""
     grid = setups.reshape(-1, variant.setup_rows, variant.columns)
     return np.concatenate([grid, grid[:, :, ::-1]]).reshape(2 * len(setups), -1)
 
 
-# ── What can be checked by eye ───────────────────────────────────────────────────────────────────
+# ── Statistics to check by eye ───────────────────────────────────────────────────────────────────
 
 
 def describe(setups: Setups, variant: Variant) -> dict[str, Any]:
-    """The statistics by which lists of setups are compared: means over all setups."""
+    """Return the statistics by which lists of setups are compared: means over all setups."""
     grid = setups.reshape(-1, variant.setup_rows, variant.columns)
     flag, bomb = grid == 1 + FLAG, grid == 1 + BOMB
     guards = np.where(flag, _beside(bomb), 0).sum((1, 2))
@@ -90,7 +91,7 @@ def describe(setups: Setups, variant: Variant) -> dict[str, Any]:
 
 
 def _beside(marks: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """For each square, how many of its neighbours are marked."""
+    """Count for each square its marked neighbours."""
     count = np.zeros(marks.shape, np.int64)
     count[:, 1:] += marks[:, :-1]
     count[:, :-1] += marks[:, 1:]
@@ -100,7 +101,7 @@ def _beside(marks: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
 
 
 def _reaches_front(flag: npt.NDArray[np.bool_], bomb: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Whether a walk from the Flag over everything but Bombs comes to the front row."""
+    """Return whether a walk from the Flag over everything but Bombs comes to the front row."""
     reached = flag
     while True:
         wider = reached | ((_beside(reached) > 0) & ~bomb)
@@ -113,7 +114,7 @@ def _reaches_front(flag: npt.NDArray[np.bool_], bomb: npt.NDArray[np.bool_]) -> 
 
 
 class Features(NamedTuple):
-    """What the model counts in setups, and its weights: one number for each."""
+    """The things that the model counts in setups, and its weights: one number for each."""
 
     single: Floats
     along: Floats
@@ -123,7 +124,7 @@ class Features(NamedTuple):
 
 
 def expected(setups: Setups, variant: Variant) -> Features:
-    """How often each feature occurs in a setup, on average over these and their mirror images."""
+    """Return the mean number of times that each feature occurs in a setup, over these and their mirror images."""
     rows, columns = variant.setup_rows, variant.columns
     grid = setups.reshape(-1, rows, columns).astype(np.int64)
     counts = np.stack([np.bincount(grid[:, r, c], minlength=CODES) for r in range(rows) for c in range(columns)])
@@ -158,7 +159,7 @@ def expected(setups: Setups, variant: Variant) -> Features:
 
 @kernel
 def guard_all(setups, near, flags, guards):
-    """How the Flag of every setup is guarded."""
+    """Find the guard of every setup's Flag."""
     for row in range(len(setups)):
         guards[row] = guard_of(setups[row], near, flags[row])
 
@@ -171,7 +172,8 @@ def settle_all(setups, columns, model, steps, seed, round_):
 
 
 def fit(setups: Setups, variant: Variant, rounds: int = ROUNDS) -> Iterator[tuple[int, Features, Features]]:
-    """Weights under which the model's expectations are those of the setups; yields (round, weights, error) as it goes.
+    """Fit weights under which the model's expectations are those of the setups; yield (round, weights, error) along the
+    way.
 
     What is yielded last are the weights averaged over the second half of the rounds.
     """
@@ -197,7 +199,7 @@ def fit(setups: Setups, variant: Variant, rounds: int = ROUNDS) -> Iterator[tupl
 
 
 def fitted(setups: Setups, variant: Variant) -> Features:
-    """The weights that the fit ends with, centred; says on the way how far it is."""
+    """Return the weights that the fit ends with, centred; print the error on the way."""
     for round_, latest, error in fit(setups, variant):
         weights = latest
         if round_ % 100 == 0:
@@ -207,7 +209,7 @@ def fitted(setups: Setups, variant: Variant) -> Features:
 
 
 def centred(weights: Features, variant: Variant) -> Features:
-    """The same model with the weights of each square about 0, so that they can be stretched to other boards."""
+    """Return the same model with the weights of each square about 0, so that they can be stretched to other boards."""
     share = np.array([len(weights.single) - variant.pieces, *variant.army]) / len(weights.single)
     return weights._replace(single=weights.single - (weights.single @ share)[:, None])
 
@@ -216,7 +218,7 @@ def centred(weights: Features, variant: Variant) -> Features:
 
 
 def encode(setups: Setups, variant: Variant, weights: Features) -> str:
-    """The text of a file of statistics."""
+    """Return the text of a file of statistics."""
     codes = np.array(used_codes(variant))
     counts = np.rint(2 * len(setups) * expected(setups, variant).single).astype(int)
     parts: dict[str, Any] = {
@@ -234,7 +236,7 @@ def encode(setups: Setups, variant: Variant, weights: Features) -> str:
 
 
 def _lines(table: npt.NDArray[Any]) -> str:
-    """A table as JSON, one row on a line."""
+    """Return a table as JSON, one row on a line."""
     rows = [json.dumps([0 if value == 0 else value for value in row], separators=(",", ":")) for row in table.tolist()]
     return "[" + ",\n".join(rows) + "]"
 

@@ -3,7 +3,7 @@
     python scripts/keep_run.py runs/barrage docs/tuning/barrage.jsonl
     vauban curves docs/tuning/barrage.jsonl --out docs/tuning/barrage.svg
 
-A run of days has thousands of lines with sixty numbers each, and lives in a folder that nobody else has. What is kept
+A run of days has thousands of lines with sixty numbers each, and lives in a folder that others do not have. The copy
 lets others draw its curves again, and compare their own with them: 80 iterations evenly spread with the last among
 them, every line with a score and every line of the belief; of each, the metrics that say how the run went; numbers
 rounded to five digits.
@@ -28,13 +28,13 @@ KEPT = (
     "moves.gradient_norm", "moves.learning_rate", "moves.magnet_weight",
     "setups.entropy", "score.*", "score_low.*", "score_high.*", "belief.*",
 )  # fmt: skip
-"""The metrics that are kept; a star stands for anything."""
+"""Metrics that are kept; a star stands for anything."""
 ALWAYS = ("score.", "belief.")
 """A line with a metric that begins so is always kept."""
 
 
 def thinned(lines: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
-    """The lines to keep, with the metrics to keep."""
+    """Return the lines to keep, with the metrics to keep."""
     always = {number for number, line in enumerate(lines) if any(name.startswith(ALWAYS) for name in line)}
     moves = [number for number, line in enumerate(lines) if "belief.steps" not in line]
     count = min(LINES, len(moves))
@@ -48,7 +48,7 @@ def _kept(line: Mapping[str, float]) -> dict[str, float]:
 
 
 def _rounded(value: float) -> float:
-    """Five digits; whole numbers are counts, rounded too and written without a point."""
+    """Return a number rounded to five digits; whole numbers are counts, rounded too and written without a point."""
     short = float(f"{value:.{DIGITS}g}")
     return int(short) if short.is_integer() else short
 

@@ -26,13 +26,13 @@ from vauban.notation.stratego.moves import Move, square_text
 FILE = Path("src/vauban/web/page/puzzles.json")
 RED = 0
 LENGTHS = (2, 3, 4)
-"""In how many of Red's moves."""
+"""Numbers of Red's moves."""
 EACH = 8
-"""So many puzzles of each length."""
+"""Puzzles of each length."""
 
 
 class Solver:
-    """Says who forces what on a board, which is left as it was."""
+    """Finds forced wins on a board, which is left as it was."""
 
     def __init__(self, board: Board) -> None:
         self.board = board
@@ -40,14 +40,14 @@ class Solver:
         """The defence that worked last, by the moves left: it is tried first."""
 
     def wins(self, moves: int) -> bool:
-        """Whether Red, on turn, wins within so many of its moves."""
+        """Return whether Red, on turn, wins within `moves` of its moves."""
         if moves == 1:
             # The last move captures the Flag, and need not be made to see it.
             return any(self._is_flag(move.target) for move in self.board.legal_moves)
         return any(True for _ in self.winning(moves))
 
     def winning(self, moves: int) -> Iterator[Move]:
-        """Red's moves that do so."""
+        """Yield Red's moves that do so."""
         for move in self.board.legal_moves:
             if self._forces(move, moves):
                 yield move
@@ -69,7 +69,7 @@ class Solver:
         return piece is not None and piece.kind == FLAG
 
     def _defence(self, moves: int) -> Move | None:
-        """A move of Blue, on turn, after which Red does not win within so many moves."""
+        """Return a move of Blue, on turn, after which Red does not win within `moves` moves."""
         first = self._refutations.get(moves)
         for move in sorted(self.board.legal_moves, key=lambda each: each != first):
             if not self._loses(move, moves):
@@ -85,7 +85,7 @@ class Solver:
             self.board.pop()
 
     def reply(self, moves: int) -> Move:
-        """What Blue, on turn and lost within so many moves, had best play: what holds out longest."""
+        """Return the best move of Blue, on turn and lost within `moves` moves: the one that holds out longest."""
         lost = [move for move in self.board.legal_moves if self._loses(move, moves)]
         return next((move for move in lost if moves == 1 or not self._loses(move, moves - 1)), lost[0])
 
@@ -117,7 +117,7 @@ def main() -> None:
 
 
 def position_before(end: Board, plies: int) -> Board | None:
-    """The position so many plies before the end of a game, as one without a past."""
+    """Return the position `plies` plies before the end of a game, as one without a past."""
     moves = [played.move for played in end.history[-plies:]]
     if len(moves) < plies:
         return None
@@ -130,7 +130,7 @@ def position_before(end: Board, plies: int) -> Board | None:
 
 
 def puzzle(solver: Solver, moves: int) -> dict[str, Any]:
-    """A puzzle as the page reads it."""
+    """Return a puzzle as the page reads it."""
     variant = solver.board.variant
     lakes = [square_text(square, variant) for square in sorted(variant.lakes)]
     shape = {"columns": variant.columns, "rows": variant.rows, "lakes": lakes}
@@ -138,7 +138,7 @@ def puzzle(solver: Solver, moves: int) -> dict[str, Any]:
 
 
 def task(solver: Solver, moves: int) -> dict[str, Any]:
-    """Red is on turn: what stands where, all legal moves, and what follows the moves that win in time."""
+    """Return a task with Red on turn: the pieces, all legal moves, and what follows the moves that win in time."""
     board = solver.board
     return {
         "pieces": pieces(board),
@@ -148,7 +148,7 @@ def task(solver: Solver, moves: int) -> dict[str, Any]:
 
 
 def answer(solver: Solver, move: Move, moves: int) -> dict[str, Any]:
-    """What stands where after a move of Red; and unless it has won, Blue's reply and the next task."""
+    """Return the pieces after a move of Red; and unless it has won, Blue's reply and the next task."""
     board = solver.board
     board.push(move)
     told: dict[str, Any] = {"pieces": pieces(board)}
@@ -163,7 +163,7 @@ def answer(solver: Solver, move: Move, moves: int) -> dict[str, Any]:
 
 
 def pieces(board: Board) -> list[tuple[int, str, str, str]]:
-    """All pieces: a number that stays with each, its square, its side and its type."""
+    """Return all pieces: a number that stays with each, its square, its side and its type."""
     return [
         (piece.identity, square_text(square, board.variant), PLAYERS[piece.player], TYPES[piece.kind or 0].lower())
         for square, piece in board.pieces().items()
@@ -171,7 +171,7 @@ def pieces(board: Board) -> list[tuple[int, str, str, str]]:
 
 
 def text(board: Board, move: Move) -> str:
-    """A move as "a4a5"."""
+    """Return a move as "a4a5"."""
     return square_text(move.source, board.variant) + square_text(move.target, board.variant)
 
 

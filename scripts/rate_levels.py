@@ -1,11 +1,11 @@
-"""Writes how strong the page's opponents are, from tournaments of their agents: src/vauban/web/stratego/ratings.json.
+"""Writes the ratings of the page's opponents, from tournaments of their agents: src/vauban/web/stratego/ratings.json.
 
     vauban tournament barrage.db random charger cadet prober fox hunter thermal alphabeta mcts:time=0.3 \\
         net:barrage search:barrage,time=0.5 --game barrage --setups own --games 10 --seed 1
     python scripts/rate_levels.py barrage.db classic.db
 
 An agent that moves at random has 0. The variants of these tournaments are rated anew, others stay as they are; a level
-whose agent took no part is not rated. Prints the ratings of all who played as a table of Markdown, for
+whose agent took no part is not rated. Prints the ratings of all agents as a table of Markdown, for
 docs/benchmarks.md.
 """
 

@@ -37,7 +37,7 @@ NOTICE = "*Written by `make docs` (scripts/write_docs.py): change that, not this
 
 
 def pages() -> dict[str, str]:
-    """Every generated page, by its path from docs/."""
+    """Return every generated page, by its path from docs/."""
     return {
         "record.md": record_page(),
         "observations.md": observations_page(),
@@ -48,7 +48,7 @@ def pages() -> dict[str, str]:
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     lines = [heading, ["---"] * len(heading), *rows]
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
 
@@ -93,7 +93,7 @@ Bytes a game, history {history}:
 
 
 def record_page() -> str:
-    """docs/record.md."""
+    """Return docs/record.md."""
     classic = game("classic")
     squares = classic.board[0] * classic.board[1]
     format = classic.format()
@@ -282,7 +282,7 @@ so the last three planes are 0.""",
 
 
 def observations_page() -> str:
-    """docs/observations.md."""
+    """Return docs/observations.md."""
     parts = [OBSERVATIONS.format(notice=NOTICE)]
     families: dict[str, Game] = {}
     for name in names():
@@ -304,7 +304,7 @@ def observations_page() -> str:
 
 
 def ranges(channels: Sequence[str], groups: Sequence[Group], name: str) -> list[tuple[int, int, str]]:
-    """First and last channel of each group, and its meaning; every channel is in one group."""
+    """Return first and last channel of each group, and its meaning; every channel is in one group."""
     found, channel = [], 0
     for pattern, meaning in groups:
         first = channel
@@ -366,7 +366,7 @@ left has headings of its own, by the first part of the names."""
 
 
 def metrics_page() -> str:
-    """docs/metrics.md."""
+    """Return docs/metrics.md."""
     parts, left = [], {name: each.meaning for name, each in metrics().items()}
     more = dict.fromkeys(name.partition(".")[0] for name in left)
     known = [beginning.partition(".")[0] for _, beginnings in GROUPS for beginning in beginnings]
@@ -394,7 +394,7 @@ that says what is wrong.
 
 
 def cli_page() -> str:
-    """docs/cli.md."""
+    """Return docs/cli.md."""
     return CLI.format(notice=NOTICE, commands="\n\n".join(_commands(app, "vauban")))
 
 
@@ -438,7 +438,7 @@ def _command(title: str, function: Callable[..., Any]) -> str:
 
 
 def _declared(parameter: inspect.Parameter) -> tuple[Any, ArgumentInfo | OptionInfo]:
-    """A parameter's type, and what typer was told about it."""
+    """Return a parameter's type, and its declaration to typer."""
     if get_origin(parameter.annotation) is Annotated:
         kind, *rest = get_args(parameter.annotation)
         for info in rest:
@@ -448,12 +448,12 @@ def _declared(parameter: inspect.Parameter) -> tuple[Any, ArgumentInfo | OptionI
 
 
 def _spellings(info: OptionInfo) -> list[str]:
-    """How an option was declared to be written; typer keeps the first spelling as the default."""
+    """Return the declared spellings of an option; typer keeps the first spelling as the default."""
     return [each for each in (info.default, *(info.param_decls or ())) if isinstance(each, str) and each[:1] == "-"]
 
 
 def _bare(kind: Any) -> Any:
-    """The type without "or None"."""
+    """Return the type without "or None"."""
     if get_origin(kind) in (Union, UnionType):
         [kind] = [each for each in get_args(kind) if each is not type(None)]
     return kind

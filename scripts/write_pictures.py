@@ -1,4 +1,4 @@
-"""Writes docs/pictures from the screenshots that the tests in a browser have taken (make pictures).
+"""Writes docs/pictures from the screenshots taken by the tests in a browser (make pictures).
 
 python scripts/write_pictures.py
 """
@@ -18,7 +18,7 @@ PICTURES = {
     "readme-review": "review.png",
     "barred-phone-dark": "phone.png",
 }
-"""Screenshots, and what they are called where they are shown."""
+"""Screenshots, and their names where they are shown."""
 MOST_BYTES = 150_000
 
 

@@ -1,4 +1,4 @@
-"""A real browser for tests: Chromium at a real server, watched over while somebody uses the page."""
+"""A real browser for tests: Chromium at a real server, watched over while a visitor uses the page."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, R
 
 SCREENSHOTS = Path(__file__).parent.parent / "build" / "screenshots"
 MOST_BYTES = 500_000
-"""What all files of the page may weigh together."""
+"""Most bytes of all files of the page together."""
 ICON = "/static/icon.svg"
-"""Chromium asks for it when it has time, perhaps only after the page was left, and then refuses it to itself. That it
-is served is seen by its answers."""
+"""A file that Chromium requests when it has time, perhaps only after the page was left, and then refuses to itself. Its
+answers show that it is served."""
 DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 
@@ -34,7 +34,7 @@ expect.set_options(timeout=1000 * PATIENCE)
 
 
 def chromium_path() -> str | None:
-    """Where Chromium is: VAUBAN_CHROMIUM, or one of the names it is installed by."""
+    """Return the path of Chromium: VAUBAN_CHROMIUM, or one of the names it is installed by."""
     names = (os.environ.get("VAUBAN_CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
     return next((found for name in names if name and (found := shutil.which(name))), None)
 
@@ -75,13 +75,13 @@ class Serving:
             self.process.stdout.close()
 
     def complaints(self) -> str:
-        """What the server has written beside the line that says where it is, and beside what it compiles."""
+        """Return what the server has written besides the line with its address, and besides its compiling."""
         lines = (self.folder / "stderr.txt").read_text().splitlines()
         return "\n".join(line for line in lines if not re.match(r"compiling what|  \w+( of \S+ …|: \d+ s)$", line))
 
 
 class Visitor:
-    """Somebody with a browser of his own: one page, and everything that reaches it."""
+    """A visitor with a browser: one page, and everything that reaches it."""
 
     def __init__(self, browser: Browser, address: str, **look: Any) -> None:
         self.address = address
@@ -101,7 +101,7 @@ class Visitor:
         self.page.on("requestfinished", self._finished)
         self.page.on("websocket", self._socket)
 
-    # ── What is watched ──────────────────────────────────────────────────────────────────────────
+    # ── Watching ─────────────────────────────────────────────────────────────────────────────────
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning") and ICON not in message.text + message.location["url"]:
@@ -113,7 +113,7 @@ class Visitor:
             self.complaints.append(f"another host: {request.url}")
 
     def _failed(self, request: Request) -> None:
-        # What was still on its way when the page was left is given up by the browser itself.
+        # The browser itself gives up requests that are on their way when the page is left.
         if request.failure != "net::ERR_ABORTED" and not request.url.endswith(ICON):
             self.complaints.append(f"failed: {request.method} {request.url}: {request.failure}")
 
@@ -140,13 +140,13 @@ class Visitor:
         self.forgiven.append(pattern)
 
     def check(self) -> None:
-        """No errors, no other host, nothing that failed, and a light page."""
+        """Check for errors, other hosts, failed requests and a heavy page."""
         left = [text for text in self.complaints if not any(re.search(each, text) for each in self.forgiven)]
         assert not left, left
         weight = sum(max(map(len, bodies)) for path, bodies in self.bodies.items() if not path.startswith("/api/"))
         assert weight < MOST_BYTES, f"the page weighs {weight} bytes"
 
-    # ── What a visitor does ──────────────────────────────────────────────────────────────────────
+    # ── Acting ───────────────────────────────────────────────────────────────────────────────────
 
     def open(self, fragment: str = "") -> Visitor:
         """Open the page, all of it, also where only the fragment of its address is another one."""
@@ -156,7 +156,7 @@ class Visitor:
         return self
 
     def see(self, selector: str, **more: Any) -> Locator:
-        """Something that has to be on the screen, now or soon."""
+        """Wait for something on the screen; return it."""
         found = self.page.locator(selector, **more).first
         expect(found).to_be_visible()
         return found
@@ -180,12 +180,12 @@ class Visitor:
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=whole, animations="disabled")
 
     def fits(self) -> None:
-        """Nothing is wider than the screen."""
+        """Check that nothing is wider than the screen."""
         inner, needed = self.page.evaluate("[innerWidth, document.documentElement.scrollWidth]")
         assert needed <= inner, f"the page is {needed} wide on a screen of {inner}"
 
     def give(self, setup: str) -> Locator:
-        """Put a setup into the editor, by its text; the field of that text."""
+        """Put a setup into the editor, by its text; return the field of that text."""
         text = self.page.locator(".setup input.code")
         if not text.is_visible():
             self.page.get_by_text("Saved setups, text").click()
@@ -197,7 +197,7 @@ class Visitor:
         return text
 
     def start(self, setup: str | None = None, **wishes: str) -> Player:
-        """A game from the start screen, by mouse."""
+        """Start a game from the start screen, by mouse."""
         self.open()
         self.choose(**({"mode": "level", "level": "recruit"} | wishes))
         self.see(".setup .piece")
@@ -213,30 +213,30 @@ class Visitor:
         self.see("dialog.end")
 
 
-# ── Somebody who plays ───────────────────────────────────────────────────────────────────────────
+# ── Players ──────────────────────────────────────────────────────────────────────────────────────
 
 NATURAL = ("flag", "no_moves", "both_immobile", "battleless_limit")
-"""Ends that the rules know: nobody has given up."""
+"""Ends that the rules know: no player has given up."""
 FOOLISH = 50.0
-"""What a lost fight costs: more than any way. But rather that than to walk about until the game is drawn."""
+"""Cost of a lost fight: more than any way. But rather that than to walk about until the game is drawn."""
 RANKS = {"marshal": 10, "general": 9, "miner": 3, "scout": 2, "spy": 1, "bomb": 0, "flag": 0}
 CELLS = "[...document.querySelectorAll('.table .cell')].map(c => [c.dataset.at, c.ariaLabel, c.className])"
 
 CLICKED = "void (window.clicked = new Promise(done => addEventListener('click', () => setTimeout(done), {once: true})))"
-"""In the page: begin to wait for a click, and for all that comes of it at once."""
+"""In the page: begin to wait for a click, and for all its effects at once."""
 
 TYPED = """text => { for (const key of text)
     document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true})); }"""
 """In the page: type a text at once. A letter alone becomes a command after a moment, which a busy machine may take."""
 
 Cells = dict[str, tuple[list[str], set[str]]]
-"""For each square what its label says, word by word between commas, and how it is marked."""
+"""For each square the words of its label between commas, and its marks."""
 
 
 class Player:
     """Plays barrage by what the page shows: straight at the enemy, at pieces that never moved before others.
 
-    `press` touches a square; how, is what differs between a mouse, a finger and a keyboard.
+    `press` touches a square: by mouse, finger or keyboard.
     """
 
     def __init__(self, visitor: Visitor, press: Callable[[str], None] | None = None, seed: int = 1) -> None:
@@ -263,7 +263,7 @@ class Player:
         return {at: (label.split(", ")[1:], set(marks.split())) for at, label, marks in found}
 
     def marked(self, *kinds: str) -> set[str]:
-        """The squares that bear one of these marks."""
+        """Return the squares that bear one of these marks."""
         return {at for at, (_, marks) in self.cells().items() if marks & set(kinds)}
 
     def plies(self) -> int:
@@ -273,7 +273,7 @@ class Player:
         return self.page.locator("dialog.end").count() > 0
 
     def find(self) -> tuple[str, str]:
-        """A move that the page offers; its piece is picked up."""
+        """Return a move that the page offers; its piece is picked up."""
         for source, target in plans(self.cells(), self.rng):
             self.press(source)
             if target in self.marked("target", "strike"):
@@ -288,25 +288,25 @@ class Player:
         raise AssertionError("the page shows no move")
 
     def move(self) -> None:
-        """One move, without waiting for what comes of it."""
+        """Make one move, without waiting for its effects."""
         self.press(self.find()[1])
 
     def step(self, source: str, target: str) -> None:
-        """This move, and the answer to it."""
+        """Make this move, and wait for the answer to it."""
         before = self.plies()
         self.press(source)
         self.press(target)
         self.answered(before)
 
     def turn(self) -> None:
-        """One move, and the answer to it (or the end)."""
+        """Make one move, and wait for the answer to it (or the end)."""
         before = self.plies()
         self.move()
         self.answered(before)
 
     def answered(self, before: int) -> None:
-        """Wait for the answer to a move that was made after so many plies, or for the end."""
-        # The answer may end the game: then nobody is on turn any more, and the end is told a moment later.
+        """Wait for the answer to a move that was made after `before` plies, or for the end."""
+        # The answer may end the game: then neither player is on turn, and the end is told a moment later.
         mine = f".table:has(.moves li:nth-child({before + 2})):has(.bottom-card.turn)"
         self.page.locator(f"{mine}, dialog.end").first.wait_for()
 
@@ -316,7 +316,7 @@ class Player:
                 self.turn()
 
     def to_the_end(self, most: int = 400) -> int:
-        """Play until the rules say that the game is over; how many moves that took."""
+        """Play until the rules say that the game is over; return the number of moves."""
         for played in range(most):
             if self.over():
                 over = next(told["over"] for told in map(json.loads, reversed(self.visitor.frames)) if told.get("over"))
@@ -327,7 +327,7 @@ class Player:
 
 
 def plans(cells: Cells, rng: random.Random) -> list[tuple[str, str]]:
-    """First steps towards the enemy, the most promising first."""
+    """Return first steps towards the enemy, the most promising first."""
     found = []
     for at, (words, _) in cells.items():
         kind = words[0].removeprefix("your ").split(" (")[0]
@@ -337,7 +337,7 @@ def plans(cells: Cells, rng: random.Random) -> list[tuple[str, str]]:
 
 
 def _ways(cells: Cells, start: str, kind: str) -> Iterator[tuple[float, str]]:
-    """For every enemy piece that this one can get at: what the way and the fight cost, and its first step."""
+    """Yield, for every enemy piece that this one can reach, the cost of the way and the fight, and the first step."""
     first: dict[str, str] = {}
     edge, distance = [start], 0
     while edge:
@@ -357,7 +357,7 @@ def _ways(cells: Cells, start: str, kind: str) -> Iterator[tuple[float, str]]:
 
 
 def reach(at: str, kind: str, cells: Cells) -> Iterator[str]:
-    """Where a piece may go if no rule about repetition is against it."""
+    """Yield the squares to which a piece may go if no rule about repetition is against it."""
     column, row = ord(at[0]), int(at[1:])
     for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
         for far in range(1, 10 if kind == "scout" else 2):
@@ -371,7 +371,7 @@ def reach(at: str, kind: str, cells: Cells) -> Iterator[str]:
 
 
 def _risk(kind: str, words: list[str]) -> float:
-    """What an attack on such a piece costs, in moves."""
+    """Return the cost of an attack on such a piece, in moves."""
     enemy = words[0].removeprefix("enemy ").split(" (")[0]
     if enemy == "piece":
         return {"spy": 6.0, "miner": 1.0}.get(kind, 0.0) + 2.0 * ("has moved" in words)
@@ -382,17 +382,17 @@ def _risk(kind: str, words: list[str]) -> float:
     return 2.0 if RANKS[enemy] == RANKS[kind] else -1.0
 
 
-# ── Games to begin from ────────────────────────────────────────────────────────────────────────────
+# ── First positions ────────────────────────────────────────────────────────────────────────────────
 
 SCOUTS = "F.......S./B......G../....N..M../O........O"
 """A setup with a Scout at either end of the front row."""
 CUT = """[...document.querySelectorAll("button:not(.cell), .face")]
     .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.textContent)"""
-"""In the page: the words of buttons that are narrower than what stands on them."""
+"""In the page: the words of buttons that are narrower than their content."""
 
 
 def hotseat(visitor: Visitor, setup: str = SCOUTS) -> Player:
-    """A game of two on one device, both with the same setup, up to the first hand-over."""
+    """Begin a game of two on one device, both with the same setup, up to the first hand-over."""
     visitor.open()
     visitor.choose(mode="hotseat")
     visitor.button("Play").click()
@@ -408,7 +408,7 @@ def hotseat(visitor: Visitor, setup: str = SCOUTS) -> Player:
 
 
 def cross(visitor: Visitor, side: str) -> None:
-    """The screen between two people: it shows nothing of either."""
+    """Pass the screen between two people: it shows nothing of either."""
     visitor.see(".handover h1", has_text=f"{side}, it is your turn")
     expect(visitor.page.locator(".piece, .moves, .card")).to_have_count(0)
     if side == "Blue":
@@ -417,7 +417,9 @@ def cross(visitor: Visitor, side: str) -> None:
 
 
 def friends(host: Visitor, guest: Visitor, setup: str = QUIET, switch: str | None = None) -> None:
-    """A game of two by a link, both with the same setup, up to the first move; `switch` is an option to switch off."""
+    """Begin a game of two by a link, both with the same setup, up to the first move; `switch` is an option to switch
+    off.
+    """
     host.open()
     host.choose(mode="friend")
     if switch is not None:

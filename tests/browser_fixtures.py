@@ -35,7 +35,7 @@ def serving(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture
 def visit(chromium: Browser, serving: Serving, request: pytest.FixtureRequest) -> Iterator[Callable[..., Visitor]]:
-    """`visit(**look)`: a visitor; afterwards everybody's page has to have been in order."""
+    """Return `visit(**look)`, which makes a visitor; check everybody's page afterwards."""
     visitors: list[Visitor] = []
 
     def come(to: Serving = serving, **look: Any) -> Visitor:
@@ -44,7 +44,7 @@ def visit(chromium: Browser, serving: Serving, request: pytest.FixtureRequest) -
 
     yield come
     for number, visitor in enumerate(visitors):
-        # What the screen showed when a test failed is often the whole explanation.
+        # A picture of the screen is often the whole explanation of a failed test.
         if getattr(request.node, "failed", False):
             visitor.picture(f"failed-{request.node.name}-{number}")
         visitor.context.close()

@@ -1,4 +1,4 @@
-"""What several tests share."""
+"""Settings and fixtures of all tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ sys.path[:0] = [str(HERE), *(str(folder) for folder in HERE.iterdir() if any(fol
 
 
 def shared_folder() -> Path | None:
-    """The folder of recorded material beside the checkout (or where VAUBAN_SHARED says), if there is one."""
+    """Return the folder of recorded material beside the checkout (or where VAUBAN_SHARED says), if there is one."""
     named = os.environ.get("VAUBAN_SHARED")
     folder = Path(named) if named else HERE.parent.parent / "shared"
     return folder if (folder / "vectors").is_dir() else None

@@ -146,5 +146,5 @@ class Lingers(Plain):
 
 
 def plain(game: FinishedGame) -> tuple[GameResult, tuple[str, str], str]:
-    """All of a game that may not depend on where and how it was played."""
+    """Return all of a game that may not depend on where and how it was played."""
     return replace(game.result, seconds=0.0), game.setups, game.moves

@@ -1,4 +1,4 @@
-"""How long tests wait for what will happen: patience, and no measure of anything."""
+"""Time limits of tests that wait for an event: patience, and no measure of anything."""
 
 PATIENCE = 600.0
 """Seconds after which a test gives up waiting for an event: machines may be ten times slower than yours."""

@@ -28,18 +28,18 @@ from vauban.web.limits import SOCKETS, Limits
 from vauban.web.serve import configuration, listen
 from vauban.web.shelf import Shelf
 
-# Nobody is let go because a test's machine is slow, but where a test is about that.
+# The server lets no client go because a test's machine is slow, except in tests of that.
 application.SIT_SECONDS = application.BODY_SECONDS = application.SEND_SECONDS = PATIENCE
 connections.ASK_SECONDS = connections.TAKE_SECONDS = PATIENCE
 RED = "F.......SO/B......G.O/....N..M../.........."
 BLUE = "..F....S.O/..B...G..O/...N..M.../.........."
-"""Two barrage setups."""
+"""Barrage setups, one for each side (`RED`, `BLUE`)."""
 WALLED = "BFN......./.G......../...S..M.../O.......O."
-"""One whose Flag is not taken in a few moves."""
+"""A barrage setup whose Flag is not taken in a few moves."""
 
 
 class Talk:
-    """One HTTP or WebSocket client of a server, who keeps every byte that reaches him."""
+    """One HTTP or WebSocket client of a server, which keeps every byte that reaches it."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -48,7 +48,7 @@ class Talk:
     def ask(
         self, method: str, path: str, body: Any = None, secret: str | None = None, **headers: str
     ) -> tuple[int, Any, dict[str, str]]:
-        """The status, the body (read if it is JSON) and the headers of an answer; `secret` opens a game."""
+        """Return the status, the body (read if it is JSON) and the headers of an answer; `secret` opens a game."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         given = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -68,18 +68,18 @@ class Talk:
         return answer.status, content, found
 
     def post(self, path: str, **body: Any) -> Any:
-        """The answer to a request that should be fine."""
+        """Return the answer to a request that should be fine."""
         status, found, _ = self.ask("POST", path, body)
         assert status == 200, found
         return found
 
     def level(self, level: str = "cadet", side: str = "red", setup: str = RED, **wishes: Any) -> dict[str, Any]:
-        """A game of barrage against a level."""
+        """Begin a game of barrage against a level."""
         against = {"kind": "level", "level": level}
         return self.post("/api/games", variant="barrage", against=against, side=side, setup=setup, **wishes)
 
     def friends(self, red: str = RED, blue: str = BLUE, **wishes: Any) -> tuple[Seat, Seat]:
-        """A game of two people who have set up."""
+        """Begin a game of two people who have set up."""
         made = self.post("/api/games", variant="barrage", against={"kind": "friend"}, side="red", **wishes)
         seats = (
             self.sit(made["game"], "red", made["seats"]["red"]),
@@ -93,7 +93,7 @@ class Talk:
         return seats
 
     def join(self, game: str, invitation: str) -> tuple[str, str]:
-        """Take an invitation: the seat, and its secret."""
+        """Take an invitation; return the seat, and its secret."""
         secret = secrets.token_urlsafe(24)
         [taken] = self.post(f"/api/games/{game}/join", invitation=invitation, secret=secret)["seats"].items()
         return taken
@@ -101,7 +101,7 @@ class Talk:
     def socket(
         self, origin: str | None = None, name: str | None = None, headers: dict[str, str] | None = None
     ) -> ClientConnection:
-        """A bare socket; `name` is what the server is called by whoever opens it."""
+        """Open a bare socket; `name` is the client's name for the server."""
         address = f"ws://{name or f'127.0.0.1:{self.port}'}/ws"
         chosen: Any = origin or self.origin
         there = socket.create_connection(("127.0.0.1", self.port), PATIENCE)
@@ -111,12 +111,12 @@ class Talk:
         ).__enter__()  # fmt: skip
 
     def sit(self, game: str, seat: str, secret: str, have: int = 0) -> Seat:
-        """A seat at a table."""
+        """Take a seat at a table."""
         return Seat(self.socket(), game, seat, secret, have)
 
 
 class Seat:
-    """Somebody at a table."""
+    """A client at a table."""
 
     def __init__(self, ws: ClientConnection, game: str, seat: str, secret: str, have: int = 0) -> None:
         self.ws, self.game, self.seat, self.secret = ws, game, seat, secret
@@ -137,7 +137,7 @@ class Seat:
         self.ws.send(json.dumps({"do": what, **more}))
 
     def hear(self) -> dict[str, Any]:
-        """The next message."""
+        """Return the next message."""
         text = self.ws.recv(PATIENCE)
         assert isinstance(text, str)
         self.heard.append(text)
@@ -149,7 +149,7 @@ class Seat:
         return told
 
     def wait_for(self, say: str) -> dict[str, Any]:
-        """The next message of a kind; an error that was not waited for fails."""
+        """Return the next message of a kind; an error that was not waited for fails."""
         while True:
             told = self.hear()
             if told["say"] == say:
@@ -157,13 +157,13 @@ class Seat:
             assert told["say"] != "error" or self.ignore_errors, told
 
     def until(self, right: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """The first sight for which something is true."""
+        """Return the first sight for which `right` is true."""
         while not (self.sight and right(self.sight)):
             self.wait_for("sight")
         return self.sight
 
     def refused(self, what: str, **more: Any) -> dict[str, Any]:
-        """The error that something is answered with."""
+        """Return the error that answers a message."""
         self.do(what, **more)
         return self.wait_for_error()
 
@@ -188,7 +188,7 @@ class Seat:
         self.move("".join(rng.choice([move for move in quiet if move[0][1:] not in guards] or quiet)))
 
     def my_turn(self) -> dict[str, Any]:
-        """Wait until one is on turn, or the game is over."""
+        """Wait until the player is on turn, or the game is over."""
         return self.until(lambda sight: sight["over"] is not None or bool(sight["legal"]))
 
 
@@ -204,12 +204,14 @@ class Server(Talk):
         sockets: int = SOCKETS,
         name: str | None = None,
         games: tuple[str, ...] = (),
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`clock`: what limits by address go by."""
         quick = Settings(delay=0.0, watch_delay=0.0, warm_up=False)
         self.host = Host(Shelf(shelf), among or levels(), settings or quick, games)
         listener = listen("127.0.0.1", 0)
         super().__init__(listener.getsockname()[1])
-        self.limits = Limits(paced, sockets=sockets)
+        self.limits = Limits(paced, clock, sockets)
         app = make_app(self.host, self.limits, own_names("127.0.0.1", name))
         self.config = configuration(app, sockets, name is not None)
         self.config.timeout_graceful_shutdown = 1

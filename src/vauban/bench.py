@@ -13,15 +13,16 @@ from vauban.games.base import Game
 from vauban.sim.simulator import Simulator
 
 REPEATS = 7
-"""A figure is the median of so many runs."""
+"""Runs behind each figure, which is their median."""
 WARM_UP_PLIES = 400
-"""Games are played on so far first: early positions have fewer moves, and all games would end together."""
+"""Plies that games are played on before measuring: early positions have fewer moves, and all games would end
+together."""
 
 DEFAULT_GAMES = {"cpu": 4096, "cuda": 131072}
 
 
 def bench_sim(simulator: Simulator, seconds: float) -> float:
-    """Plies per second of uniformly random play: choosing a legal move and playing it, one step at a time."""
+    """Measure plies per second of uniformly random play: choosing a legal move and playing it, one step at a time."""
     actions = simulator.sample()
     for _ in range(WARM_UP_PLIES):
         simulator.sample(actions)
@@ -35,20 +36,20 @@ def bench_sim(simulator: Simulator, seconds: float) -> float:
 
 
 def bench_rollout(simulator: Simulator, seconds: float) -> float:
-    """Plies per second of random play that nobody looks at: 100 plies in one call."""
+    """Measure plies per second of random play without a look at the games: 100 plies in one call."""
     simulator.play_random(WARM_UP_PLIES)
     return simulator.n * 100 * _rate(simulator, lambda: simulator.play_random(100), seconds)
 
 
 def bench_mask(simulator: Simulator, seconds: float) -> float:
-    """Masks of legal actions per second."""
+    """Measure masks of legal actions per second."""
     simulator.play_random(WARM_UP_PLIES)
     out = simulator.legal_mask()
     return simulator.n * _rate(simulator, lambda: simulator.legal_mask(out), seconds)
 
 
 def bench_observe(simulator: Simulator, seconds: float, name: str, dtype: torch.dtype, layout: str) -> float:
-    """Observations per second, written into one tensor."""
+    """Measure observations per second, written into one tensor."""
     simulator.play_random(WARM_UP_PLIES)
     out = simulator.observe(name, dtype=dtype, layout=layout)
     return simulator.n * _rate(simulator, lambda: simulator.observe(name, out, layout=layout), seconds)

@@ -1,4 +1,4 @@
-"""Charts as SVG: scales with round numbers, and the elements that a drawing is made of.
+"""Charts as SVG: scales with round numbers, and the elements of a drawing.
 
     x = Scale.fitting(0, 250, start=40, end=600, about=8)
     parts = [line(x.at(tick), 10, x.at(tick), 200, "grid") for tick in x.ticks]
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from html import escape
 
 LETTER, WIDE_LETTER = 8.2, 14.0
-"""Most that a letter of 13 pixels is wide: most letters, and `WIDE_LETTERS`."""
+"""Most pixels that a letter of 13 pixels is wide: most letters, and `WIDE_LETTERS`."""
 WIDE_LETTERS = "MWmw@%—…"
 
 
@@ -31,7 +31,7 @@ def round_step(span: float, about: int) -> float:
 
 @dataclass(frozen=True)
 class Scale:
-    """From the numbers of an axis to places in a drawing, and the round numbers on it."""
+    """A scale from the numbers of an axis to places in a drawing, and the round numbers on it."""
 
     low: float
     high: float
@@ -41,7 +41,7 @@ class Scale:
 
     @classmethod
     def fitting(cls, low: float, high: float, start: float, end: float, about: int) -> Scale:
-        """Return a scale from low to high, with about so many round numbers."""
+        """Return a scale from low to high, with about `about` round numbers."""
         return cls(low, high, start, end, round_step(high - low, about))
 
     @classmethod
@@ -97,7 +97,7 @@ def svg(width: float, height: float, title: str, about: str, parts: Iterable[str
 
 
 def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> str:
-    """Words at a place. anchor: start, middle or end."""
+    """Write words at a place. anchor: start, middle or end."""
     anchored = "" if anchor == "start" else f' text-anchor="{anchor}"'
     return f'<text{_kind(kind)} x="{x:.1f}" y="{y:.1f}"{anchored}>{escape(words)}</text>'
 
@@ -120,23 +120,23 @@ def dot(x: float, y: float, radius: float, kind: str = "", attributes: str = "")
 
 
 def places(points: Iterable[tuple[float, float]], x: Scale, y: Scale) -> str:
-    """Points of two scales, for a polyline or a polygon."""
+    """Return points of two scales, for a polyline or a polygon."""
     return " ".join(f"{x.at(a):.1f},{y.at(b):.1f}" for a, b in points)
 
 
 def group(parts: Iterable[str], title: str = "", kind: str = "", attributes: str = "") -> str:
-    """Elements that belong together. title: shown when the mouse rests on them."""
+    """Group elements that belong together. title: shown when the mouse rests on them."""
     said = f"<title>{escape(title)}</title>" if title else ""
     return f"<g{_kind(kind)}{_given(attributes)}>{said}{''.join(parts)}</g>"
 
 
 def shortened(name: str, longest: int) -> str:
-    """Return a name of at most so many letters."""
+    """Shorten a name to at most `longest` letters."""
     return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
 def text_width(words: str) -> float:
-    """Most that words of 13 pixels are wide."""
+    """Return the most pixels that words of 13 pixels are wide."""
     return sum(WIDE_LETTER if letter in WIDE_LETTERS else LETTER for letter in words)
 
 

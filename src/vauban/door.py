@@ -1,10 +1,10 @@
 """Load agents and games that others wrote: from a file, or from an installed package.
 
-    load("py:mine.py:Striker", "an agent")      # what the name stands for in the file
-    entry_points("vauban.agents")               # by name, what loads each object that installed packages offer
+    load("py:mine.py:Striker", "an agent")      # the object of this name in the file
+    entry_points("vauban.agents")               # by name, a loader of each object that installed packages offer
 
 A file is imported once a process, under a module name of its own, with its folder on the path behind everything else:
-it may import the files beside it. What is loaded is not checked here: whoever wants it says what is missing.
+it may import the files beside it. Objects are not checked here: the caller says what is missing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NAMED = re.compile(r"py:(?P<file>.+?\.py):(?P<name>\w+)(?P<rest>,.*)?", re.DOTA
 def split(text: str, wanted: str) -> tuple[Path, str, str]:
     """Return the file and the name of `py:FILE.py:NAME,REST`, and the rest, where there is one.
 
-    wanted: what the text should name, in words: "an agent", "a game".
+    wanted: the kind of thing that the text should name, in words: "an agent", "a game".
     """
     found = _NAMED.fullmatch(text)
     if found is None:
@@ -42,7 +42,7 @@ def split(text: str, wanted: str) -> tuple[Path, str, str]:
 
 
 def load(text: str, wanted: str) -> Any:
-    """Load what `py:FILE.py:NAME` names. `wanted` says what it should be, in words, for the error messages."""
+    """Load what `py:FILE.py:NAME` names. `wanted` is its kind in words, for the error messages."""
     path, name, rest = split(text, wanted)
     if rest:
         raise ConfigurationError(f"{wanted} in a file has no options, and {rest!r} was given")
@@ -52,6 +52,14 @@ def load(text: str, wanted: str) -> Any:
         known = ", ".join(each for each in own if not each.startswith("_")) or "nothing that could be one"
         raise ConfigurationError(f"{path} has no {name!r}, which should be {wanted}: it has {known}")
     return getattr(module, name)
+
+
+def whole(text: str) -> str:
+    """Return a text that names something in a file so that it is found from any folder; other texts as they are."""
+    if not text.startswith(PREFIX) or _NAMED.fullmatch(text) is None:
+        return text
+    path, name, rest = split(text, "")
+    return f"{PREFIX}{path.expanduser().resolve()}:{name}{',' * bool(rest)}{rest}"
 
 
 def load_file(path: Path, wanted: str) -> ModuleType:
@@ -88,13 +96,19 @@ def _complaint(error: Exception, path: Path) -> str:
 
 
 def entry_points(group: str) -> dict[str, Callable[[], Any]]:
-    """By name, what loads each object that installed packages offer under a group, e.g. "vauban.agents"."""
+    """Return, by name, a loader of each object that installed packages offer under a group, e.g. "vauban.agents"."""
     import importlib.metadata
 
-    return {each.name: partial(_load_entry_point, each) for each in importlib.metadata.entry_points(group=group)}
+    found: dict[str, dict[str, importlib.metadata.EntryPoint]] = {}
+    for each in importlib.metadata.entry_points(group=group):
+        found.setdefault(each.name, {})[each.value] = each
+    return {name: partial(_load_entry_point, *points.values()) for name, points in found.items()}
 
 
-def _load_entry_point(point: importlib.metadata.EntryPoint) -> Any:
+def _load_entry_point(point: importlib.metadata.EntryPoint, *others: importlib.metadata.EntryPoint) -> Any:
+    if others:
+        places = " and ".join(each.value for each in (point, *others))
+        raise ConfigurationError(f"{point.name!r} is offered by several packages ({places}): uninstall all but one")
     try:
         return point.load()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Files that are there whole, or as they were before."""
+"""Files that are written whole, or stay as they were."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, data: bytes | str) -> None:
-    """Write a file aside, then put it in its place: whoever is killed meanwhile leaves the old one as it was."""
+    """Write a file aside, then put it in its place: a process killed meanwhile leaves the old one as it was."""
     aside = path.with_name(f"{path.name}.new")
     aside.write_bytes(data.encode() if isinstance(data, str) else data)
     aside.replace(path)

@@ -28,10 +28,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from vauban.agents import AGENTS, make_agent
-from vauban.arena.match import Match
+from vauban.agents import AGENTS, FAMILIES, make_agent
+from vauban.arena.match import FORFEIT, RESIGNED, Match, own_setups
 from vauban.arena.play import play_games, play_on_boards
 from vauban.errors import ConfigurationError
+from vauban.families import family_part
 from vauban.files import write_whole
 from vauban.games import base
 from vauban.games.base import Game, nearest
@@ -66,6 +67,8 @@ REPETITIVE_GAMES, HABIT = 128, 4
 """Enough of them that every rule of chasing bars a move in some."""
 AGENT_GAMES = 2
 """Games of each match of an agent: a pair, with the sides swapped."""
+ANY = "stratego"
+"""Agents of any game are signed in the games of this family."""
 EFFORT = {"nodes": "nodes=300", "sims": "sims=12,time=0"}
 """By an option that an agent has: the settings that make it think by counting, and not by the clock."""
 ITERATIONS = 10
@@ -261,16 +264,30 @@ def _sign_observation(name: str, seen: str) -> str:
 
 def _sign_agent(name: str) -> str:
     """Return an agent against itself, many games at once if it can, and against `random`, one by one on boards."""
+    (own, own_rules), (other, other_rules) = _signed(name)
     known = getattr(make_agent(name), "options", None)
     settings = [effort for option, effort in EFFORT.items() if hasattr(known, option)]
     text = name + ":" * bool(settings) + ",".join(settings)
-    itself = Match(text, text, AGENT_GAMES, "classic", "total_limit=100", seed=1, setups="own")
-    other = Match(text, "random", AGENT_GAMES, "barrage", "total_limit=200", seed=2, setups="human")
+    chosen = base.game(own, own_rules)
+    itself = Match(text, text, AGENT_GAMES, chosen, seed=1, setups=own_setups(chosen))
+    others = Match(text, "random", AGENT_GAMES, other, other_rules, seed=2)
     hashed = _Hash()
-    for game in (*play_games(itself, range(AGENT_GAMES)), *play_on_boards(other, range(AGENT_GAMES))):
+    for game in (*play_games(itself, range(AGENT_GAMES)), *play_on_boards(others, range(AGENT_GAMES))):
         result = game.result
+        if result.end == FORFEIT and result.note != RESIGNED:
+            raise ConfigurationError(f"agent {name!r} lost a game by an error, which is not signed: {result.note}")
         hashed.add(*game.setups, game.moves, result.end, str(result.winner), str(result.plies), result.note)
     return hashed.text
+
+
+def _signed(name: str) -> tuple[tuple[str, str | None], tuple[str, str | None]]:
+    """Return the two games, each with its rules, in which an agent is signed: those that its family names."""
+    family = FAMILIES.get(name, ANY)
+    games = getattr(family_part("agents", family), "SIGNED", None)
+    if games is None:
+        raise ConfigurationError(f"vauban.agents.{family} does not say in which games its agents are signed: SIGNED")
+    first, second = games
+    return first, second
 
 
 # ── Learners ─────────────────────────────────────────────────────────────────────────────────────

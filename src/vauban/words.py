@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def sentence(error: Exception) -> str:
-    """Return what is wrong as a sentence; the name of a square at its beginning stays as it is."""
+    """Return an error's message as a sentence; the name of a square at its beginning stays as it is."""
     text = str(error).rstrip(".") + "."
     return capital(text) if text[:2].isalpha() else text
 
@@ -20,5 +20,5 @@ def capital(text: str) -> str:
 
 
 def shortened(text: str, longest: int = 60) -> str:
-    """Return a text as a message quotes it: no longer than a line."""
+    """Shorten a text to at most a line, to quote it in a message."""
     return repr(text if len(text) <= longest else text[: longest - 1] + "…")

@@ -1,4 +1,4 @@
-"""Agents as a person writes them: from a class to an agent, and `py:FILE.py:CLASS` wherever an agent is asked for."""
+"""Agents as a person writes them: from a class to an agent, and `py:FILE.py:CLASS` wherever an agent is named."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from contenders import plain
 from typer.testing import CliRunner
 
 from vauban import Board
-from vauban.agents import make_agent
+from vauban.agents import AGENTS, make_agent
 from vauban.agents.adapter import adapted, build
 from vauban.agents.base import RESIGNS, Closing, Listener, SetsUp, choose_action, choose_move, describe
 from vauban.arena.match import Match
 from vauban.arena.play import play_games
 from vauban.arena.schedule import play_match
 from vauban.cli.main import app
-from vauban.errors import ConfigurationError
+from vauban.errors import ConfigurationError, InvalidMoveError
 from vauban.work.executors import Processes
 
 MINE = '''
@@ -51,6 +51,7 @@ class NoAgent:
 
 
 SOMETHING = 3
+made = Plain()
 '''
 
 
@@ -62,7 +63,7 @@ def mine(tmp_path: Path) -> str:
 
 
 class Answers:
-    """Answers with whatever it is given."""
+    """Answers each view by a given function."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
@@ -91,6 +92,25 @@ def test_an_answer_is_a_move_its_text_or_the_number_of_an_action(answer: Any, pl
         board.push(board.legal_moves[0])
     view = board.view(player)
     assert choose_move(adapted(Answers(answer)), view) == view.legal_moves[3]
+
+
+def test_the_move_of_an_agent_is_a_text_where_moves_are_texts() -> None:
+    assert choose_move(adapted(Answers(lambda view: "bet")), Board("kuhn", seed=1).view(0)) == "bet"
+
+
+def test_two_squares_are_no_answer_where_moves_are_texts() -> None:
+    with pytest.raises(InvalidMoveError, match="is no move: give a text"):
+        choose_action(adapted(Answers(lambda view: (0, 1))), Board("kuhn", seed=1).view(0))
+
+
+def test_a_family_may_offer_a_class_as_a_person_writes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Bets:
+        def choose_move(self, view: Any) -> Any:
+            return view.legal_moves[-1]
+
+    monkeypatch.setitem(AGENTS, "bets", lambda settings, seed: Bets())
+    games = play_games(Match("bets", "first", 2, "kuhn", seed=1), range(2))
+    assert [game.result.end for game in games] == ["fold", "fold"]
 
 
 @pytest.mark.parametrize("answer", ["bet", 1])
@@ -142,7 +162,7 @@ def test_options_have_the_type_of_their_default_or_annotation(mine: str) -> None
     assert agent.name == f"{mine}:Striker,depth=3,bold=yes,pace=2,motto=a b"
 
 
-def test_an_agent_can_what_its_class_can() -> None:
+def test_an_agent_has_the_abilities_of_its_class() -> None:
     class Whole(Answers):
         def choose_setup(self, variant: Any, player: int, rng: Any) -> str:
             return "FLPJ"
@@ -171,6 +191,7 @@ def test_a_class_that_answers_for_many_views_is_left_as_it_is(mine: str) -> None
         ("{mine}:Striken", "has no 'Striken', which should be an agent: it has Striker, Plain, Ready, NoAgent"),
         ("{mine}:NoAgent", r"it lacks a method, choose_move\(view\), or choose\(views, seeds\)"),
         ("{mine}:SOMETHING", "is no agent, but 3"),
+        ("{mine}:made", "is no agent, but one that is made already, of the class Plain: name a class"),
         ("{mine}:Striker,dept=3", "has no option 'dept': did you mean 'depth'"),
         ("{mine}:Striker,depth=deep", "depth=deep .* a whole number"),
         ("{mine}:Striker,bold=perhaps", "bold=perhaps .* 0 or 1"),
@@ -179,7 +200,7 @@ def test_a_class_that_answers_for_many_views_is_left_as_it_is(mine: str) -> None
         ("{mine}:Striker,depth=1,depth=2", "'depth' is set twice"),
     ],
 )
-def test_what_is_no_agent_is_refused_with_what_is_missing(text: str, words: str, mine: str) -> None:
+def test_an_object_that_is_no_agent_is_refused_with_what_is_missing(text: str, words: str, mine: str) -> None:
     with pytest.raises(ConfigurationError, match=words):
         make_agent(text.replace("{mine}", mine))
 

@@ -1,4 +1,4 @@
-"""Agents: what every one of the pool must do, what the cadet is like, and that none of them can peek."""
+"""Agents: the duties of every one of the pool, the character of the cadet, and that none of them can peek."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vauban.games.stratego.variants import VARIANTS, Variant
 
 
 def play_out(red: Agent, blue: Agent, variant: str, seed: int) -> Board:
-    """A game between two agents, from their own setups."""
+    """Return a game between two agents, from their own setups."""
     rng = random.Random(seed)
     setups = [set_up(agent, Stratego(VARIANTS[variant]), player, rng) for player, agent in enumerate((red, blue))]
     board = Board.from_setups(setups[0], setups[1], variant)
@@ -29,7 +29,7 @@ def play_out(red: Agent, blue: Agent, variant: str, seed: int) -> Board:
 
 
 def score_against_random(variant: str, games: int) -> float:
-    """The cadet's share of wins, draws counted as losses, with both colours in turn."""
+    """Return the cadet's share of wins, draws counted as losses, with both colours in turn."""
     wins = 0
     for number in range(games):
         agents = [make_agent("cadet", number), make_agent("random", number)]
@@ -41,7 +41,7 @@ def score_against_random(variant: str, games: int) -> float:
 
 
 def with_types_exchanged(board: Board, one: int, other: int) -> Board:
-    """The same game, had the pieces that began on two squares been each other's type."""
+    """Return the same game, had the pieces that began on two squares been each other's type."""
     start = {piece.square: (piece.player, piece.kind) for piece in board.start_position().pieces}
     start[one], start[other] = start[other], start[one]
     twin = Board.from_pieces(start, board.variant, board.rules)  # type: ignore[arg-type]
@@ -163,7 +163,7 @@ def test_the_cadet_plays_by_the_book(own: str, enemy: str, expected: str) -> Non
 
 
 def check_answers_alike(agent: Agent, variant: str, positions: int, rng: random.Random) -> None:
-    """In a game against random play, an agent's answers stay the same when two hidden pieces change places."""
+    """Check that an agent's answers against random play stay the same when two hidden pieces change places."""
     other = make_agent("random", 2)
     board = Board.random(variant, 8)
     compared = 0
@@ -193,7 +193,7 @@ def test_an_agent_answers_alike_whatever_the_hidden_pieces_are(name: str, varian
 
 
 def check_many_games(name: str, variant: str, games: int) -> None:
-    """Nobody fails, is late or answers illegally; resigning is an agent's right."""
+    """Check that no agent fails, is late or answers illegally; resigning is an agent's right."""
     match = Match(name, "random", games, variant, seed=11)
     for game in play_games(match, range(games)):
         result = game.result

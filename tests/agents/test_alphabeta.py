@@ -1,5 +1,4 @@
-"""`alphabeta`: what it plays in small positions, what it takes pieces for and what they are worth, and its search
-against a plain one."""
+"""`alphabeta`: its play in small positions, its suspicions and values, and its search against a plain one."""
 
 from __future__ import annotations
 
@@ -12,6 +11,7 @@ import pytest
 
 from vauban import Simulator
 from vauban.agents.base import choose_move
+from vauban.agents.compiled import CompiledAgent, JudgingAgent
 from vauban.agents.stratego.alphabeta import BOT, Options, plans, suspects, values
 from vauban.agents.stratego.alphabeta import root as root_kernels
 from vauban.agents.stratego.alphabeta import search as search_kernels
@@ -19,7 +19,6 @@ from vauban.agents.stratego.alphabeta import world as world_kernels
 from vauban.agents.stratego.alphabeta.search import BETWEEN_LOOKS, ENDLESS, QUIET_DEPTH, RADIUS, WON
 from vauban.agents.stratego.alphabeta.world import BOTH_GONE, FALLS, LONGEST, STAYS, WINS, World
 from vauban.agents.stratego.belief import prior_table
-from vauban.agents.stratego.compiled import CompiledAgent, JudgingAgent
 from vauban.board import Board
 from vauban.errors import VaubanError
 from vauban.games.kernel import Record
@@ -37,7 +36,7 @@ def agent(nodes: int = 4000, seed: int = 0, **options: Any) -> CompiledAgent:
 
 
 def red_plays(north: str, south: str, nodes: int = 4000) -> tuple[str, Board]:
-    """What it plays for red: the four ranks above the lakes, and the four below them."""
+    """Return its move for red, and the board: the four ranks above the lakes, and the four below them."""
     board = Board.from_position(f"{north}/{LAKES}/{south} r 40 0 -,- 0:-,0:-")
     move = choose_move(agent(nodes), board.view(0))
     assert move is not None
@@ -45,7 +44,7 @@ def red_plays(north: str, south: str, nodes: int = 4000) -> tuple[str, Board]:
 
 
 def is_attacked(board: Board, kind: int) -> bool:
-    """True if blue, who is on turn, could strike red's piece of this type, or it is gone."""
+    """Return whether blue, who is on turn, could strike red's piece of this type, or it is gone."""
     squares = [square for square, piece in board.pieces(0).items() if piece.kind == kind]
     return not squares or any(move.target in squares for move in board.legal_moves)
 
@@ -122,7 +121,7 @@ def test_it_does_not_repeat_a_position_when_it_is_not_chased() -> None:
 
 
 def weighed(own: Any, enemy: Any, own_shown: Any = (0,) * 12, enemy_shown: Any = (0,) * 12) -> tuple[Any, Any]:
-    """The values and the stealth of both sides."""
+    """Return the values and the stealth of both sides."""
     worth, stealth = np.zeros((2, 12)), np.zeros((2, 12))
     counts, shown = np.array([own, enemy], np.int64), np.array([own_shown, enemy_shown], np.int64)
     compiled(values.weigh, CPU, TRACKS=False)(counts, shown, 4, 0.0, worth, stealth, np.zeros(2))
@@ -170,7 +169,7 @@ def test_stronger_ranks_move_down_where_both_sides_have_lost_one_9_3() -> None:
     assert (own[GENERAL], own[MARSHAL], own[MINER]) == (400, 800, 108)
 
 
-def test_whoever_is_ahead_counts_his_own_pieces_for_less_9_3() -> None:
+def test_a_side_that_is_ahead_counts_its_own_pieces_for_less_9_3() -> None:
     enemy = without(MARSHAL, GENERAL, SPY)
     worth, _ = weighed(FULL_ARMY, enemy)
     sums = []
@@ -215,7 +214,7 @@ def test_a_chaser_is_suspected_to_be_the_weakest_hidden_rank_that_wins_9_4(
 
 
 def make_world(board: Board, suspicious: bool = True) -> tuple[World, Record]:
-    """The world of the player on turn, and the record it comes from."""
+    """Return the world of the player on turn, and the record it comes from."""
     record = board.view(board.turn).snapshot().record()
     prior = prior_table(board.variant)
     return compiled(world_kernels.build, CPU, TRACKS=False)(record, suspicious, prior), record
@@ -351,14 +350,14 @@ class Plain:
 
 
 def planned_world(board: Board) -> tuple[World, Record]:
-    """The world of the player on turn with its plans, as it is searched."""
+    """Return the world of the player on turn with its plans, as it is searched."""
     world, record = make_world(board)
     compiled(plans.set_plans, CPU, TRACKS=False)(world)
     return world, record
 
 
 def empty_tree(record: Record, entries: int = 1 << 15) -> Any:
-    """A tree with the limits of a game, and with nodes enough."""
+    """Return a tree with the limits of a game, and with nodes enough."""
     tree = compiled(search_kernels.make_tree, CPU, TRACKS=False)(entries)
     compiled(root_kernels.set_limits, CPU, TRACKS=False)(record, tree)
     tree.numbers[search_kernels.NODE_LIMIT] = 10**9
@@ -366,7 +365,7 @@ def empty_tree(record: Record, entries: int = 1 << 15) -> Any:
 
 
 def plain_value(world: World, board: Board, depth: int) -> int:
-    """The value of a position to a depth, by the plain search."""
+    """Return the value of a position to a depth, by the plain search."""
     plain = Plain(world, board.rules.two_square, board.rules.battleless_limit or 10**9,
                   (board.rules.total_limit or 10**9) - board.plies)  # fmt: skip
     plain.line = [(int(row[0]), int(row[2]), int(row[3])) for row in world.line[:12]]
@@ -376,7 +375,7 @@ def plain_value(world: World, board: Board, depth: int) -> int:
 
 
 def searched(board: Board, depth: int) -> tuple[int, int]:
-    """The value of a position to a depth: by the compiled search, and by the plain one."""
+    """Return the value of a position to a depth: by the compiled search, and by the plain one."""
     world, record = planned_world(board)
     expected = plain_value(world, board, depth)
     function = compiled(search_kernels.search, CPU, TRACKS=False)

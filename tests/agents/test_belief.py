@@ -1,4 +1,4 @@
-"""The opponent model, against plain enumeration and against what people really set up."""
+"""The opponent model, against plain enumeration and against human setups."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def truth_of(board: Board, view: View) -> list[int]:
 
 
 def enumerate_all(view: View, prior) -> tuple[np.ndarray, np.ndarray]:
-    """Every assignment of the hidden types and its probability, from the definition of the model alone."""
+    """Return every assignment of the hidden types and its probability, from the definition of the model alone."""
     squares = view.hidden()
     last = view.variant.squares - 1
     rows = []
@@ -82,7 +82,7 @@ def tiny_board(*moves: str) -> Board:
 
 
 def played(name: str, seed: int, plies: int) -> Board:
-    """A game after so many random plies, or as many as it lasted before its end."""
+    """Return a game after a number of random plies, or as it was at its end if that came before."""
     board, rng = Board.random(name, seed), random.Random(seed)
     for _ in range(plies):
         board.push(rng.choice(board.legal_moves))
@@ -265,7 +265,7 @@ def test_pieces_of_free_setups_may_be_anything() -> None:
 
 
 def test_a_prior_of_zeros_still_gives_an_answer() -> None:
-    """What it calls impossible is only very unlikely."""
+    """A type that it calls impossible is only very unlikely."""
     board = tiny_board("b1b2", "a4a3")
     prior = np.zeros((16, 12))
     prior[:4, 4] = 1.0  # nothing but Lieutenants
@@ -346,7 +346,7 @@ def test_a_belief_speaks_of_squares() -> None:
 
 
 def test_a_sample_leaves_the_player_on_turn_a_move() -> None:
-    """Blue is on turn, and one of his three pieces is shut in by the others: it is not the one that can move."""
+    """Blue is on turn, and one of blue's three pieces is shut in by the others: it is not the one that can move."""
     pieces = {99: (1, FLAG), 98: (1, SCOUT), 89: (1, BOMB), 0: (0, FLAG), 10: (0, MARSHAL)}
     view = Board.from_pieces(pieces, "classic", turn=1).view(0)
     belief = PriorBelief("classic")

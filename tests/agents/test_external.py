@@ -20,8 +20,8 @@ from patience import PATIENCE
 from typer.testing import CliRunner
 
 from vauban.agents.base import Closing, Listener, choose_move, close, set_up, tell
-from vauban.agents.external.agent import BotError, ExternalAgent, why_illegal
-from vauban.agents.external.check import Report, check
+from vauban.agents.external.stratego.agent import BotError, ExternalAgent, why_illegal
+from vauban.agents.external.stratego.check import Report, check
 from vauban.agents.random import RandomAgent
 from vauban.board import Board
 from vauban.cli.stratego.bots import bot_check
@@ -46,7 +46,7 @@ def bot(name: str, *arguments: str, seconds: float = PATIENCE, **options: object
 
 
 def game(agents: list[object], plies: int = PLIES, seed: int = 1) -> Board:
-    """A game to its end, or to a number of plies; whatever a bot does wrong is raised."""
+    """Play a game to its end, or to a number of plies; raise any fault of a bot."""
     players: list[ExternalAgent] = agents  # type: ignore[assignment]
     try:
         rng = random.Random(seed)
@@ -72,7 +72,7 @@ def faces(agent: ExternalAgent, colour: int, **options: int) -> Board:
 
 
 def descendants() -> set[int]:
-    """Every process below this one."""
+    """Return every process below this one."""
     parents = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -210,7 +210,7 @@ def test_moves_that_nobody_told_of_are_taken_from_the_view() -> None:
 
 
 def script(body: str, *arguments: str, **options: object) -> ExternalAgent:
-    """A bot in a few lines of Python."""
+    """Return a bot in a few lines of Python."""
     options = {"seconds": 20.0, "start_seconds": 20.0, **options}
     return ExternalAgent([sys.executable, "-c", body, *arguments], 1, **options)  # type: ignore[arg-type]
 
@@ -393,7 +393,7 @@ def test_a_stubborn_bot_with_children_is_killed_with_all_of_them(tmp_path: Path)
 def test_a_bot_does_not_outlive_us_even_if_we_are_killed(tmp_path: Path) -> None:
     program = (
         "import random, sys, time\n"
-        "from vauban.agents.external.agent import ExternalAgent\n"
+        "from vauban.agents.external.stratego.agent import ExternalAgent\n"
         "from vauban.games.stratego.game import Stratego\n"
         "agent = ExternalAgent(sys.argv[1:], start_seconds=600.0)\n"
         "agent.set_up(Stratego('classic'), 0, random.Random(1))\n"

@@ -1,4 +1,4 @@
-"""The tree search: the thesis' numbers, its parts one by one, and what the whole of it plays."""
+"""The tree search: the thesis' numbers, its parts one by one, and its play as a whole."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def record_of(look: View | Board) -> Record:
 
 
 def weighed(board: Board) -> dict[str, float]:
-    """The thesis' value of every legal move of the player on turn."""
+    """Return the thesis' value of every legal move of the player on turn."""
     view = record_of(board.view(board.turn))
     knowledge = call(learn, view, board.turn, prior_table(board.variant), instinct.WORTH)
     near = call(neighbours, view.rules)
@@ -105,7 +105,7 @@ def test_a_position_is_worth_to_one_player_what_it_costs_the_other():
 
 
 def place(text: str) -> Board:
-    """A classic board from squares and pieces: "a1F e5'!M f5c"; capitals are red, ' has moved, ! is revealed."""
+    """Return a classic board from squares and pieces: "a1F e5'!M f5c"; capitals are red, ' has moved, ! is revealed."""
     v = VARIANTS["classic"]
     cells = {}
     for item in text.split():

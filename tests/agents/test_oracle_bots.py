@@ -22,7 +22,7 @@ ALL_HIDDEN = {rank: count / 40 for rank, count in FULL.items()}
 
 
 def scene(places: str, known: str = "", moved: str = "", turn: int = 0, rules: str = "ucc") -> Board:
-    """A classic board: "Ma1 ub2" puts red's Marshal on a1; Flags out of the way unless given; hidden unless known."""
+    """Set up a classic board: "Ma1 ub2" puts red's Marshal on a1; Flags far off unless given; hidden unless known."""
     pieces = {CLASSIC.square(word[1:]): (int(word[0].islower()), type_of(word[0])) for word in places.split()}
     if "F" not in places:
         pieces[CLASSIC.square("j1")] = (0, LETTERS.index("F"))
@@ -288,7 +288,7 @@ def test_peternlewis_deduces_ranks_until_nothing_follows():
         # The general hidden on c3 may take the colonel on b3 and on c2.
         ("Cb2 tb6 gc3", "b6", "", 7, "b2a2"),
         ("Ja2 Lb1 pb9 sa10 bc10", "", "", 8, "b1b2"),
-        # A draw is sought only when nothing is left to win or to learn.
+        # A draw is sought only when there is nothing left to win or to learn.
         ("Ja2 Sj2 je9 fj10 bi10 bj9 bh10 bi9", "e9 j10 i10 j9 h10 i9", "", 9, "a2a3"),
     ],
 )

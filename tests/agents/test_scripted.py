@@ -13,8 +13,8 @@ import torch
 from oracle_bots import ORACLES
 
 from vauban.agents.base import RESIGNS, choose_move, set_up
+from vauban.agents.compiled import Bot, CompiledAgent
 from vauban.agents.options import make_options, split_text
-from vauban.agents.stratego.compiled import Bot, CompiledAgent
 from vauban.agents.stratego.scripted import BOTS, charger, fox, hunter, prober, thermal
 from vauban.agents.stratego.scripted.fox import expected
 from vauban.agents.stratego.scripted.hunter import weigh
@@ -40,7 +40,7 @@ def make(text: str, seed: int = 0) -> CompiledAgent:
 
 
 def begun(bot: Bot, seed: int = 1, variant: str = "classic") -> Board:
-    """A game whose two setups are the bot's own."""
+    """Return a game whose two setups are the bot's own."""
     rng = random.Random(seed)
     agent = CompiledAgent(bot, bot.options())
     setups = [set_up(agent, Stratego(VARIANTS[variant]), player, rng) for player in (0, 1)]
@@ -48,7 +48,7 @@ def begun(bot: Bot, seed: int = 1, variant: str = "classic") -> Board:
 
 
 def answer(text: str, position: str, seed: int = 0) -> str | None:
-    """What a bot plays in a position; None if it resigns."""
+    """Return a bot's move in a position; None if it resigns."""
     board = Board.from_position(position, rules="ucc")
     move = choose_move(make(text, seed), board.view(board.turn))
     return None if move is None else "".join(map(board.variant.square_name, move))
@@ -59,7 +59,7 @@ def answer(text: str, position: str, seed: int = 0) -> str | None:
 
 @pytest.fixture(scope="module")
 def start() -> Any:
-    """What red sees at the start of a classic game, all 40 enemies hidden."""
+    """Return red's view at the start of a classic game, all 40 enemies hidden."""
     view = begun(fox.BOT).view(0).snapshot()
     words, halves, bytes_ = (part[0] for part in view.numpy().store)
     record = Record(words.view(np.uint64), halves.view(np.uint16), bytes_, view.format.parameters)
@@ -136,7 +136,7 @@ def test_a_bot_sets_up_a_whole_army_on_every_board(bot: Bot) -> None:
 # ── Drawn positions ──────────────────────────────────────────────────────────────────────────────
 
 APART = "f1m1n/5/~~~~~/1L1O1/F4 r 0 0 -,- 0:-,0:-"
-"""Nobody can reach anybody."""
+"""A position in which no piece can reach another."""
 
 
 def test_charger_goes_around_its_own_bomb() -> None:
@@ -213,7 +213,7 @@ def test_prober_finds_out_with_a_scout_before_a_captain() -> None:
 
 
 def test_prober_knows_a_piece_by_what_is_left_for_it_to_be() -> None:
-    """The piece on c4 has moved, and only a Lieutenant is left that can: the Major need not ask."""
+    """The piece on c4 has moved, and the Lieutenant is the only type left that can: the Major need not ask."""
     assert answer("prober", "f1b2/2l'2/2J2/5/F3O r 0 0 -,- 0:-,0:-") == "c3c4"
 
 
@@ -238,7 +238,9 @@ def test_prober_makes_no_position_twice_and_resigns_when_there_is_no_other() -> 
 
 
 def play(text: str, other: str | None, games: int, seed: int) -> tuple[Simulator, npt.NDArray[np.int64]]:
-    """Whole classic games, the first half of them as red; None plays at random. Also: who the bot is in each."""
+    """Play whole classic games, the first half of them as red; None plays at random. Return them, and the bot's side in
+    each.
+    """
     agents = make(text), None if other is None else make(other)
     side = np.repeat([0, 1], games // 2)
     rng = random.Random(seed)
@@ -330,7 +332,7 @@ PLAIN = {text: text for text in TEXTS if text != "hunter:finish=1"} | {"thermal:
 """By text: the name of its plain twin. (The one of hunter:finish=1 stops where ours goes on.)"""
 OPPONENTS = ("charger", "thermal", "prober", None)
 LONGEST = 600
-"""A game is left after so many plies."""
+"""Plies after which a game is left unfinished."""
 
 
 def agree(text: str, variant: str, moves: int) -> None:

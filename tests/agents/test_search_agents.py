@@ -23,15 +23,16 @@ from vauban.agents.search import SearchAgent, SearchOptions
 from vauban.arena.match import FORFEIT, FinishedGame, Match
 from vauban.arena.play import play_in_batch, play_on_boards
 from vauban.board import Board
-from vauban.cli.stratego.analyse import analyse
+from vauban.cli.analyse import analyse
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import can_move_first, check_army, mirrored, parse_setup, setup_text
 from vauban.games.stratego.variants import VARIANTS
+from vauban.nets.kinds import describe
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
-from vauban.nets.store import ModelError, describe, make_card, save_model
+from vauban.nets.store import ModelError, make_card, save_model
 from vauban.nets.stratego.belief import BeliefNetwork
 from vauban.nets.stratego.setup import SetupNetwork
 from vauban.nets.transformer import Size
@@ -48,38 +49,30 @@ LITTLE = "rollouts=16,depth=2"
 def save(
     folder: Path, name: str, parts: tuple[str, ...] = ("move", "setup", "belief"), rules: dict[str, int] | None = None
 ) -> str:
-    """A model with random weights; its folder, as an agent's text has it."""
+    """Save a model with random weights; return its folder, as an agent's text has it."""
     game: Any = find_game(name) if rules is None else Stratego(name, rules)
-    made: dict[str, tuple[Any, dict[str, Any]]] = {}
+    made: dict[str, Any] = {}
     with torch.random.fork_rng():
         torch.manual_seed(len(name))
         if game.board == (1, 1):
-            made["move"] = (
-                PlainNetwork(game, SIZE),
-                describe("plain", SIZE, observation="information_state"),
-            )
+            made["move"] = PlainNetwork(game, SIZE)
         else:
-            network = MoveNetwork(game, SIZE)
+            made["move"] = MoveNetwork(game, SIZE)
             with torch.no_grad():
-                network.source_and_target.weight *= 4
-            made["move"] = (network, describe("move", SIZE, observation="ataraxos"))
+                made["move"].source_and_target.weight *= 4
         if "setup" in parts:
-            made["setup"] = (SetupNetwork(game, SIZE), describe("setup", SIZE, count_prior=False, flag_side=False))
+            made["setup"] = SetupNetwork(game, SIZE)
         if "belief" in parts:
-            made["belief"] = (
-                BeliefNetwork(game, SIZE, decoder_depth=1, dropout=0.1),
-                describe("belief", SIZE, decoder_depth=1, dropout=0.1),
-            )
-    card = make_card(
-        game, {part: each[1] for part, each in made.items()}, name=f"random-{name}", about="Random weights, for tests."
-    )
-    save_model(folder, {part: each[0] for part, each in made.items()}, card, torch.float32)
+            made["belief"] = BeliefNetwork(game, SIZE, decoder_depth=1, dropout=0.1)
+    described = {part: describe(each) for part, each in made.items()}
+    card = make_card(game, described, name=f"random-{name}", about="Random weights, for tests.")
+    save_model(folder, made, card, torch.float32)
     return str(folder)
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Folders of models by the name of their game; `plain-barrage` has a move network and nothing else."""
+    """Return folders of models by the name of their game; `plain-barrage` has a move network and nothing else."""
     folder = tmp_path_factory.mktemp("models")
     found = {name: save(folder / name, name) for name in ("barrage", "tiny", "micro")}
     found["plain-barrage"] = save(folder / "plain-barrage", "barrage", ())
@@ -88,7 +81,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def texts(folder: str) -> list[str]:
-    """Both agents with a model."""
+    """Return both agents with a model."""
     return [f"net:{folder}", f"search:{folder},{LITTLE}"]
 
 
@@ -98,12 +91,12 @@ def test_the_search_has_the_numbers_of_table_26_unless_told_otherwise() -> None:
 
 
 def policy_of(agent: Any) -> Any:
-    """An agent's policy as the solver asks for it."""
+    """Return an agent's policy as the solver asks for it."""
     return lambda views, actions: agent.policy(views)[:, : actions.shape[1]]
 
 
 def probabilities(text: str, view: Any) -> Any:
-    """What an agent says of a view's legal moves."""
+    """Return an agent's probabilities of a view's legal moves."""
     agent: Any = make_agent(text)
     [row] = agent.policy(view.snapshot())
     return row[: len(view.legal_moves)]
@@ -381,7 +374,7 @@ def test_a_model_that_was_written_anew_is_read_anew(kind: int, tmp_path: Path) -
     assert not isinstance(after, SearchAgent) or after.search.network is after.model.player
 
 
-# ── Telling what it thinks ───────────────────────────────────────────────────────────────────────
+# ── Telling its thoughts ─────────────────────────────────────────────────────────────────────────
 
 
 def test_an_analysis_in_a_hurry_tells_the_belief_by_more_configurations_than_it_had_time_to_search(
@@ -399,7 +392,7 @@ def test_an_analysis_in_a_hurry_tells_the_belief_by_more_configurations_than_it_
 
 
 def test_what_a_search_with_a_clock_prepares_serves_games_by_the_rules_of_the_variant(tmp_path: Path) -> None:
-    """A model is trained by rules with lower limits than people play by."""
+    """A model is trained by rules with lower limits than those that people play by."""
     model = save(tmp_path / "hasty", "barrage", (), {"battleless_limit": 100, "total_limit": 2000})
     agent = make_agent(f"search:{model},rollouts=64,depth=4,time=0.5")
     prepared = {key[:2] for key in agent.search._batches}

@@ -70,7 +70,7 @@ DISTINCT = {
 
 @pytest.fixture(scope="session")
 def human() -> dict[str, derive.Setups]:
-    """The human setups; tests that need them are skipped without."""
+    """Return the human setups; tests that need them are skipped without."""
     folder = shared_folder()
     if folder is None or not (folder / "data").is_dir():
         pytest.skip("the human setups are not beside the checkout (../shared/data, or VAUBAN_SHARED)")
@@ -148,7 +148,7 @@ def test_fitting_again_gives_the_shipped_weights(human) -> None:
 
 
 def score(setup, model: Model, variant: Variant) -> float:
-    """The log-probability of a setup up to a constant, said plainly."""
+    """Return the log-probability of a setup up to a constant, computed plainly."""
     total = sum(model.single[square, code] for square, code in enumerate(setup))
     for square, way in itertools.product(range(len(setup)), range(8)):
         if model.near[square, way] > square:
@@ -158,7 +158,7 @@ def score(setup, model: Model, variant: Variant) -> float:
 
 
 def plain_guard(setup, flag: int, variant: Variant) -> int:
-    """How a Flag is guarded, by walking: the pocket has two squares and does not touch the front row."""
+    """Return a Flag's guard, found by walking: the pocket has two squares and does not touch the front row."""
 
     def beside(square: int) -> list[int]:
         row, column = divmod(square, variant.columns)
@@ -229,7 +229,7 @@ def test_metropolis_steps_lead_to_the_distribution_of_the_model() -> None:
     for square, code in itertools.product(range(9), (0, 3, 1 + FLAG, 1 + BOMB)):
         wanted = weights[every[:, square] == code].sum()
         assert abs((rows[:, square] == code).mean() - wanted) < 4.5 * (wanted / number) ** 0.5, (square, code)
-    # Two squares at once: what single squares cannot tell.
+    # Two squares at once: single squares cannot tell this.
     for one, other in itertools.combinations(range(9), 2):
         wanted = weights[(every[:, one] == 1 + BOMB) & (every[:, other] == 1 + BOMB)].sum()
         have = ((rows[:, one] == 1 + BOMB) & (rows[:, other] == 1 + BOMB)).mean()
@@ -261,7 +261,7 @@ def test_neighbours_in_human_like_setups_are_those_of_human_ones(human, drawn, n
 
 
 def test_squares_drawn_one_by_one_would_not_do() -> None:
-    """Without what the model knows of neighbours the Flag stands almost alone (people: 1.64 Bombs)."""
+    """Without the model's weights of neighbours the Flag stands almost alone (people: 1.64 Bombs)."""
     found = priors.statistics(CLASSIC)
     with np.errstate(divide="ignore"):
         single = np.maximum(np.log(found.marginals), -9)
@@ -331,7 +331,7 @@ def test_setups_are_drawn_from_a_file(tmp_path) -> None:
     assert {setup_text(sampler(rng), VARIANTS["tiny"]) for _ in range(40)} == {"FLPJ", "JFPL"}
 
 
-def test_what_a_caller_does_to_a_setup_stays_his(tmp_path) -> None:
+def test_changing_a_drawn_setup_changes_no_later_one(tmp_path) -> None:
     (tmp_path / "one.txt").write_text("FLPJ\n")
     for text in ("fixed:FLPJ", f"list:{tmp_path / 'one.txt'}"):
         sampler = make_sampler(text, VARIANTS["tiny"])

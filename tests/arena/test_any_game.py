@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from contenders import plain
 from rich.console import Console
+from typer.testing import CliRunner
 
 from vauban.agents import make_agent
 from vauban.agents.solved import SolvedAgent
@@ -19,7 +21,8 @@ from vauban.arena.report_html import report_html
 from vauban.arena.results import GameResult
 from vauban.arena.statistics import utility_summary
 from vauban.arena.tournament import Settings, Tournament
-from vauban.errors import ConfigurationError, RecordError
+from vauban.cli.main import app
+from vauban.errors import ConfigurationError, RecordError, VaubanError
 from vauban.games import base
 from vauban.games.base import NUMBER
 from vauban.games.small import CARDS
@@ -27,6 +30,7 @@ from vauban.notation.records import read_games
 from vauban.sim.simulator import Simulator
 from vauban.solve import build_tree, evaluate, tabulate
 
+AMBUSH = f"py:{Path(__file__).parents[2]}/examples/ambush.py:Ambush"
 SMALL = ("kuhn", "leduc", "rps-x")
 
 
@@ -51,7 +55,7 @@ def test_records_of_every_game_are_read_back(name: str) -> None:
 
 
 def test_the_games_of_a_pair_share_their_deals_and_different_pairs_do_not() -> None:
-    """In Leduc poker everybody calls: what is won depends on the cards alone."""
+    """In Leduc poker all players call: the gains depend on the cards alone."""
     match = Match("first", "first", 40, "leduc", seed=5)
     worth = [game.result.utility for game in play_games(match, range(40))]
     assert worth[::2] == worth[1::2]
@@ -109,12 +113,17 @@ def test_a_game_is_solved_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> 
         ("fox", "kuhn", "plays Stratego, not 'kuhn'"),
         ("cadet", "kuhn", "plays Stratego, not 'kuhn'"),
         ("lp", "classic", "too large to be solved exactly"),
+        ("net:barrage", "medium", "plays barrage, not 'medium'"),
     ],
 )
-def test_who_cannot_play_a_game_loses_with_a_sentence(agent: str, game: str, words: str) -> None:
-    rules = "total_limit=20" if game == "classic" else None
-    [played] = play_games(Match(agent, "random", 1, game, rules, seed=1), [0])
-    assert played.result.winner == 1 and words in played.result.note
+def test_who_cannot_play_a_game_is_refused_before_anything_is_played(
+    agent: str, game: str, words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(VaubanError, match=words):
+        Match("random", agent, 2, game)
+    with pytest.raises(VaubanError, match=words):
+        Tournament.open(tmp_path / "cup.db", Settings(("random", agent), 2, game))
+    assert not (tmp_path / "cup.db").exists()
 
 
 def test_setups_are_refused_where_nothing_is_placed() -> None:
@@ -129,13 +138,45 @@ def test_programs_are_refused_other_games() -> None:
 
 def test_the_usual_setups_are_those_of_people_in_stratego_and_of_the_agents_elsewhere() -> None:
     assert Match("random", "cadet", 2, "barrage").setups == "human"
+    assert Match("random", "random", 2, AMBUSH).setups == "own"
+
+
+def test_setups_are_drawn_uniformly_where_no_agent_chooses_any(tmp_path: Path) -> None:
+    file = tmp_path / "firsts.py"
+    file.write_text(
+        "class First:\n    def choose_move(self, view):\n        return view.legal_moves[0]\n\nOther = First\n"
+    )
+    one, other = f"py:{file}:First", f"py:{file}:Other"
+    assert Match(one, other, 2, AMBUSH).setups == "uniform"
+    assert Match(one, "random", 2, AMBUSH).setups == "own"
+    for agents, settled in (((one, other), "uniform"), ((one, other, "random"), "own")):
+        with Tournament.open(tmp_path / f"{settled}.db", Settings(agents, 2, AMBUSH)) as cup:
+            assert {match.setups for match in cup.matches} == {settled}, "one source of setups for all of a tournament"
+
+
+def test_the_rules_of_a_report_are_the_text_that_the_game_gives(tmp_path: Path) -> None:
+    """A game of one's own may call anything `rules`."""
+    file = tmp_path / "plain.py"
+    file.write_text(
+        "from vauban.games.kuhn import Kuhn\n\n\n"
+        "class Plain(Kuhn):\n    name, rules = 'plain', 'as always'\n\n\n"
+        "class Told(Kuhn):\n    name, rules_text = 'told', 'one chip'\n"
+    )
+    for name, rules in (("Plain", None), ("Told", "one chip")):
+        game = f"py:{file}:{name}"
+        done = CliRunner().invoke(app, ["match", "random", "first", "--games", "2", "--game", game, "--json"])
+        assert done.exit_code == 0, done.output or done.exception
+        assert json.loads(done.stdout.splitlines()[-1])["rules"] == rules
+        done = CliRunner().invoke(app, ["exploitability", game, "uniform"])
+        assert done.exit_code == 0, done.output or done.exception
+        assert ("rules one chip" in done.stdout) == (rules is not None)
 
 
 # ── Reports ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def stakes(*worth: float) -> list[GameResult]:
-    """Games of a match, by what each was worth to the first agent."""
+    """Return games of a match, by the worth of each to the first agent."""
     sides = (("a", "b"), ("b", "a"))
     return [
         GameResult(number, sides[number % 2], None, "showdown", 3, 0.1, "", value if number % 2 == 0 else -value)

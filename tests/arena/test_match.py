@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from contenders import Dice, Rogue, Slow, Untidy, plain
 
-from vauban.agents.external.agent import ExternalAgent
+from vauban.agents.external.stratego.agent import ExternalAgent
 from vauban.arena import play
 from vauban.arena.match import FinishedGame, Match, record_text, records
 from vauban.arena.play import play_games, play_in_batch, play_on_boards
@@ -21,7 +21,7 @@ from vauban.notation.records import read_games
 
 
 def notes(games: list[FinishedGame]) -> set[str]:
-    """The reasons for which games were forfeited."""
+    """Return the reasons for which games were forfeited."""
     return {game.result.note.partition(":")[0] for game in games if game.result.end == "forfeit"}
 
 
@@ -90,7 +90,7 @@ def test_games_are_the_same_one_by_one_and_many_at_once(
     assert [plain(game) for game in together] == [plain(game) for game in alone]
     few = play_in_batch(match, [3, 2, 0])
     assert [plain(game) for game in few] == [plain(alone[number]) for number in (3, 2, 0)]
-    assert seen <= notes(alone)  # otherwise the test would not see what it is for
+    assert seen <= notes(alone)  # otherwise the test would show nothing
 
 
 def test_compiled_agents_play_the_same_games_in_both_ways() -> None:
@@ -133,8 +133,8 @@ def test_a_setup_that_is_none_loses_the_pair() -> None:
     assert any(game.result.end != "forfeit" for game in games)
 
 
-def test_who_thinks_too_long_loses_on_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(play, "perf_counter", lambda: Slow.now)  # nobody else takes any time
+def test_an_agent_that_thinks_too_long_loses_on_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(play, "perf_counter", lambda: Slow.now)  # all other agents take no time
     [game] = play_match(Match("random", Slow, 1, "tiny", seed=1, time=0.1))
     assert (game.result.winner, game.result.end, game.result.note) == (0, "forfeit", "time: more than 0.1 s for a move")
     assert play_match(Match("random", Slow, 1, "nano", seed=1, time=60))[0].result.end != "forfeit"
@@ -152,7 +152,7 @@ while not input().startswith("QUIT"):
 
 
 def program(tmp_path: Path, body: str) -> partial[ExternalAgent]:
-    """A program that plays, or fails to, through the line protocol."""
+    """Return a program that plays, or fails to, through the line protocol."""
     file = tmp_path / "bot.py"
     file.write_text(body)
     return partial(ExternalAgent, f"{shlex.quote(sys.executable)} -u {shlex.quote(str(file))}")

@@ -29,7 +29,7 @@ THREE = [A_B, B_C, A_C]
 
 
 def ladder(size: int, games: int = 20) -> list[list[GameResult]]:
-    """A round robin of agents with long names, the stronger first."""
+    """Return a round robin of agents with long names, the stronger first."""
     rng = np.random.default_rng(4)
     names = [f"external:./bots/agent-{number} --level {number}" for number in range(size)]
     return [
@@ -91,8 +91,8 @@ def test_the_ratings_are_those_of_all_games() -> None:
         report_json(THREE, anchor=("D", 0))
 
 
-def test_two_matches_of_the_same_agents_are_taken_together_whoever_was_named_first() -> None:
-    """B–A played as B's match: what B won there, A lost."""
+def test_two_matches_of_the_same_agents_are_taken_together_in_either_order_of_names() -> None:
+    """B–A played as B's match: B's gains there are A's losses."""
     back = match("WLLDL", agents=("B", "A"))
     [row] = report_json([match("WWD", agents=("A", "B")), back])["matches"]
     assert row["agents"] == ["A", "B"]
@@ -112,7 +112,7 @@ def test_the_red_side_has_its_score() -> None:
     red = [
         GameResult(n, ("A", "B") if n % 2 == 0 else ("B", "A"), 0 if n < 3 else None, "flag", 7, 1) for n in range(4)
     ]
-    assert report_json([red])["red_score"] == 3.5 / 4
+    assert report_json([red])["first_score"] == 3.5 / 4
 
 
 def test_the_order_of_finishing_changes_nothing() -> None:
@@ -164,7 +164,7 @@ def test_a_circle_of_three_is_named() -> None:
     assert report_json(THREE)["cycles"] == []
 
 
-def test_forfeits_are_gathered_under_who_lost_by_them() -> None:
+def test_forfeits_are_gathered_under_the_agents_that_lost_by_them() -> None:
     late = "no move within 5.0 s"
     results = [
         GameResult(0, ("A", "B"), 0, "forfeit", 7, 1, late),

@@ -29,7 +29,7 @@ from vauban.arena.statistics import (
 
 
 def close(shown: float, digits: int) -> object:
-    """Equal up to one unit in the last of so many significant digits."""
+    """Match a number equal up to one unit in the last of `digits` significant digits."""
     if shown == 0 or math.isinf(shown):
         return pytest.approx(shown, abs=1e-9)
     return pytest.approx(shown, abs=10.0 ** (math.floor(math.log10(abs(shown))) + 1 - digits))
@@ -38,7 +38,7 @@ def close(shown: float, digits: int) -> object:
 def match(
     letters: str, plies: int = 100, seconds: float = 1.5, agents: tuple[str, str] = ("A", "B")
 ) -> list[GameResult]:
-    """A match in which the first agent won (W), drew (D) and lost (L) in this order."""
+    """Return a match in which the first agent won (W), drew (D) and lost (L) in this order."""
     results = []
     for number, letter in enumerate(letters):
         side = number % 2
@@ -220,7 +220,7 @@ def covers(found: Estimate, score: float) -> bool:
 
 
 def exact_coverage(games: int, win: float, draw: float, loss: float) -> float:
-    """How often the interval contains the true score, summed over everything that can happen."""
+    """Return how often the interval contains the true score, summed over all possible results."""
     truth, total = win + draw / 2, 0.0
     for wins in range(games + 1):
         for draws in range(games - wins + 1 if draw else 1):

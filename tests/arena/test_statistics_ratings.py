@@ -100,7 +100,7 @@ def test_without_draws_two_ratings_differ_by_the_elo_of_the_score() -> None:
     assert table.difference(0, 1)[0] == pytest.approx(elo(0.55))
 
 
-def test_everybody_is_expected_to_score_what_was_scored() -> None:
+def test_every_agents_expected_score_is_its_score() -> None:
     table = only(rate("0123", A_WINS, A_DRAWS))
     half = (table.ratings[:, None] - table.ratings[None]) / ELO_PER_NAT / 2
     z = np.exp(half) + np.exp(-half) + table.nu

@@ -78,7 +78,7 @@ def test_the_llr_is_that_of_the_likeliest_distributions_with_the_two_means() -> 
 
 
 def games(pairs: list[int]) -> list[GameResult]:
-    """Both games of pairs that bring the first agent so many half points: 0 to 4."""
+    """Return both games of pairs that bring the first agent these half points: 0 to 4."""
     split = {0: (-1, -1), 1: (-1, 0), 2: (1, -1), 3: (0, 1), 4: (1, 1)}
     results = []
     for pair, half_points in enumerate(pairs):
@@ -176,7 +176,7 @@ def test_hypotheses_that_cannot_be_tested_are_refused() -> None:
 
 
 def with_mean(shape: NDArray[np.float64], score: float) -> NDArray[np.float64]:
-    """The distribution of results with this mean that is nearest to a shape."""
+    """Return the distribution of results with this mean that is nearest to a shape."""
     values = np.linspace(0, 1, len(shape))
     chances = shape / (1 + tilt(shape, score) * (values - score))
     assert chances.sum() == pytest.approx(1)
@@ -185,7 +185,7 @@ def with_mean(shape: NDArray[np.float64], score: float) -> NDArray[np.float64]:
 
 
 def accepted(chances: NDArray[np.float64], hypotheses: Hypotheses, runs: int, longest: int) -> tuple[float, float]:
-    """The shares of many tests that accepted H0 and H1; one look after every observation."""
+    """Return the shares of many tests that accepted H0 and H1; one look after every observation."""
     rng = np.random.default_rng(11)
     lower, upper = hypotheses.bounds
     counts = np.zeros((runs, len(chances)))

@@ -1,4 +1,4 @@
-"""Tournaments: who meets whom, the file, and going on after being killed."""
+"""Tournaments: pairings, the file, and going on after being killed."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def small(**changes: Any) -> Settings:
 
 
 def games_in(path: Path) -> list[tuple[Any, ...]]:
-    """All games of a file, without the time that they took."""
+    """Return all games of a file, without their seconds."""
     with closing(sqlite3.connect(path)) as database:
         return database.execute(f"SELECT {COLUMNS} FROM games ORDER BY pairing, number").fetchall()
 
 
 def count(path: Path) -> int:
-    """How many games a file has so far; none while it is being made."""
+    """Return the number of games in a file so far; none while it is being made."""
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
             return int(database.execute("SELECT count(*) FROM games").fetchone()[0])
@@ -45,7 +45,7 @@ def count(path: Path) -> int:
         return 0
 
 
-# ── Who meets whom ───────────────────────────────────────────────────────────────────────────────
+# ── Pairings ─────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_everyone_meets_everyone_or_one_meets_all() -> None:
@@ -203,7 +203,7 @@ def test_a_variant_of_ones_own_is_kept_in_the_file(tmp_path: Path) -> None:
 
 
 def start(path: Path, *more: str) -> subprocess.Popen[str]:
-    """The command in a process of its own."""
+    """Start the command in a process of its own."""
     command = [sys.executable, "-c", "from vauban.cli.main import run; run()", "tournament", str(path), *more]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

@@ -28,7 +28,7 @@ RED, BLUE = 0, 1
 
 
 def free(pieces: dict[str, tuple[int, int]], rules: str | None = None, turn: int = 0) -> Board:
-    """A free setup on the classic board, squares by name; the Flags stand in corners out of the way."""
+    """Return a free setup on the classic board, squares by name; the Flags stand in corners out of the way."""
     classic = VARIANTS["classic"]
     placed = {classic.square(name): piece for name, piece in pieces.items()}
     placed.setdefault(classic.square("a1"), (RED, FLAG))

@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -84,7 +85,7 @@ def test_what_is_refused_says_what_would_be_right_and_changes_nothing() -> None:
         board.push("call")
 
 
-def test_whoever_is_on_turn_is_on_turn_twice_in_leduc_when_the_rules_say_so() -> None:
+def test_a_player_is_on_turn_twice_in_leduc_when_the_rules_say_so() -> None:
     board = Board("leduc", seed=1)
     for move in ("call", "raise", "call"):
         board.push(move)
@@ -177,3 +178,18 @@ def test_a_game_with_a_board_and_no_family_has_a_picture_with_a_legend() -> None
     assert Board.from_setups("KG.", ".GK", ambush) == board
     with pytest.raises(SetupError):
         Board(ambush, setups=("KK.", ".GK"))
+
+
+@pytest.mark.parametrize("name", [*FAMILIES, f"py:{Path(__file__).parents[2]}/examples/ambush.py:Ambush"])
+def test_every_game_has_a_picture_as_svg_that_shows_what_its_text_shows(name: str) -> None:
+    board = Board(name, seed=5)
+    for look in (board, board.view(1)):
+        picture = ElementTree.fromstring(look.svg(300))
+        assert max(float(picture.attrib[side]) for side in ("width", "height")) == pytest.approx(300)
+        assert look._repr_svg_() == look.svg()
+    if board.game.family != "stratego":
+        texts = {each.text for each in ElementTree.fromstring(board.svg()).iter() if each.text}
+        lines = str(board).splitlines()
+        assert {line.strip() for line in lines if "sees:" in line} <= texts
+        squares = [each for each in ElementTree.fromstring(board.svg()).iter() if each.tag.endswith("rect")]
+        assert len(squares) == 1 + 2 * board.game.board[0] * board.game.board[1] * (board.game.board != (1, 1))

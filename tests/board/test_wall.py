@@ -1,4 +1,4 @@
-"""The wall: what a player cannot know changes nothing that he can see.
+"""The wall: what is hidden from a player changes nothing that the player sees.
 
 Hidden pieces are resampled in thousands of positions; views, observations and masks stay the same.
 A planted leak is caught.
@@ -23,7 +23,7 @@ from vauban.sim.store import Snapshot
 
 
 def look(game: Game, snapshot: Snapshot):
-    """One game of a snapshot, for reading."""
+    """Return one game of a snapshot, for reading."""
     from vauban.board.stratego import Look
     from vauban.games.kernel import Record
 
@@ -32,7 +32,9 @@ def look(game: Game, snapshot: Snapshot):
 
 
 def shuffled(sim: Simulator, viewer: int, seed: int) -> torch.Tensor:
-    """For every game another assignment of the hidden types: those of pieces alike in having moved are exchanged."""
+    """Return another assignment of the hidden types for every game: those of pieces alike in having moved are
+    exchanged.
+    """
     generator = torch.Generator().manual_seed(seed)
     width = int(sim.hidden_counts(viewer).max())
     values = torch.full((sim.n, width), -1, dtype=torch.int8)
@@ -85,13 +87,13 @@ def test_views_of_boards_that_differ_in_hidden_types_are_the_same() -> None:
     assert "u" in one.view(0).text and "l" not in one.view(0).text
     assert one.view(1).text != other.view(1).text
     assert (one.view(0).snapshot().pack() == other.view(0).snapshot().pack()).all()
-    assert len(one.view(0).legal_moves) == 0, "the legal moves of the player on turn are his own secret"
+    assert len(one.view(0).legal_moves) == 0, "the legal moves of the player on turn are secret"
     assert one.view(1).legal_moves == one.legal_moves or list(one.view(1).legal_moves) == list(one.legal_moves)
 
 
 @kernel
 def mark_with_a_leak(game, viewer, lane, lanes, codes):
-    """The observation, with the type of one enemy piece in a channel that is always 0."""
+    """Write the observation, with the type of one enemy piece in a channel that is always 0."""
     honest_mark(game, viewer, lane, lanes, codes)
     if lane == 0:
         identity = game.bytes[BYTES + (game.rules[2] - 1 if viewer == 0 else 0)]

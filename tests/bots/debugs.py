@@ -1,4 +1,4 @@
-"""Prints what it thinks where its answers belong."""
+"""Prints its thoughts where its answers belong."""
 
 import good
 

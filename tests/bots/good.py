@@ -1,4 +1,4 @@
-"""A bot that does everything right, and what the misbehaving ones beside it share.
+"""A bot that does everything right, and the common parts of the misbehaving ones beside it.
 
 It plays a random step; Scouts use their range now and then.
 """
@@ -14,7 +14,7 @@ rng = random.Random(os.environ.get("VAUBAN_SEED", "0"))
 
 
 def read() -> str:
-    """The next line; ends the program at QUIT and at the end of the input."""
+    """Return the next line; end the program at QUIT and at the end of the input."""
     line = sys.stdin.readline()
     if not line or line.startswith("QUIT"):
         sys.exit(0)
@@ -26,7 +26,7 @@ def say(line: str) -> None:
 
 
 def moves(rows: list[str]) -> list[str]:
-    """All moves of a player who sees this board."""
+    """Return all moves of a player who sees this board."""
     found = []
     for y, row in enumerate(rows):
         for x, piece in enumerate(row):
@@ -44,7 +44,7 @@ def moves(rows: list[str]) -> list[str]:
 
 
 def set_up(rows: tuple[str, ...] = SETUP) -> str:
-    """Answer the first line; our colour."""
+    """Answer the first line; return our colour."""
     colour = read().split()[0]
     for row in rows if colour == "RED" else rows[::-1]:
         say(row)
@@ -52,7 +52,7 @@ def set_up(rows: tuple[str, ...] = SETUP) -> str:
 
 
 def play(answer: Callable[[int, list[str]], str] | None = None) -> None:
-    """Play to the end; `answer` is asked with the number of the turn and the moves that there are."""
+    """Play to the end; `answer` is called with the number of the turn and the possible moves."""
     turn = 0
     while True:
         read()

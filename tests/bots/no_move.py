@@ -1,4 +1,4 @@
-"""Says NO_MOVE, as some bots of 2012 do when they see no move."""
+"""Says NO_MOVE, as some bots of 2012 do when they find no move."""
 
 import good
 

@@ -1,4 +1,4 @@
-"""Thinks that it is RED whatever it is told."""
+"""Thinks that it is RED, whatever the manager says."""
 
 import good
 

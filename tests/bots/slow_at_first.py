@@ -1,4 +1,4 @@
-"""Takes four seconds to begin when it is started for the first time: until a file is there that it makes."""
+"""Takes four seconds to begin when it is started for the first time: until a file that it makes is there."""
 
 import sys
 import time

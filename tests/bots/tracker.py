@@ -1,6 +1,6 @@
 """Looks at the board once, at its first turn, and follows the game by the events alone, as the bots of 2012 do.
 
-It counts the letters that battles show; whatever does not fit ends it with an exception.
+It counts the letters that battles show; a letter that does not fit ends it with an exception.
 """
 
 import good
@@ -58,7 +58,7 @@ while True:
     event = good.read()
     shown = [good.read() for _ in range(10)]
     if first:
-        look(shown)  # what happened before is in it
+        look(shown)  # the events before are in it
         first = False
     else:
         hear(event)

@@ -1,4 +1,4 @@
-"""The command line: what it prints, its JSON, its exit codes, its complaints."""
+"""The command line: its output, its JSON, its exit codes, its complaints."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from patience import PATIENCE
 
+from vauban.board import Board
 from vauban.cli.main import _interrupt_again
 
 DATA = Path(__file__).parents[1] / "data"
@@ -27,7 +28,7 @@ def vauban(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def result(*arguments: str) -> dict:
-    """The JSON object on the last line of a command that succeeds."""
+    """Return the JSON object on the last line of a command that succeeds."""
     done = vauban(*arguments, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
@@ -49,6 +50,35 @@ def test_perft_counts_every_depth() -> None:
     text = "lf1p/4/FLP1 r 0 0 -,- 0:-,0:-"
     assert result("perft", text, "--depth", "5")["nodes"] == [3, 9, 51, 181, 704]
     assert "2,382" in vauban("perft", "micro-1", "--depth", "6").stdout
+
+
+def test_perft_counts_any_game_and_every_chance_event(tmp_path: Path) -> None:
+    """Kuhn: six deals, two actions each, two more; a bet after a pass has two answers."""
+    assert result("perft", "kuhn", "--depth", "4")["nodes"] == [12, 24, 12, 0]
+    assert result("perft", "leduc", "--depth", "2")["nodes"] == [30 * 2, 30 * (2 + 3)]
+    assert result("perft", "rock-paper-scissors", "--depth", "2")["nodes"] == [3, 9]
+    variant = 'name = "small"\nrows = 4\ncolumns = 4\nsetup_rows = 1\narmy = "F1 L1 P1 J1"\n'
+    (tmp_path / "small.toml").write_text(variant)
+    small = result("perft", str(tmp_path / "small.toml"), "--depth", "4", "--setups", "FLPJ", "JFPL")
+    assert small["nodes"] == result("perft", "tiny-1", "--depth", "4")["nodes"]
+    assert result("perft", "tiny", "--depth", "4", "--setups", "FLPJ", "JFPL")["nodes"] == [3, 9, 63, 375]
+
+
+def test_perft_counts_a_game_of_ones_own_as_a_board_plays_it() -> None:
+    board = Board("py:examples/ambush.py:Ambush", setups=("K.G", "GK."))
+
+    def count(depth: int) -> int:
+        if depth == 0:
+            return 1
+        total = 0
+        for action in board.legal_actions:
+            board.push(action)
+            total += count(depth - 1)
+            board.pop()
+        return total
+
+    told = result("perft", "py:examples/ambush.py:Ambush", "--depth", "4", "--setups", "K.G", "GK.")
+    assert told["nodes"] == [count(depth) for depth in (1, 2, 3, 4)]
 
 
 def test_rules_replays_files_and_counts_what_agrees() -> None:
@@ -134,3 +164,13 @@ def test_an_interrupt_in_the_middle_of_compiling_ends_a_command_all_the_same(
         called_back()
         again.wait(60 if hooked else 0)
     assert [type(each) for each in noted] == ([] if hooked else [KeyboardInterrupt])
+
+
+def test_a_game_that_nothing_looks_back_on_is_refused_and_a_position_of_it_is_not(tmp_path: Path) -> None:
+    games = str(tmp_path / "kuhn.txt")
+    result("match", "random", "random", "--game", "kuhn", "--games", "2", "--save", games)
+    done = vauban("analyse", games, "--agent", "none")
+    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+    said = " ".join(done.stderr.split())
+    assert "nothing looks back on a whole game of 'kuhn' yet, only on games of these families: stratego" in said
+    assert "say who looks at it" in " ".join(vauban("analyse", games, "--ply", "1").stderr.split())

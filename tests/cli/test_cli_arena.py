@@ -1,4 +1,4 @@
-"""The commands match, tournament, agents and replay: what they print, their JSON, exit codes and complaints."""
+"""The commands match, tournament, agents and replay: their output, their JSON, exit codes and complaints."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def here(*arguments: str) -> Result:
 
 
 def told(*arguments: str, code: int = 0) -> dict:
-    """The JSON object on the last line."""
+    """Return the JSON object on the last line."""
     done = here(*arguments, "--json")
     assert done.exit_code == code, done.output + str(done.exception)
     return json.loads(done.stdout.splitlines()[-1])
@@ -41,7 +41,7 @@ def told(*arguments: str, code: int = 0) -> dict:
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of two games."""
+    """Return a file of two games."""
     match = Match("cadet", "random", 2, "barrage", seed=7)
     path = tmp_path_factory.mktemp("games") / "games.txt"
     path.write_text("\n".join(records(match, play_match(match))))
@@ -202,6 +202,25 @@ def test_agents_are_listed_with_a_line_each() -> None:
     assert all(agent["description"] for agent in table["agents"])
 
 
+def test_agents_are_listed_with_the_games_that_they_play() -> None:
+    plays = {agent["name"]: agent["plays"] for agent in told("agents")["agents"]}
+    wanted = {"random": "any game", "fox": "Stratego", "net": "what its model plays", "cfr+": "small games"}
+    assert {name: plays[name] for name in wanted} == wanted
+
+
+def test_an_agent_of_a_package_by_a_name_that_is_taken_is_listed_once_and_complained_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "their_agents-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-agents\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[vauban.agents]\nfox = their_agents:Fox\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    done = here("agents", "--json")
+    assert [agent["name"] for agent in json.loads(done.stdout.splitlines()[-1])["agents"]].count("fox") == 1
+    assert "fox: an installed package offers an agent of a name" in done.stderr
+
+
 def test_an_agent_is_described_with_its_options() -> None:
     assert "by the book" in here("agents", "cadet").stdout
     for agent in told("agents")["agents"]:
@@ -258,7 +277,7 @@ def test_a_game_that_is_cut_off_does_not_keep_the_others_from_being_shown(games:
 
 
 def replayed(games: Path, typed: str) -> tuple[Replay, str]:
-    """A replay after lines were typed, and all that it has shown."""
+    """Return a replay after lines were typed, and all that it has shown."""
     target = io.StringIO()
     table = Replay(read_games(games.read_text())[0], source=io.StringIO(typed), target=target)
     table.run()

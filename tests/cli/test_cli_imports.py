@@ -1,4 +1,4 @@
-"""What commands import: each only what it needs, so that a bot answers before a manager loses patience."""
+"""The imports of commands: each only what it needs, so that a bot answers before a manager loses patience."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MODULES = f"print([name for name in {HEAVY} if sys.modules.get(name)], file=sys.
 
 
 def loaded(*arguments: str, lines: str = "") -> set[str]:
-    """Which heavy modules a command has loaded when it ends."""
+    """Return the heavy modules that a command has loaded when it ends."""
     program = (
         "import atexit, sys\n"
         f"atexit.register(lambda: {MODULES})\n"

@@ -63,13 +63,13 @@ class Person(io.TextIOBase):
 
 
 def typing(lines: Iterable[str]) -> Person:
-    """A person who types these lines, whatever the screen shows."""
+    """Return a person who types these lines, whatever the screen shows."""
     script = iter(lines)
     return Person(lambda _: next(script, None))
 
 
 def at_random(seed: int, before: Iterable[str] = ()) -> Person:
-    """A person who asks for the moves at every turn, and plays one of those that are shown."""
+    """Return a person who asks for the moves at every turn, and plays one of those that are shown."""
     rng = random.Random(seed)
     script = iter(before)
 
@@ -81,7 +81,7 @@ def at_random(seed: int, before: Iterable[str] = ()) -> Person:
             return "ready"
         if news.rstrip().endswith("leave>"):
             return ""
-        # What was typed is echoed, and the prompt follows the answer.
+        # The input is echoed, and the prompt follows the answer.
         shown = news.removeprefix("moves\n").rpartition("\n")[0] if news.startswith("moves\n") else ""
         return rng.choice(shown.replace("\n", " ").split(", ")).strip() if shown else "moves"
 
@@ -91,12 +91,41 @@ def at_random(seed: int, before: Iterable[str] = ()) -> Person:
 def sit_down(
     person: Person, agent: Any = None, side: int = 0, name: str = "barrage", rules: str | None = None
 ) -> tuple[int, str]:
-    """Play a game: the exit code, and all that was printed."""
+    """Play a game; return the exit code, and all that was printed."""
     table = TerminalGame(
         agent or make_agent("random", 7), side, 7, game(name, rules), source=person, target=person.screen
     )
     code = table.run()
     return code, person.screen.getvalue()
+
+
+def test_an_opponent_that_does_not_play_the_game_is_refused_before_it_begins() -> None:
+    for game_, opponent in (("kuhn", "fox"), ("barrage", "cfr+"), ("medium", "net:barrage")):
+        done = CliRunner().invoke(app, ["--game", game_, "--opponent", opponent])
+        assert isinstance(done.exception, VaubanError) and "plays" in str(done.exception), done.exception
+        assert not done.stdout, "nothing is begun"
+
+
+def test_help_at_the_setup_says_what_can_be_typed() -> None:
+    _, screen = sit_down(typing(["help", "?", "quit"]))
+    assert screen.count("draw another one") == 2 and "is no setup" not in screen
+
+
+def test_a_kept_game_against_a_class_of_ones_own_goes_on_from_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "mine.py").write_text(
+        "from vauban.games.kuhn import Kuhn\n\n\nclass Other(Kuhn):\n    name = 'other'\n\n\n"
+        "class Passes:\n    name = 'passes'\n\n    def choose_move(self, view):\n        return 'pass'\n"
+    )
+    monkeypatch.chdir(tmp_path / "mine")
+    options = ["--game", "py:mine.py:Other", "--opponent", "py:mine.py:Passes", "--colour", "second", "--seed", "1"]
+    done = CliRunner().invoke(app, options, input="save ../game.txt\nquit\n")
+    assert done.exit_code == 0, done.output
+    monkeypatch.chdir(tmp_path)
+    table = resume(tmp_path / "game.txt", source=io.StringIO(""), target=io.StringIO())
+    assert table.game.name == "other" and table.agent.name == "passes"
 
 
 class Puppet:
@@ -213,7 +242,7 @@ def test_an_odd_setup_is_allowed_with_a_warning() -> None:
     assert "Your Flag stands in the front row." in screen
 
 
-# ── What is typed ────────────────────────────────────────────────────────────────────────────────
+# ── Input ────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -358,7 +387,7 @@ def test_a_saved_game_goes_on_exactly_as_it_would_have_gone(name: str, tmp_path:
 
 
 @pytest.mark.parametrize("ending", [None, "quit", KeyboardInterrupt])
-def test_whoever_leaves_is_told_how_to_go_on(ending: object, tmp_path: Path) -> None:
+def test_a_person_who_leaves_is_told_how_to_go_on(ending: object, tmp_path: Path) -> None:
     script = iter([SETUP, "ready", "e4e5"])
 
     def answer(_: str) -> str | None:
@@ -448,7 +477,7 @@ def test_json_is_the_last_line(name: str, lines: str, expected: dict[str, object
 
 
 def a_game_and_its_twin(variant: str, seed: int, plies: int) -> tuple[Board, Board]:
-    """Two games with the same moves; in the second, blue's hidden pieces are of other types."""
+    """Return two games with the same moves; in the second, blue's hidden pieces are of other types."""
     rng = random.Random(seed)
     while True:
         board = Board.random(variant, rng.randrange(10**6))
@@ -471,7 +500,7 @@ def a_game_and_its_twin(variant: str, seed: int, plies: int) -> tuple[Board, Boa
 
 
 def screen_of(board: Board) -> str:
-    """All that red sees of a game, asking for everything at every turn."""
+    """Return all that red sees of a game, asking for everything at every turn."""
     v = board.variant
     rows = [[0] * v.setup_rows * v.columns for _ in (0, 1)]
     for piece in board.start_position().pieces:

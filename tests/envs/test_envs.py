@@ -1,4 +1,4 @@
-"""The environments of others: PettingZoo and Gymnasium, every game through both."""
+"""The environments for other libraries: PettingZoo and Gymnasium, every game through both."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ EXPECTED = (
 
 
 def play(game: Any, rng: np.random.Generator, plies: int = 10**6) -> list[Any]:
-    """Play at random until the game is over for both; all that the agents were told."""
+    """Play at random until the game is over for both; return all that the agents were told."""
     told = []
     for agent in game.agent_iter(plies):
         last = game.last()
@@ -55,7 +55,7 @@ def play(game: Any, rng: np.random.Generator, plies: int = 10**6) -> list[Any]:
 
 
 def everything(game: Any) -> dict[str, Any]:
-    """All that can be learnt from an environment."""
+    """Return all that can be learnt from an environment."""
     names = ("agents", "rewards", "terminations", "truncations", "infos", "agent_selection", "_cumulative_rewards")
     return {name: copy.deepcopy(getattr(game, name)) for name in names} | {
         agent: game.observe(agent) for agent in game.possible_agents
@@ -212,7 +212,7 @@ def test_hidden_pieces_change_nothing_that_the_other_agent_is_told() -> None:
         told.append(everything(game))
     assert not np.array_equal(told[0]["blue"]["observation"], told[1]["blue"]["observation"])
     for each in told:
-        # Blue is on turn, and what blue may play is its own affair.
+        # Blue is on turn; blue's possible moves are blue's secret.
         del each["blue"], each["infos"]["blue"]
     assert data_equivalence(told[0], told[1], exact=True)
 
@@ -344,7 +344,7 @@ def test_with_the_wrapper_of_pettingzoo_an_illegal_action_loses(wrap: Any) -> No
         (lambda: SinglePlayerEnv("tiny", side="third"), "there is no side 'third'"),
     ],
 )
-def test_what_cannot_be_is_refused_with_a_sentence(make: Any, sentence: str) -> None:
+def test_impossible_arguments_are_refused_with_a_sentence(make: Any, sentence: str) -> None:
     with pytest.raises(ConfigurationError, match=re.escape(sentence)):
         make()
 
@@ -442,7 +442,7 @@ def test_a_seed_repeats_the_opponent_as_well() -> None:
     assert data_equivalence(record(again, unseeded.np_random_seed), told, exact=True)
 
 
-def test_the_opponent_is_told_his_own_view_and_no_more() -> None:
+def test_the_opponent_is_told_its_own_view_and_no_more() -> None:
     told: list[Any] = []
 
     def watcher(observation: Any, action_mask: Any, rng: np.random.Generator) -> int:
@@ -476,7 +476,7 @@ def test_a_game_that_ends_before_the_first_move_is_followed_by_the_next() -> Non
         stuck.reset(seed=1)
 
 
-def test_an_opponent_who_cheats_is_named() -> None:
+def test_an_opponent_that_cheats_is_named() -> None:
     game = SinglePlayerEnv("tiny", lambda *_: 0)
     _, info = game.reset(options={"setups": ("FLPJ", "FLPJ")})
     with pytest.raises(IllegalActionError, match=r"the opponent chose what is not legal\. action 0 of blue"):

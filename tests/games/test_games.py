@@ -1,4 +1,4 @@
-"""What a game answers about itself, and how games are found, made again, and refused."""
+"""Games: their answers about themselves, and how they are found, made again, and refused."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from vauban import board as rooms
+from vauban.board.base import board_of
 from vauban.board.stratego import Board
 from vauban.cli.main import app
 from vauban.errors import ConfigurationError, InvalidMoveError
+from vauban.families import family_part
 from vauban.games import base
 from vauban.games.small import SmallGame
 from vauban.games.stratego import Stratego
 from vauban.games.stratego.variants import Variant, parse_army
+from vauban.notation.records import read_games, write_game
 from vauban.observe import base as observations
 from vauban.sim.simulator import Simulator
 
@@ -90,7 +94,7 @@ def test_a_game_in_a_file_of_ones_own_is_played_by_naming_it() -> None:
 
 
 class Unfinished(SmallGame):
-    """A game that does not say all it must."""
+    """A game that leaves methods out."""
 
     name = family = "unfinished"
     action_count = max_legal = 2
@@ -100,7 +104,7 @@ class Unfinished(SmallGame):
     record_bytes = 4
 
     def __init__(self, rules: object = None) -> None:
-        """There are no rules to choose."""
+        """Take no rules."""
 
     def action_text(self, player: int, action: int) -> str:
         return str(action)
@@ -125,16 +129,48 @@ def test_utilities_that_cannot_be_are_refused(worths: tuple[float, ...]) -> None
     [
         ("name", 5), ("version", None), ("players", ("one",)), ("action_count", "two"), ("max_legal", 0),
         ("start_size", -1), ("hidden_size", True), ("board", 3), ("ends", ("", 1)), ("kernels", None), ("max_plies", 0),
-        ("has_chance", "no"), ("utilities", 5),
+        ("has_chance", "no"), ("utilities", 5), ("utilities", ()), ("family", "my game!"), ("setups", 7), ("moves", 5),
+        ("public_actions", "x"), ("hidden_kinds", 3), ("moves_in_a_row", 0), ("bounded", None), ("rules_text", 1),
     ],
 )  # fmt: skip
-def test_an_attribute_that_cannot_be_is_refused_with_what_it_means(name: str, value: object) -> None:
+def test_an_impossible_attribute_is_refused_with_its_meaning(name: str, value: object) -> None:
     game = Unfinished()
     game.utilities = (-1.0, 1.0)
     base.check_game(game)
     setattr(game, name, value)
     with pytest.raises(ConfigurationError, match=rf"the game Unfinished cannot have: {name}=.* \(.+\)$"):
         base.check_game(game)
+
+
+@pytest.mark.parametrize(
+    ("moves", "said"),
+    [
+        ([[0, 1]], "a row of two squares for each of its 2 actions"),
+        ([[0, -1], [0, 4]], "0 to 3"),
+        ([[-1, 0]] * 2, "0 to 3"),
+    ],
+)
+def test_moves_that_lead_to_no_square_are_refused(moves: list[list[int]], said: str) -> None:
+    game = Unfinished()
+    game.utilities, game.board = (-1.0, 1.0), (2, 2)
+    game.moves = np.array([[0, -1], [3, 0]])
+    base.check_game(game)
+    game.moves = np.array(moves)
+    with pytest.raises(ConfigurationError, match=said):
+        base.check_game(game)
+
+
+def test_a_family_with_a_hyphen_has_parts_and_a_board_only_if_it_brings_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "far_off").mkdir()
+    (tmp_path / "far_off" / "__init__.py").write_text('WORD = "found"\n')
+    monkeypatch.setattr(rooms, "__path__", [*rooms.__path__, str(tmp_path)])
+    part = family_part("board", "far-off")
+    assert part is not None and part.WORD == "found"
+    game = Unfinished()
+    game.family = "far-off"
+    assert board_of(game) is rooms.Board
 
 
 def test_a_class_that_leaves_methods_out_is_refused_with_their_names() -> None:
@@ -175,7 +211,7 @@ def long(rules=None):
 
 @pytest.fixture
 def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A file of somebody else's, which an installed package offers games from."""
+    """Write a file of games that an installed package offers."""
     (tmp_path / "their_games.py").write_text(THEIRS)
     info = tmp_path / "their_games-1.0.dist-info"
     info.mkdir()
@@ -216,6 +252,51 @@ def test_a_package_whose_games_are_broken_leaves_the_others_alone(theirs: Path) 
     done = CliRunner().invoke(app, ["games"])
     assert done.exit_code == 0 and "coin" in done.stdout
     assert said["gone"] in done.stderr.replace("\n", " ")
+
+
+def test_a_name_that_a_game_has_is_refused_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    base.names()
+    monkeypatch.setattr(base, "_makers", dict(base._makers))
+
+    class Other(type(base.game("kuhn"))):  # type: ignore[misc]
+        """Poker by other rules."""
+
+    with pytest.raises(ConfigurationError, match=r"a game 'kuhn' already, of vauban\.games\.kuhn: register this"):
+        base.register("kuhn", Other)
+    assert type(base.game("kuhn")) is not Other
+    base.register("other", Other)
+    base.register("other", Other)
+
+
+def test_a_package_does_not_replace_a_game_that_is_shipped(theirs: Path) -> None:
+    points = theirs.parent / "their_games-1.0.dist-info" / "entry_points.txt"
+    points.write_text("[vauban.games]\nclassic = their_games:mini\nmini = their_games:mini\n")
+    assert base.game("classic").max_plies != 60 and base.game("mini").max_plies == 60
+    assert "offers a game 'classic', and there is one already, of vauban.games" in base.failed()["classic"]
+
+
+def test_a_game_that_is_shipped_keeps_its_name_when_a_package_was_here_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Early(type(base.game("leduc"))):  # type: ignore[misc]
+        """A game of a module that was imported before any that is shipped."""
+
+    shipped = base._makers["kuhn"]
+    for table in ("_makers", "_failed"):
+        monkeypatch.setattr(base, table, {})
+    base.register("kuhn", Early)
+    base.register("kuhn", shipped)
+    assert base._makers["kuhn"] is shipped and "already, of test_games" in base._failed["kuhn"]
+
+
+def test_a_game_of_a_file_is_written_so_that_it_is_found_from_any_folder(
+    theirs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(theirs.parent)
+    game = base.game("py:their_games.py:Coin")
+    text = write_game(Board(game, seed=1))
+    monkeypatch.chdir("/")
+    [again] = read_games(text)
+    assert type(again.game) is type(game)
+    assert type(base.from_spec(game.spec())) is type(game)
 
 
 def test_a_file_may_hold_a_variant_or_a_function_that_makes_a_game(theirs: Path) -> None:

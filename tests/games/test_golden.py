@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from vauban.board import Board
-from vauban.board.stratego.perft import perft, start_board
+from vauban.board.perft import perft, start_board
 from vauban.games.base import game
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import can_move_first
@@ -109,11 +109,11 @@ RANDOM_PLAY = {
     "micro": (80000, 11.356, 0.018, [1061 * 20, 1021 * 20, 263 * 20, 248 * 20, 943 * 20, 0, 464 * 20]),
 }
 FEW_GAMES = {"tiny": 4000, "micro": 4000}
-"""Of these, the lengths were measured over 80,000 games, the ends over 4,000."""
+"""Games over which the ends were measured; the lengths were measured over 80,000."""
 
 
 def play_out(name: str, games: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Lengths, ends and winners of so many random games."""
+    """Return lengths, ends and winners of a number of random games."""
     sim = Simulator(name, games, seed=3, restart=False, tracks=False)
     lengths = torch.zeros(games, dtype=torch.int64)
     while not bool(sim.over.all()):
@@ -152,7 +152,7 @@ def test_rules_8_4_nano_exactly() -> None:
 
 
 def walk_nano(rules: str | None) -> tuple[int, int]:
-    """Nodes and ends of the whole tree of nano, over the four pairs of setups."""
+    """Count nodes and ends of the whole tree of nano, over the four pairs of setups."""
     nodes = ends = 0
     stack = [Board.from_setups(red, blue, "nano", rules) for red in ("FP", "PF") for blue in ("FP", "PF")]
     while stack:

@@ -21,7 +21,7 @@ from vauban.games.stratego.pieces import LETTERS
 from vauban.sim.simulator import Simulator
 
 PLIES = int(os.environ.get("VAUBAN_ORACLE_PLIES", "100000"))
-"""How many plies are compared in each of the large variants, of random and again of chasing play."""
+"""Plies compared in each of the large variants, of random and again of chasing play."""
 GAMES = 24
 
 LARGE = ["classic", "barrage", "medium", "tiny"]
@@ -50,19 +50,19 @@ class Pair:
         self.last_targets = [None] * GAMES
 
     def look(self, row: int) -> Look:
-        """The record of one game, for reading."""
+        """Return the record of one game, for reading."""
         words, halves, bytes_ = (part[row].numpy() for part in self.sim.store)
         rules = self.sim.format.parameters
         return Look(self.game, Record(words.view("uint64"), halves.view("uint16"), bytes_, rules))
 
     def follow(self, row: int) -> Oracle:
-        """An oracle for the game that has just begun in this row."""
+        """Return an oracle for the game that has just begun in this row."""
         v = self.game.variant
         pieces = {square: (piece.player, LETTERS[piece.kind]) for square, piece in self.look(row).pieces().items()}
         return Oracle(v.rows, v.columns, set(v.lakes), OracleRules(**self.game.rules.as_dict()), pieces)
 
     def compare_state(self, row: int) -> None:
-        """Everything that the two keep in common is the same."""
+        """Check that everything that the two have in common is the same."""
         oracle, look = self.oracles[row], self.look(row)
         assert (look.turn, look.plies, look.battleless) == (oracle.to_move, oracle.plies, oracle.battleless)
         for square in range(self.game.variant.squares):
@@ -76,7 +76,7 @@ class Pair:
         assert [int(words[layout.LENGTH + player]) for player in (0, 1)] == list(oracle.chase_length)
 
     def choose(self, row: int, moves: list[tuple[int, int]], chasing: bool) -> tuple[int, int]:
-        """A move: any, or one that chases or runs away, and hardly ever attacks."""
+        """Return a move: any, or one that chases or runs away, and hardly ever attacks."""
         if not chasing or self.rng.random() < 0.1:
             return self.rng.choice(moves)
         oracle = self.oracles[row]
@@ -97,7 +97,7 @@ class Pair:
         return self.rng.choice(wanted or quiet or moves)
 
     def run(self, plies: int, chasing: bool) -> dict[str, int]:
-        """Play and compare; how often each end was seen."""
+        """Play and compare; return how often each end was seen."""
         seen: dict[str, int] = {}
         done = 0
         while done < plies:

@@ -1,4 +1,4 @@
-"""The generator: known answers, and independence of what it is asked."""
+"""The generator: known answers, and independence of its arguments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FULL = 0xFFFFFFFF
 
 
 def draws(*words: int) -> list[int]:
-    """Philox with these counter and key words."""
+    """Return Philox's numbers for this counter and these key words."""
     return [int(number) for number in compiled(philox, CPU)(*(np.uint64(word) for word in words))]
 
 

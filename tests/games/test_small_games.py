@@ -61,14 +61,14 @@ class History(NamedTuple):
 
 @cache
 def tree(name: str) -> list[History]:
-    """All histories of a game."""
+    """Return all histories of a game."""
     return list(walk(find_game(name)))
 
 
 def walk(game: Game) -> Iterator[History]:
     """Go through the tree with the compiled kernels, the root first."""
     rules = game.format().parameters
-    do = {key: compiled(function, CPU) for key, function in vars(game.kernels).items()}
+    do = {key: compiled(function, CPU, vars(game.kernels)) for key, function in vars(game.kernels).items()}
     shape = game.format().shape
 
     def record(words: Any, bytes_: Any) -> Record:
@@ -92,12 +92,12 @@ def walk(game: Game) -> Iterator[History]:
 
 
 def at(name: str, *path: int) -> History:
-    """The history that these events and actions lead to."""
+    """Return the history that these events and actions lead to."""
     return next(history for history in tree(name) if history.path == path)
 
 
 def simulator(name: str, histories: Sequence[History]) -> Simulator:
-    """A simulator whose games stand at these histories."""
+    """Return a simulator whose games stand at these histories."""
     sim = Simulator(name, len(histories), seed=1)
     words = torch.from_numpy(np.stack([history.words for history in histories]).view(np.int64))
     bytes_ = torch.from_numpy(np.stack([history.bytes for history in histories]))
@@ -107,7 +107,7 @@ def simulator(name: str, histories: Sequence[History]) -> Simulator:
 
 
 def numbers(name: str, observation: str, viewer: int, *path: int) -> list[float]:
-    """What a player sees after these events and actions."""
+    """Return a player's observation after these events and actions."""
     return simulator(name, [at(name, *path)]).observe(observation, viewer=viewer).flatten().tolist()
 
 
@@ -116,7 +116,7 @@ def decisions(name: str) -> list[History]:
 
 
 def information_sets(name: str) -> dict[tuple[float, ...], History]:
-    """The information sets as the observation `information_state` tells them apart, with one history of each."""
+    """Return the information sets as the observation `information_state` tells them apart, with one history of each."""
     histories = decisions(name)
     seen = simulator(name, histories).observe("information_state").flatten(1).tolist()
     return dict(zip(map(tuple, seen), histories, strict=True))
@@ -131,7 +131,7 @@ def uniform_value(name: str) -> Fraction:
 
 
 def read(text: str) -> list[float]:
-    """A row of numbers from a text."""
+    """Return a row of numbers from a text."""
     return [float(word) for word in text.replace("|", " ").split()]
 
 
@@ -368,7 +368,7 @@ def test_a_matrix_that_is_none_is_refused(payoffs: Any) -> None:
 
 
 def assert_even(keys: np.ndarray[Any, Any], cells: int) -> None:
-    """All cells are about equally frequent: none is 5 standard deviations away."""
+    """Check that all cells are about equally frequent: none is 5 standard deviations away."""
     counts = np.bincount(keys, minlength=cells)
     counts = counts[counts > 0]
     assert len(counts) == cells
@@ -403,7 +403,7 @@ def test_random_play_in_the_simulator_is_worth_what_the_tree_says(name: str, val
 
 
 def alternatives(name: str, viewer: int) -> tuple[list[History], list[int]]:
-    """Histories in which something is hidden from the viewer, and for each what it could be instead."""
+    """Return histories in which something is hidden from the viewer, and for each the alternatives to it."""
     histories, values = [], []
     standing = [history for history in tree(name) if history.player != CHANCE]
     hidden = simulator(name, standing).hidden_counts(viewer).tolist()

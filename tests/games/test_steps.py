@@ -107,7 +107,7 @@ def test_every_step_of_a_ply_throws_dice_of_its_own() -> None:
 
 
 def test_the_first_step_draws_what_a_move_of_one_action_would() -> None:
-    """So games without steps are played as they were before there were any."""
+    """Games without steps are thus played as they were before there were any."""
     sim = Simulator(Steps(), 64, seed=3, restart=False)
     first = np.asarray(sim.sample())
     sim.step(first)

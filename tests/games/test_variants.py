@@ -1,7 +1,8 @@
-"""Variants and rules as data: what is shipped, what users write down, what is refused."""
+"""Variants and rules as data: those that are shipped, users' own, and refusals."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 
 from vauban.board import Board
 from vauban.errors import ConfigurationError
+from vauban.games.stratego import layout, switches
 from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.switches import PRESETS, Rules, parse_rules
+from vauban.games.stratego.switches import PRESETS, SWITCHES, Rules, parse_rules
 from vauban.games.stratego.variants import VARIANTS, Variant, find_variant, parse_army, variant_from
 from vauban.sim.simulator import Simulator
 
@@ -150,3 +152,26 @@ def test_a_variant_is_plain_data() -> None:
     assert Board.random(variant, 1).variant is variant
     with pytest.raises(ConfigurationError, match="did you mean 'classic'"):
         find_variant("clasic")
+
+
+def test_every_value_of_every_switch_is_in_the_text_and_in_its_parameter() -> None:
+    for switch, values in SWITCHES.items():
+        for value, number in (values or {"7": 7, "none": layout.NO_LIMIT}).items():
+            game = Stratego("tiny", f"{switch}={value}")
+            assert parse_rules(game.rules.text, game.variant) == game.rules, switch
+            assert game.format(plies=9).parameters[layout.SWITCH[switch]] == number, (switch, value)
+
+
+def test_a_new_switch_is_written_wherever_it_is_not_as_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It needs a line in `SWITCHES` and a field of `Rules`: no text of rules can leave it out."""
+
+    @dataclass(frozen=True)
+    class Longer(Rules):
+        flying: str = "off"
+
+    before = Rules().text
+    monkeypatch.setitem(SWITCHES, "flying", {"off": 0, "on": 1})
+    monkeypatch.setitem(switches.DEFAULTS, "flying", "off")
+    assert Longer(flying="on").text == f"{before} flying=on"
+    assert Longer().text == before
+    assert Longer(flying="on").number("flying") == 1

@@ -47,7 +47,7 @@ def test_chase_games_agree(vectors: Path) -> None:
 
 
 def damaged(folder: Path, change) -> Path:
-    """A copy of a small recorded set with something changed."""
+    """Return a copy of a small recorded set with something changed."""
     source = DATA / "games_uniform_short.json"
     table = json.loads(source.read_text())
     arrays = dict(np.load(source.with_suffix(".npz")))

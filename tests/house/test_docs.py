@@ -30,11 +30,11 @@ RUN = (
     "docs/solve.md", "docs/agents.md", "docs/arena.md", "docs/models.md", "docs/search.md", "docs/training.md",
 )  # fmt: skip
 SMALLER = {"1024": "64", "range(100)": "range(3)"}
-"""What the README shows is for a larger machine than the one that tests it."""
+"""Smaller numbers in place of the README's: its examples are for a larger machine than the one that tests them."""
 
 
 def blocks(text: str, language: str) -> list[str]:
-    """The code blocks of a page in one language."""
+    """Return the code blocks of a page in one language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
@@ -67,7 +67,7 @@ def test_the_table_of_the_record_has_every_part_of_it_once(name: str, tracks: bo
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings of a page, as links name them."""
+    """Return the headings of a page, as links name them."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     headings = re.findall(r"^#+ +(.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
@@ -116,6 +116,13 @@ def test_code_on_the_page_runs(name: str, tmp_path: Path, monkeypatch: pytest.Mo
         exec(compile(block, f"{name}, block {number}", "exec"), space)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_what_a_timed_line_imports_is_there(page: Path) -> None:
+    for line in re.findall(r"^.*-m timeit .*$", page.read_text(encoding="utf-8"), re.MULTILINE):
+        for statement in re.findall(r"(?:from [\w.]+ )?import [^;\"]+", line):
+            exec(statement, {})
+
+
 def test_the_variant_in_the_rules_can_be_played(tmp_path: Path) -> None:
     [block] = blocks((DOCS / "rules.md").read_text(encoding="utf-8"), "toml")
     path = tmp_path / "skirmish.toml"
@@ -128,7 +135,7 @@ def test_the_variant_in_the_rules_can_be_played(tmp_path: Path) -> None:
 
 
 def cells(page: str) -> dict[str, list[list[str]]]:
-    """The rows of a page's tables, by what stands in their first cell between backticks."""
+    """Return the rows of a page's tables, by the text in their first cell between backticks."""
     rows: dict[str, list[list[str]]] = {}
     for line in (DOCS / page).read_text(encoding="utf-8").splitlines():
         if match := re.match(r"\| `([\w-]+)` \|(.*)\|$", line):
@@ -162,20 +169,20 @@ def test_the_variants_in_the_rules_are_those_of_the_code() -> None:
     assert set(VARIANTS) == {name for name in names() if isinstance(game(name), Stratego)}
 
 
-# ── What is in the repository ────────────────────────────────────────────────────────────────────
+# ── The repository ───────────────────────────────────────────────────────────────────────────────
 
 HOMES = "|".join(("work", "home", "root", "Users"))
 SOMEBODYS_PATH = re.compile(rb"(?<![\w.~}-])/(?:" + HOMES.encode() + rb")/[\w.-]*")
-"""An absolute path below somebody's home; pieced together, so that this file does not hold one."""
+"""An absolute path below a person's home; pieced together, so that this file does not hold one."""
 
 
-def test_a_path_of_somebodys_machine_is_noticed() -> None:
+def test_a_path_of_a_persons_machine_is_noticed() -> None:
     for home in HOMES.split("|"):
         assert SOMEBODYS_PATH.search(f"see /{home}/anna/notes".encode()), home
         assert not SOMEBODYS_PATH.search(f"https://example.org/{home}/page, docs/{home}/page".encode()), home
 
 
-def test_no_file_names_a_path_of_somebodys_machine() -> None:
+def test_no_file_names_a_path_of_a_persons_machine() -> None:
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode:
         pytest.skip("not a git checkout")

@@ -1,4 +1,4 @@
-"""What others wrote is loaded from a file or an installed package, and errors say what to do."""
+"""Classes and games from a file or an installed package are loaded, and errors say what to do."""
 
 from __future__ import annotations
 
@@ -108,6 +108,25 @@ def test_installed_packages_offer_entry_points(tmp_path: Path, monkeypatch: pyte
     assert found["striker"]().depth == 5
     with pytest.raises(ConfigurationError, match="'lost' of the package their-agents cannot be loaded from nowhere:Lo"):
         found["lost"]()
+
+
+def test_what_two_packages_offer_by_one_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in (1, 2):
+        info = tmp_path / f"package_{number}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: package-{number}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[vauban.test]\nsame = module_{number}:Same\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ConfigurationError, match="'same' is offered by several packages"):
+        door.entry_points("vauban.test")["same"]()
+
+
+def test_a_text_that_names_a_file_is_made_to_be_found_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert door.whole("py:mine.py:Striker,depth=2") == f"py:{Path.cwd()}/mine.py:Striker,depth=2"
+    assert [door.whole(text) for text in ("fox:setups=own", "py:")] == ["fox:setups=own", "py:"]
 
 
 def test_the_door_imports_no_room_above_it() -> None:

@@ -1,4 +1,4 @@
-"""What pip is told: the distribution's name, its extras, and the commands that install them."""
+"""The package as pip sees it: the distribution's name, its extras, and the commands that install them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOURCES = [
 ]
 
 REQUIREMENT = re.compile(r"pip install (?:-[-\w]+ )*(\"[^\"\n]+\"|[\w./-]+)")
-"""What an install command names first, behind its flags."""
+"""The first requirement of an install command, behind its flags."""
 OURS = re.compile(rf'"{DISTRIBUTION}(\[(?P<extras>[\w,]+)\])?"')
 
 
@@ -58,7 +58,7 @@ def test_pages_name_install_commands_that_work_in_any_folder() -> None:
 
 
 def test_sources_make_install_commands_with_the_one_function() -> None:
-    """So there is one place to change, and no message names an extra that does not exist."""
+    """There is thus one place to change, and no message names an extra that does not exist."""
     extras = set()
     for path in SOURCES:
         text = path.read_text()
@@ -80,3 +80,16 @@ def test_the_version_does_not_depend_on_how_vauban_was_installed() -> None:
     code = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); import vauban; print(vauban.__version__)"
     done = subprocess.run([sys.executable, "-S", "-I", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == vauban.__version__
+
+
+def test_a_new_game_needs_no_line_in_pyproject() -> None:
+    """Whatever lies beside the code is packed, and modules of kernels say themselves that they are not annotated."""
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    package = ROOT / "src" / "vauban"
+    packed = {path for glob in tools["setuptools"]["package-data"]["vauban"] for path in package.glob(glob)}
+    beside = {path for path in package.rglob("*.*") if path.is_file() and path.suffix not in (".py", ".pyc", ".so")}
+    assert beside <= packed, beside - packed
+    games = [path.stem for path in (package / "games").iterdir() if path.stem not in ("__init__", "base")]
+    for settings in (tools["mypy"], tools["ruff"], tools["setuptools"]):
+        named = re.findall(rf"games[./](?:{'|'.join(games)})\b", str(settings))
+        assert not named, f"{named} are named one by one"

@@ -1,9 +1,12 @@
-"""Signatures and transcripts: what the program does is what it did, unless a change was meant (docs/signatures.md)."""
+"""Signatures and transcripts: the program behaves as before, unless a change was meant (docs/signatures.md)."""
 
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ from typer.testing import CliRunner
 from vauban import signature
 from vauban.cli.main import app
 from vauban.errors import ConfigurationError
+from vauban.families import family_part
 from vauban.learn.base import learners
 from vauban.learn.config import load_config
 
@@ -30,6 +34,44 @@ def test_a_part_does_what_it_did(name: str) -> None:
         assert PARTS[name]() == found, f"two runs of {name} differ"
         pytest.skip(f"stored for {learned_on}, and this is {signature.learned_on()}: two runs here agree")
     assert found == stored[name], f"{name} has changed; if that is meant, say why in the commit: {signature.COMMAND}"
+
+
+@pytest.fixture
+def coin_bots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Agents of a family of poker games, in a package with the family's name."""
+    import vauban.agents
+
+    (tmp_path / "kuhn").mkdir()
+    (tmp_path / "kuhn" / "__init__.py").write_text('SIGNED = (("kuhn", None), ("kuhn", None))\n')
+    monkeypatch.setattr(vauban.agents, "__path__", [*vauban.agents.__path__, str(tmp_path)])
+    family_part.cache_clear()
+    for name, kind in (("bets", Bets), ("fails", Fails)):
+        monkeypatch.setitem(vauban.agents.AGENTS, name, lambda settings, seed, kind=kind: kind())
+        monkeypatch.setitem(vauban.agents.FAMILIES, name, "kuhn")
+    yield
+    sys.modules.pop("vauban.agents.kuhn")
+    family_part.cache_clear()
+
+
+class Bets:
+    def choose_move(self, view: Any) -> str:
+        return str(view.legal_moves[-1])
+
+
+class Fails:
+    def choose_move(self, view: Any) -> str:
+        raise RuntimeError("not today")
+
+
+@pytest.mark.usefixtures("coin_bots")
+def test_an_agent_is_signed_in_the_games_of_its_family() -> None:
+    assert signature.parts()["agents/bets"]() == signature.parts()["agents/bets"]()
+
+
+@pytest.mark.usefixtures("coin_bots")
+def test_an_agent_that_fails_is_not_signed() -> None:
+    with pytest.raises(ConfigurationError, match="'fails' lost a game by an error, which is not signed: failed: Runti"):
+        signature.parts()["agents/fails"]()
 
 
 def test_every_learner_that_is_shipped_is_trained_by_some_line() -> None:
@@ -79,7 +121,7 @@ def test_a_name_stands_for_all_parts_under_it() -> None:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the stored signatures that may be written."""
+    """Return a copy of the stored signatures that may be written."""
     path = tmp_path / "signatures.json"
     path.write_text(signature.FILE.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(signature, "FILE", path)

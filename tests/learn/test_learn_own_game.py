@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from vauban.cli.main import app
+from vauban.learn.card import make_model
 from vauban.learn.config import load_config
+from vauban.learn.readme import readme_text
 from vauban.learn.run import Run
 from vauban.nets.store import load_model
 
@@ -45,3 +48,20 @@ def test_a_game_in_a_file_is_found_from_any_folder(tmp_path: Path, monkeypatch: 
     run.save()
     assert Run.resume(tmp_path / "run").iterate()["iteration"] == 2
     assert load_model(tmp_path / "run").game.name == "my-coin"
+
+
+def test_the_page_of_a_game_of_ones_own_has_commands_that_work(tmp_path: Path) -> None:
+    ambush = f"py:{Path(__file__).parents[2] / 'examples' / 'ambush.py'}:Ambush"
+    run = Run.begin(load_config("ataraxos-kuhn", [f"game={ambush}", *SMALL[1:]]), tmp_path / "run")
+    run.iterate()
+    run.save()
+    card = make_model(tmp_path / "run", tmp_path / "model", "mine")
+    page = readme_text(card)
+    assert "Kuhn" not in page, "the preset was about another game"
+    assert "- ambush\n" in page and "stratego" not in page and "search:" not in page
+    [command] = [line for line in page.splitlines() if line.startswith("$ vauban match")]
+    assert f"--game {ambush} --setups own" in command and "--rules" not in command
+    words = shlex.split(command.replace("net:mine", f"net:{tmp_path / 'model'}").replace("100", "2"))[2:]
+    done = CliRunner().invoke(app, [*words, "--workers", "1", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout.splitlines()[-1])["games"] == 2

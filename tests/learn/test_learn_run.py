@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import math
 import shutil
@@ -19,22 +20,23 @@ from vauban.learn.ataraxos.belief import BeliefStage
 from vauban.learn.ataraxos.learner import COLLAPSED
 from vauban.learn.ataraxos.targets import (
     Returns,
-    action_sources,
     divergence,
-    magnet_log_policy,
     outcome_loss,
     policy_loss,
 )
+from vauban.learn.base import learners
 from vauban.learn.card import load_trained, make_model
 from vauban.learn.checkpoint import CheckpointError
 from vauban.learn.config import config_text, load_config, parse_config, presets
 from vauban.learn.journal import read_metrics
 from vauban.learn.metrics import find_metric
-from vauban.learn.run import Run
-from vauban.nets.move import MoveNetwork
+from vauban.learn.run import METRICS, Run
+from vauban.nets.magnet import action_sources, magnet_log_policy
 from vauban.nets.store import load_model
 from vauban.nets.stratego.belief import BeliefNetwork
 from vauban.nets.stratego.setup import SetupNetwork
+from vauban.nets.transformer import Size
+from vauban.signature import SMALL_RUNS
 
 SMALL = """
 game = "tiny"
@@ -197,10 +199,30 @@ def test_a_belief_is_measured_on_games_that_it_does_not_learn_from(tmp_path: Pat
     assert len(unseen) > 30 and not unseen & learned
 
 
-def test_only_stratego_has_a_belief(tmp_path: Path) -> None:
+def test_a_belief_needs_a_network_of_the_games_family(tmp_path: Path) -> None:
     config = parse_config(SMALL, ["game=kuhn", "rules=", "ataraxos.setup_network=false", "belief.minutes=1"])
     with pytest.raises(ConfigurationError, match="there is no belief network for 'kuhn'"):
         Run.begin(config, tmp_path / "run")
+
+
+def test_learners_report_the_metrics_that_they_declare_and_no_others(tmp_path: Path) -> None:
+    """The small runs of the signatures, in which every learner takes part."""
+    told: dict[str, set[str]] = {}
+    for number, (preset, changes) in enumerate(SMALL_RUNS.values()):
+        run = Run.begin(load_config(preset, [*changes, "iterations=10", "minutes=0"]), tmp_path / f"{number}")
+        last = {stage.name: 0 for stage in run.stages if stage.minutes or stage is run.stages[0]}
+        while run.goes_on() and not all(last.values()):
+            stage = run.stage
+            said = told.setdefault(stage.name, set())
+            said |= run.iterate().keys() - {each.name for each in METRICS}
+            last[stage.name] = stage is run.stages[-1] or stage.learner.iteration >= 10  # type: ignore[union-attr]
+    for name, kind in learners().items():
+        declared = [each.name for each in kind.metrics]
+        assert name in told, f"no small run has {name!r}"
+        missing = [each for each in declared if not fnmatch.filter(told[name], each)]
+        assert not missing, f"{name} never reports {missing}"
+        odd = [each for each in told[name] if not any(fnmatch.fnmatch(each, pattern) for pattern in declared)]
+        assert not odd, f"{name} reports {odd} and does not declare it"
 
 
 def test_every_metric_is_explained(tmp_path: Path) -> None:
@@ -414,7 +436,7 @@ def test_a_checkpoint_that_cannot_be_read_or_does_not_fit_is_refused(tmp_path: P
     begun(tmp_path / "run")
     with pytest.raises(VaubanError, match="network of 'move'"):
         Run.resume(tmp_path / "run", changes=["ataraxos.move_network.width=32"])
-    assert Run.resume(tmp_path / "run").config.stages["ataraxos"].move_network.width == 16, (
+    assert Run.resume(tmp_path / "run").config.stages["ataraxos"].move_network.config.size.width == 16, (
         "a change that fails is not kept"
     )
     (tmp_path / "run" / "checkpoint" / "ataraxos.games.pt").write_bytes(b"something else")
@@ -552,7 +574,7 @@ def test_a_run_can_go_on_from_a_model_alone(tmp_path: Path) -> None:
     run.save()
     make_model(tmp_path / "second", tmp_path / "third", "other")
     inherited = load_model(tmp_path / "third").card["training"]
-    assert inherited["steps"]["belief"] == 3 and inherited["belief"] == {}, "it has not been measured again"
+    assert inherited["steps"]["belief"] == 3 and inherited["facts"] == {}, "it has not been measured again"
     run.place = 1
     assert run.iterate()["belief.steps"] == 6, "three steps each"
     run.save()
@@ -587,8 +609,9 @@ def test_a_model_that_a_run_cannot_go_on_from_is_refused(tmp_path: Path, changes
 def test_imported_weights_are_gone_on_from_without_their_setups(tmp_path: Path) -> None:
     begun(tmp_path / "run", 0)
     model = load_model(tmp_path / "run")
-    networks = {**model.card["networks"], "setup": {**model.card["networks"]["setup"], "flag_side": True}}
-    model = replace(model, card={**model.card, "networks": networks, "source": {"program": "another"}})
+    published = SetupNetwork(Stratego("tiny"), Size(1, 16, 2), flag_side=True)
+    networks = {**model.networks, "setup": published}
+    model = replace(model, networks=networks, card={**model.card, "source": {"program": "another"}})
     with pytest.raises(ConfigurationError, match="as the published program does .flag_side.*setup_network=false"):
         Run.begin(parse_config(SMALL), tmp_path / "other", model=model)
     Run.begin(parse_config(SMALL, ["ataraxos.setup_network=false"]), tmp_path / "other", model=model)
@@ -641,7 +664,7 @@ def test_the_preset_paper_has_the_numbers_of_the_tables_17_to_25() -> None:
     played = Stratego("classic")
     with torch.device("meta"):
         networks = (
-            MoveNetwork(played, ataraxos.move_network),
+            ataraxos.move_network.make(played),
             SetupNetwork(played, ataraxos.setup_network or pytest.fail("it sets up")),
             belief.network(played),
         )
@@ -780,3 +803,64 @@ def test_curves_that_cannot_be_written_do_not_end_a_run(tmp_path: Path, lines: i
     assert ["TensorBoard's curves are not written any more" in note for note in run.notes] == [True]
     assert len(read_metrics(tmp_path / "run")) == lines + 2
     run.close()
+
+
+# ── Runs of earlier versions ─────────────────────────────────────────────────────────────────────
+
+EARLIER = """
+about = "As an earlier version wrote it."
+game = "tiny"
+rules = "battleless_limit=20,total_limit=60"
+iterations = 2
+setup_network = false
+
+[move_network]
+depth = 1
+width = 16
+heads = 2
+"""
+
+
+def test_a_run_of_an_earlier_version_says_how_to_go_on_from_its_networks(tmp_path: Path) -> None:
+    """Its configuration had no tables of algorithms, its progress no stages; its model was as models are."""
+    changes = ("ataraxos.setup_network=false",)
+    begun(tmp_path / "old", 1, changes).save()
+    (tmp_path / "old" / "config.toml").write_text(EARLIER)
+    (tmp_path / "old" / "checkpoint" / "progress.json").write_text('{"iteration": 1, "moves": 9, "before": {}}')
+    way = f"train PRESET --from {tmp_path / 'old' / 'model'} --out FOLDER"
+    for refused in (lambda: Run.resume(tmp_path / "old"), lambda: make_model(tmp_path / "old", tmp_path / "m", "m")):
+        with pytest.raises(
+            ConfigurationError, match="has no 'setup_network'.*another version.*cannot be resumed"
+        ) as told:
+            refused()
+        assert way in str(told.value)
+    model = load_trained(tmp_path / "old" / "model")
+    run = Run.begin(parse_config(SMALL, changes), tmp_path / "new", model=model)
+    assert run.notes == ["it goes on from the networks of 'old', after iteration 0"]
+    run.iterate()
+
+
+def test_a_change_that_cannot_be_is_not_taken_for_a_run_of_another_version(tmp_path: Path) -> None:
+    begun(tmp_path / "run", 0).save()
+    with pytest.raises(ConfigurationError, match="has no 'sede': did you mean 'seed'.$"):
+        Run.resume(tmp_path / "run", changes=["sede=2"])
+
+
+# ── Another game than the preset's ───────────────────────────────────────────────────────────────
+
+
+def test_a_change_of_the_game_leaves_out_what_was_said_of_the_other() -> None:
+    notes: list[str] = []
+    config = load_config("laptop", ["game=kuhn"], notes.append)
+    assert (config.game, config.rules, config.about) == ("kuhn", "", "")
+    words = "the rules 'battleless_limit=60,total_limit=400' are for 'medium', so 'kuhn' is played by its own"
+    assert notes == [f"{words} (--set rules=… for others)"]
+    notes.clear()
+    config = load_config("laptop", ["game=barrage"], notes.append)
+    assert (config.rules, config.about) == ("battleless_limit=60,total_limit=400", ""), "another board of the family"
+    config = load_config("laptop", ["game=barrage", "about=Mine", "rules=total_limit=50"], notes.append)
+    assert (config.rules, config.about) == ("total_limit=50", "Mine")
+    assert load_config("laptop", ["game=medium"], notes.append) == load_config("laptop")
+    assert not notes
+    with pytest.raises(ConfigurationError, match="there is no game 'khun': did you mean 'kuhn'"):
+        load_config("laptop", ["game=khun"])

@@ -13,17 +13,16 @@ from vauban.learn.ataraxos.moves import MoveConfig
 from vauban.learn.ataraxos.setups import SetupConfig
 from vauban.learn.ataraxos.targets import (
     Returns,
-    action_sources,
     divergence,
     entropy,
     is_clipped,
     lambda_returns,
-    magnet_log_policy,
     outcome_loss,
     policy_loss,
     quantile_of,
 )
 from vauban.learn.schedules import average_rate
+from vauban.nets.magnet import action_sources, magnet_log_policy
 
 UTILITIES = torch.tensor([-1.0, 0.0, 1.0])
 FORESEEN = {

@@ -1,4 +1,4 @@
-"""The playing loop: it plays what its parts, called one by one, would play."""
+"""The playing loop: its play is that of its parts, called one by one."""
 
 from __future__ import annotations
 

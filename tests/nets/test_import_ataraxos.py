@@ -1,4 +1,4 @@
-"""Published weights become a model that computes the same; files that are none are refused with a sentence."""
+"""Published weights become a model that computes the same; other files are refused with a sentence."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def imported(files: list[Path], out: Path, **options: Any) -> Model:
 
 
 def split(weights: Weights) -> Weights:
-    """The names of the training script: queries, keys and values apart."""
+    """Return the weights by the names of the training script: queries, keys and values apart."""
     apart: Weights = {}
     renamed = {"linear": "policy_out", "reg_out": "ent_out"}
     for key, tensor in weights.items():
@@ -87,12 +87,12 @@ SETUP_BUFFERS = {
 
 
 def squares(planes: np.ndarray) -> Tensor:
-    """Observations n × channels × rows × columns as n × squares × channels."""
+    """Return observations n × channels × rows × columns as n × squares × channels."""
     return torch.from_numpy(planes).flatten(2).transpose(1, 2).contiguous()
 
 
 def check_moves(model: Model, arrays: dict[str, np.ndarray]) -> None:
-    """The six recorded positions: logits, probabilities and outcomes."""
+    """Check the six recorded positions: logits, probabilities and outcomes."""
     mask = arrays["in/legal_action_mask"]
     with torch.no_grad():
         choices, outcome = model.player(squares(arrays["in/observations_487"]))

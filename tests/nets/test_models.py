@@ -18,12 +18,14 @@ from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.variants import Variant, parse_army
 from vauban.learn.readme import README, readme_text
 from vauban.nets import store
+from vauban.nets.kinds import describe
+from vauban.nets.move import MoveNetwork
+from vauban.nets.plain import PlainNetwork
 from vauban.nets.store import (
     Card,
     ModelError,
     Training,
     build_network,
-    describe,
     find_model,
     load_model,
     make_card,
@@ -32,14 +34,15 @@ from vauban.nets.store import (
     strength_row,
     write_card,
 )
+from vauban.nets.stratego.belief import BeliefNetwork
 from vauban.nets.stratego.setup import SetupNetwork
 from vauban.nets.transformer import Size
 
 SIZE = Size(depth=1, width=16, heads=2)
 NETWORKS = {
-    "move": describe("move", SIZE, observation="ataraxos"),
-    "setup": describe("setup", SIZE, count_prior=False, flag_side=True),
-    "belief": describe("belief", SIZE, decoder_depth=1, dropout=0.2),
+    "move": describe(MoveNetwork(Stratego("tiny"), SIZE)),
+    "setup": describe(SetupNetwork(Stratego("tiny"), SIZE, flag_side=True)),
+    "belief": describe(BeliefNetwork(Stratego("tiny"), SIZE, decoder_depth=1)),
 }
 MATCH = {
     "agents": ["net:runs/mine", "cadet"], "variant": "tiny", "rules": "chase=off", "setups": "human", "seed": 7,
@@ -61,14 +64,14 @@ def training() -> Training:
     return Training(
         configuration={"collect": {"games": 64}}, iterations=1200, moves=5_000_000, games=40_000, minutes=61.5,
         machine="one H200", commit="0123abc", command="vauban train tiny --seed 3", date="2026-01-31",
-        steps={"move": 30_000}, belief={"validation": 0.3417, "marginal": 0.994, "uniform": 0.931},
+        steps={"move": 30_000}, facts={"belief.validation": 0.3417, "belief.marginal": 0.994, "belief.uniform": 0.931},
         curve=[{"iteration": 100.0 * step, "score": step / 20} for step in range(1, 13)],
     )  # fmt: skip
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A model with all three networks."""
+    """Return a model with all three networks."""
     played = Stratego("tiny")
     card = example_card(played, ("move", "setup", "belief"))
     save_model(tmp_path / "mine", random_networks(card, played), card)
@@ -122,9 +125,7 @@ def test_loading_leaves_the_global_generator_alone(folder: Path) -> None:
 
 def test_a_game_without_a_board_has_a_plain_network(tmp_path: Path) -> None:
     played = game("kuhn")
-    card = make_card(
-        played, {"move": describe("plain", SIZE, observation="information_state")}, name="kuhn", about="For tests."
-    )
+    card = make_card(played, {"move": describe(PlainNetwork(played, SIZE))}, name="kuhn", about="For tests.")
     save_model(tmp_path / "kuhn", random_networks(card, played), card)
     model = load_model(tmp_path / "kuhn")
     assert (model.game.name, model.card["rules"], model.player.observation) == ("kuhn", None, "information_state")
@@ -134,7 +135,7 @@ def test_a_game_without_a_board_has_a_plain_network(tmp_path: Path) -> None:
 
 def test_a_model_is_a_dict_of_networks_of_which_the_card_says_which_plays(tmp_path: Path) -> None:
     played = game("kuhn")
-    plain = describe("plain", SIZE, observation="information_state")
+    plain = describe(PlainNetwork(played, SIZE))
     card = make_card(
         played, {"value": plain, "mean": plain}, name="kuhn", about="For tests.", plays="mean",
     )  # fmt: skip
@@ -260,7 +261,10 @@ def test_weights_that_are_missing_or_cut_off_or_something_else_are_refused(folde
         (lambda c: c.update(networks=[]), "the entry 'networks' must be an object"),
         (lambda c: c["networks"].pop("move"), "the network 'move' is to play, and 'networks' has setup, belief"),
         (lambda c: c.update(plays="moev"), "the network 'moev' is to play, and 'networks' has move, setup, belief"),
-        (lambda c: c.update(plays="setup"), "the network 'setup' is to play, and one of the kind 'setup' cannot"),
+        (
+            lambda c: c.update(plays="setup"),
+            "'setup' is to play, and one of the kind 'stratego.setup' cannot",
+        ),
         (lambda c: c["networks"].update({"../move": {}}), "a part of a model is named by small letters"),
         (
             lambda c: c["networks"]["move"].update(kind="mvoe"),
@@ -275,7 +279,7 @@ def test_weights_that_are_missing_or_cut_off_or_something_else_are_refused(folde
             "a network of the kind 'move' has no 'observe': did you mean",
         ),
         (lambda c: c["networks"]["move"].update(observation="atraxos"), "no observation 'atraxos': did you mean"),
-        (lambda c: c["networks"]["move"]["size"].pop("heads"), "'size' must have the whole numbers depth, width"),
+        (lambda c: c["networks"]["move"]["size"].pop("heads"), "'size' must have depth, width"),
         (lambda c: c["networks"]["move"]["size"].update(heads=3), "a network's width must be a multiple of its heads"),
         (lambda c: c["networks"]["setup"].pop("flag_side"), "'flag_side' must be true or false, not None"),
         (lambda c: c["networks"]["belief"].update(dropout=True), "'dropout' must be a number, not True"),
@@ -303,7 +307,7 @@ def test_a_card_that_is_no_json_object_is_refused(folder: Path, text: str) -> No
 def test_networks_that_are_not_those_of_the_card_are_not_written(tmp_path: Path) -> None:
     played = Stratego("tiny")
     card = example_card(played)
-    larger = build_network(describe("move", Size(2, 16, 2), observation="ataraxos"), played, "test")
+    larger = MoveNetwork(Stratego("tiny"), Size(2, 16, 2))
     with pytest.raises(ModelError, match="weights that the network does not have: blocks.1.attention_norm.weight"):
         save_model(tmp_path / "mine", {"move": larger}, card)
     with pytest.raises(ModelError, match="the card describes move, and these are the networks move, setup"):
@@ -322,7 +326,7 @@ def test_networks_that_are_not_those_of_the_card_are_not_written(tmp_path: Path)
 
 
 def told(*arguments: str) -> str:
-    """What the command prints."""
+    """Return the output of the command."""
     done = CliRunner(env={"COLUMNS": "160"}).invoke(models, list(arguments))
     if done.exception:
         raise done.exception
@@ -331,7 +335,7 @@ def told(*arguments: str) -> str:
 
 @pytest.fixture
 def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of shipped models with one in it, trained and measured."""
+    """Return a folder of shipped models with one in it, trained and measured."""
     played = Stratego("tiny")
     row = strength_row(MATCH, "vauban match net:mine cadet --games 200 --seed 7", "2026-02-01")
     card = example_card(played, training=training(), strength=[row])
@@ -344,7 +348,7 @@ def test_a_card_says_how_the_model_came_about_and_how_well_it_plays(shipped: Pat
     shown = told("mine")
     for words in (
         "A small model for tests.", "1,200", "5,000,000, 40,000", "62 minutes on one H200", "2026-01-31, 0123abc",
-        "vauban train tiny --seed 3", "move 30,000", "0.342 nats", "uniform 0.931", "bfloat16",
+        "vauban train tiny --seed 3", "move 30,000", "unseen games 0.3417 nats", "0.9310", "bfloat16",
         "77.5 (72.0–83.0)", "+164.1 … +275.5",
         "$ vauban match net:mine cadet --games 200 --seed 7",
     ):  # fmt: skip
@@ -420,14 +424,14 @@ def test_a_page_has_the_header_of_a_hub_and_what_the_card_says(shipped: Path) ->
     _, header, page = text.split("---\n", 2)
     assert "license: apache-2.0\nlibrary_name: vauban\n" in header and "- tiny\n" in header
     for words in (
-        "# mine", "A small model for tests.", "sees `ataraxos`", "61.5 minutes on one H200",
+        "# mine", "A small model for tests.", "observation ataraxos", "61.5 minutes on one H200",
         "vauban train tiny --seed 3", '"games": 64', "77.5% (72.0% to 83.0%)",
         "$ vauban match net:mine cadet --games 200 --seed 7", "## Limits",
     ):  # fmt: skip
         assert words in page, words
 
 
-def test_a_page_on_somebody_elses_weights_does_not_give_them_our_licence(shipped: Path) -> None:
+def test_a_page_on_others_weights_does_not_give_them_our_licence(shipped: Path) -> None:
     source = {"program": "another", "files": [{"file": "a.pth", "holds": "moves", "sha256": "00"}], "imported": "today"}
     text = readme_text({**read_card(shipped / "mine"), "source": source, "strength": []})
     assert "license: other" in text and "Weights of another, whose licence holds for them" in text

@@ -1,4 +1,4 @@
-"""Beliefs: masks, the closed forms and the network; what they draw, and what they say of it."""
+"""Beliefs: masks, the closed forms and the network; their draws, and their scores."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SMALL = Size(depth=2, width=32, heads=4)
 
 
 def network(game: Stratego, seed: int = 0, dropout: float = 0.2) -> BeliefNetwork:
-    """A small network whose weights are large enough to have opinions."""
+    """Return a small network whose weights are large enough to have opinions."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         made = BeliefNetwork(game, SMALL, 2, dropout)
@@ -46,17 +46,17 @@ def network(game: Stratego, seed: int = 0, dropout: float = 0.2) -> BeliefNetwor
 
 
 def beliefs(game: Stratego) -> list[Belief]:
-    """All three."""
+    """Return all three."""
     return [UniformBelief(game), MarginalBelief(game), network(game)]
 
 
 def draw(shape: tuple[int, ...], seed: int = 0) -> Tensor:
-    """Uniform numbers."""
+    """Return uniform numbers."""
     return torch.from_numpy(np.random.default_rng(seed).random(shape, np.float32))
 
 
 def observed(sim: Simulator, viewer: int, dtype: torch.dtype = torch.float32) -> Tensor:
-    """What a player sees."""
+    """Return a player's observation."""
     return sim.observe("ataraxos", layout="squares", viewer=viewer, dtype=dtype)
 
 
@@ -68,7 +68,7 @@ ALL, STEPS, FIXED = {SCOUT, MINER, FLAG, BOMB}, {SCOUT, MINER}, {FLAG, BOMB}
 
 
 def left_after(taken: list[int]) -> Left:
-    """What is left of the published program's worked example after some pieces."""
+    """Return what is left of the published program's worked example after some pieces."""
     counts = torch.tensor([COUNTS.get(kind, 0) - taken.count(kind) for kind in range(KINDS)])
     piece = len(taken)
     return Left(counts, torch.tensor(MOVED[piece]), torch.tensor(MOVED[piece:].count(False)))
@@ -209,7 +209,7 @@ def test_uniforms_of_another_shape_are_refused() -> None:
 
 
 def positions_of_duel() -> tuple[Stratego, Tensor, Tensor]:
-    """A game, a middle position in which few pieces are hidden, and all that these may be."""
+    """Return a game, a middle position in which few pieces are hidden, and all that these may be."""
     game = Stratego("duel")
     sim = Simulator(game, 256, seed=2)
     sim.play_random(200)
@@ -238,7 +238,7 @@ def test_all_that_can_be_is_equally_likely_to_the_uniform_belief() -> None:
     torch.testing.assert_close(likelihood, torch.full((len(values),), 1 / len(values)))
 
 
-def test_what_cannot_be_has_no_likelihood() -> None:
+def test_an_impossible_assignment_has_no_likelihood() -> None:
     game = Stratego("tiny")
     seen = observed(Simulator(game, 1, seed=1), 0)
     for belief in beliefs(game):

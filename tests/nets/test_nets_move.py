@@ -1,4 +1,4 @@
-"""The networks that play: sizes, what they compute on recorded positions, how choices become a policy."""
+"""The networks that play: sizes, outputs on recorded positions, from choices to a policy."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from vauban.nets.policy import utility_values
 from vauban.nets.stratego.ataraxos import fold
 from vauban.nets.stratego.setup import SetupNetwork
 from vauban.nets.transformer import Size
+from vauban.observe import base as observations
 from vauban.sim.simulator import Simulator
 
 SMALL = Size(depth=2, width=32, heads=4)
@@ -97,3 +98,15 @@ def test_learned_positions_begin_with_the_spread_of_tables_23_and_24() -> None:
         assert network.positions.std().item() == pytest.approx(0.1, rel=0.03)
         assert network.positions.mean().item() == pytest.approx(0, abs=0.003)
         assert network.positions.abs().max() > 0.3, "as a normal distribution has it, not a uniform one"
+
+
+def test_a_step_off_the_board_has_a_logit_of_its_own() -> None:
+    """It used to share that of a move to the last square."""
+    ambush = game(f"py:{Path(__file__).parents[2]}/examples/ambush.py:Ambush")
+    assert ambush.moves is not None
+    choice = MoveNetwork(ambush, SMALL, observations.names(ambush)[0]).choice_of_action.tolist()
+    for (source, target), chosen in zip(ambush.moves.tolist(), choice, strict=True):
+        assert chosen == source * 9 + (source if target < 0 else target)
+    on_board = [chosen for chosen, target in zip(choice, ambush.moves[:, 1], strict=True) if target >= 0]
+    off_board = [chosen for chosen, target in zip(choice, ambush.moves[:, 1], strict=True) if target < 0]
+    assert off_board and not set(on_board) & set(off_board)

@@ -36,7 +36,7 @@ SMALL = Size(depth=2, width=16, heads=2)
 
 
 def a_network(variant: str | Variant, seed: int = 0, **options: bool) -> SetupNetwork:
-    """A small network with large weights, so that what it says depends on what it sees."""
+    """Return a small network with large weights, so that its output depends on its input."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         network = SetupNetwork(Stratego(variant), SMALL, **options)
@@ -66,7 +66,7 @@ PUBLISHED_NAMES = {
 
 
 def published_network(folder: Path) -> tuple[SetupNetwork, dict[str, np.ndarray]]:
-    """The small network of the recorded vectors, and its arrays."""
+    """Return the small network of the recorded vectors, and its arrays."""
     config = json.loads((folder / "ataraxos_setup_network.json").read_text())["config"]
     arrays = dict(np.load(folder / "ataraxos_setup_network.npz"))
     network = SetupNetwork(
@@ -265,7 +265,7 @@ def test_setups_are_refused_only_when_the_last_redraw_is_stuck_too() -> None:
         free.piece.bias[FLAG] += 1000.0
 
     def draw(freed: int) -> Sampled:
-        """Three setups that are locked in until the last redraw, which frees the first of them."""
+        """Return three setups that are locked in until the last redraw, which frees the first of them."""
         calls = itertools.count()
 
         def sample(numbers: torch.Tensor) -> Sampled:

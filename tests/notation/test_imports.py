@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vauban import notation
 from vauban.board import Board
 from vauban.errors import ConfigurationError, NotationError
 from vauban.games.stratego.pieces import FLAG, MARSHAL, SCOUT
@@ -183,7 +184,7 @@ def test_recorded_games_survive_as_action_numbers():
 
 
 def square_of(square: int, way: Hypothesis, turned: bool) -> str:
-    """Our square under the name that a file would give it."""
+    """Return our square under the name that a file would give it."""
     index = 99 - square if turned else square
     row, column = divmod(index, 10)
     row = row if way.row_1_first else 9 - row
@@ -195,7 +196,7 @@ PROBABLE = Hypothesis(row_1_first=True, column_a_first=True, b_to_m_begins=True)
 
 
 def xml(board: Board, way: Hypothesis = PROBABLE, turned: bool = False, result: str = "") -> str:
-    """A board's game as a file, written one of the eight ways; `turned`: the first mover at the end of the string."""
+    """Return a board's game as a file, written one of the eight ways; `turned`: the first mover ends the string."""
     letters = strados_board_text(board.start_position())
     if not way.b_to_m_begins:
         letters = "".join(_other_side(letter) for letter in letters)
@@ -269,7 +270,7 @@ def test_one_bad_game_in_twenty_is_tolerated_and_two_are_not():
 
 
 def won_game(seed: int = 11, winner: int = 0) -> Board:
-    """A game that ends with the Flag being taken by the winner."""
+    """Return a game that ends with the Flag being taken by the winner."""
     rng = random.Random(seed)
     while True:
         board = Board.random("barrage", rng.randrange(2**32), RULES_OFF)
@@ -375,7 +376,7 @@ def test_a_result_table_with_unknown_words_is_refused():
 
 
 def with_bad_move(board: Board, number: int) -> str:
-    """A file in which one move leads from a lake."""
+    """Return a file in which one move leads from a lake."""
     text = xml(board)
     start = text.index(f'<move id="{number}"')
     end = text.index("/>", start)
@@ -594,10 +595,26 @@ def test_a_game_of_any_format_is_the_same_in_our_notation() -> None:
     several = write_game(board) + "\n" + write_game(board)
     assert to_notation(several) == several.strip(), "what is in our notation already is left as it is"
     for wrong, words in (
-        ("hello", "no game that can be read"),
+        ("hello", "no game that can be read: neither our notation, .* nor a board string, nor a log"),
         ("<gravon/>", "needed"),
         ("<\ud800>", "not well-formed XML"),
         ("x" * 100, "on the lakes"),
     ):
         with pytest.raises(NotationError, match=words):
             to_notation(wrong)
+
+
+def test_a_family_reads_its_formats_however_they_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """JSON begins like our notation; a later family is asked although an earlier one knows no such text."""
+    ours = write_game(Board("kuhn", seed=1))
+    (tmp_path / "zzz").mkdir()
+    (tmp_path / "zzz" / "__init__.py").write_text("")
+    (tmp_path / "zzz" / "formats.py").write_text(
+        f"FORMATS = 'JSON'\n\ndef recognises(data):\n    return b'moves' in data\n\n"
+        f"def to_notation(data):\n    return {ours!r}\n"
+    )
+    monkeypatch.setattr(notation, "__path__", [*notation.__path__, str(tmp_path)])
+    assert to_notation('{"moves": []}') == ours
+    assert to_notation(ours) == ours.strip()
+    with pytest.raises(NotationError, match="nor JSON"):
+        to_notation("hello")

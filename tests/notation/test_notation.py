@@ -1,4 +1,4 @@
-"""Texts of moves, positions and games: what is written is read back, and what is wrong is said."""
+"""Texts of moves, positions and games: texts are read back as they were written, and errors name the fault."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_a_position_says_what_its_text_says():
 
 
 def random_position(rng: random.Random) -> Position:
-    """A position that contradicts itself nowhere, on a board of any size."""
+    """Return a position that contradicts itself nowhere, on a board of any size."""
     columns = rng.randint(1, 26)
     rows = rng.randint(max(2, 4 - columns), 126 // columns) if columns < 42 else 3
     squares = rows * columns
@@ -204,7 +204,7 @@ def random_position(rng: random.Random) -> Position:
 
 
 def _walk(rng: random.Random, piece: PlacedPiece, lakes: set[int], grid: Position) -> tuple[int, ...]:
-    """Squares that the piece may have come by, oldest first."""
+    """Return squares that the piece may have come by, oldest first."""
     walk = [piece.square]
     for _ in range(rng.randint(1, 5)):
         row, column = divmod(walk[0], grid.columns)
@@ -505,7 +505,7 @@ def test_a_variant_with_a_shipped_name_and_another_board_is_not_written():
 
 
 def played_board(rng: random.Random, variant: str | Variant, plies: int) -> Board:
-    """A game after some random moves."""
+    """Return a game after some random moves."""
     board = Board.random(variant, rng.randrange(2**32))
     for _ in range(plies):
         if board.is_over:

@@ -1,4 +1,4 @@
-"""Texts of games without a notation of their own: what is written is read back, and what is wrong is said."""
+"""Texts of games without a notation of their own: they are read back as written, and errors name the fault."""
 
 from __future__ import annotations
 

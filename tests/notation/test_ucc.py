@@ -1,4 +1,4 @@
-"""The line protocol: its texts, both ways, its logs, and our agents in somebody else's manager."""
+"""The line protocol: its texts, both ways, its logs, and our agents in another program's manager."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from vauban.agents.adapter import adapted
 from vauban.agents.base import choose_move, set_up
-from vauban.agents.external.agent import ExternalAgent
-from vauban.agents.external.seen import SEEN_RULES, SeenGame
+from vauban.agents.external.stratego.agent import ExternalAgent
+from vauban.agents.external.stratego.seen import SEEN_RULES, SeenGame
 from vauban.agents.random import RandomAgent
 from vauban.board.stratego import Battle, Board, Played, View
 from vauban.cli.stratego.bots import Speaker
@@ -77,7 +77,7 @@ def move_of(text: str) -> Move:
 
 
 def example(plies: int | None = None) -> Board:
-    """The recorded game, so far."""
+    """Return the recorded game, so far."""
     board = Board.from_setups(ucc.parse_setup_rows(RED_ROWS, 0), ucc.parse_setup_rows(BLUE_ROWS, 1), rules="ucc")
     for text in ANSWERS[:plies]:
         board.push(move_of(text))
@@ -398,7 +398,7 @@ def test_other_boards_are_refused() -> None:
 
 
 def own_setup(board: Board, player: int) -> Row:
-    """A player's setup, from the board at its start."""
+    """Return a player's setup, from the board at its start."""
     row = np.zeros(40, np.int8)
     for piece in board.start_position().pieces:
         if piece.player == player and piece.kind is not None:
@@ -407,7 +407,7 @@ def own_setup(board: Board, player: int) -> Row:
 
 
 def same_view(one: View, other: View) -> bool:
-    """Equal in every bit of their records, and in what can be asked of them."""
+    """Return whether two views are equal in every bit of their records, and in all their answers."""
     room = one.game.format(plies=2000)
     parts = zip(one.snapshot(room).store, other.snapshot(room).store, strict=True)
     return (
@@ -436,7 +436,7 @@ def test_what_is_followed_by_events_is_the_very_view_of_the_true_board(seed: int
 
 
 def test_a_blocked_looking_enemy_has_a_move_after_all() -> None:
-    # Whatever types are dealt to the enemy, he must be able to make the move that he makes, and the game goes on.
+    # Whatever types are dealt to the enemy, it must be able to make its move, and the game goes on.
     for seed in range(8):
         true = random_game(seed, 3)
         seen = SeenGame(1, own_setup(true, 1))
@@ -465,7 +465,7 @@ def test_a_lost_thread_is_found_again_on_the_board_that_is_shown(player: int) ->
     assert all(shown[square].kind is not None for square in still if rows[square // 10][square % 10] == "#")
 
 
-# ── Our agents in somebody else's manager ────────────────────────────────────────────────────────
+# ── Our agents in another program's manager ──────────────────────────────────────────────────────
 
 
 class Scripted:
@@ -512,7 +512,7 @@ class Manager(io.StringIO):
 
 
 def manager_lines(player: int) -> Iterator[str]:
-    """All that a player was sent in the recorded game, byte for byte."""
+    """Yield all lines that a player was sent in the recorded game, byte for byte."""
     yield f"{ucc.COLOURS[player]} {('./bluebot.py', './redbot.py')[player]} 10 10\n"
     board = example(0)
     if player == 0:
@@ -549,7 +549,7 @@ def play_with(
     edit: Callable[[int, str], str] = lambda ply, line: line,
     plies: int = 60,
 ) -> tuple[Board, Manager]:
-    """A game that a manager of the test runs between an agent behind the protocol and a random mover."""
+    """Play a game that a manager of the test runs between an agent behind the protocol and a random mover."""
     other = RandomAgent(9)
 
     def lines() -> Iterator[str]:

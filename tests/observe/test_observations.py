@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,15 +13,19 @@ from oracle.rules import Oracle
 from oracle.rules import Rules as OracleRules
 
 from vauban.board import Board
+from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import LETTERS
 from vauban.games.stratego.variants import VARIANTS
-from vauban.observe.base import find
+from vauban.nets.move import MoveNetwork
+from vauban.nets.transformer import Size
+from vauban.observe import base as observations
+from vauban.observe.base import Observation, find
 from vauban.sim.simulator import Simulator
 
 
 def oracle_of(board: Board) -> Oracle:
-    """An oracle at a board's start."""
+    """Return an oracle at a board's start."""
     v = board.variant
     pieces = {square: (piece.player, LETTERS[piece.kind]) for square, piece in board.pieces().items()}
     return Oracle(v.rows, v.columns, set(v.lakes), OracleRules(**board.rules.as_dict()), pieces)
@@ -113,3 +118,45 @@ def test_layouts_and_types_hold_the_same_numbers(name: str) -> None:
     brief = sim.observe("ataraxos", dtype=torch.bfloat16)
     assert torch.equal(planes.to(torch.bfloat16), brief), "bfloat16 is the float32 rounded to nearest even"
     assert torch.equal(squares.to(torch.bfloat16), sim.observe("ataraxos", dtype=torch.bfloat16, layout="squares"))
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], Observation]:
+    """The registry, as it is for a test alone."""
+    observations.names(Stratego("tiny"))
+    monkeypatch.setattr(observations, "_observations", dict(observations._observations))
+    return observations._observations
+
+
+def test_another_observation_of_a_family_does_not_change_what_is_seen_by_default(
+    registered: dict[tuple[str, str], Observation],
+) -> None:
+    game = Stratego("tiny")
+    seen = Board.random("tiny", 1).observe()
+    first = replace(find(game, "deepnash"), name="aaa")
+    before = dict(registered)
+    registered.clear()
+    registered.update({("stratego", "aaa"): first, **before})
+    assert observations.names(game)[0] == "aaa"
+    assert observations.default(game).name == "ataraxos"
+    assert torch.equal(Board.random("tiny", 1).observe(), seen)
+    assert MoveNetwork(game, Size(1, 16, 2)).observation == "ataraxos"
+    with pytest.raises(ConfigurationError, match="'aaa' cannot be the default observation of 'stratego': 'ataraxos'"):
+        observations.register(replace(first, default=True))
+
+
+def test_a_game_without_observations_or_without_a_default_says_what_to_do(
+    registered: dict[tuple[str, str], Observation],
+) -> None:
+    game = Stratego("tiny")
+    del registered["stratego", "ataraxos"]
+    assert observations.default(game).name == "deepnash", "the only one need not be marked"
+    observations.register(replace(find(game, "deepnash"), name="another"))
+    with pytest.raises(ConfigurationError, match="none is the default: name one of 'deepnash', 'another'"):
+        observations.default(game)
+    del registered["stratego", "deepnash"], registered["stratego", "another"]
+    words = "'tiny' has no observation, so nothing can see it: register one for its family 'stratego'"
+    with pytest.raises(ConfigurationError, match=words):
+        Board.random("tiny", 1).observe()
+    with pytest.raises(ConfigurationError, match=words):
+        MoveNetwork(game, Size(1, 16, 2))

@@ -1,4 +1,4 @@
-"""What the player on turn sees, as planes of numbers, written for tests to compare with.
+"""Observations of the player on turn, as planes of numbers, written for tests to compare with.
 
 Two observations, `ataraxos` and `deepnash`; docs/observations.md describes their channels.
 
@@ -67,7 +67,7 @@ class SeenPiece:
 
 @dataclass(frozen=True)
 class Death:
-    """Who fell, where it had begun, where it fell, and for which of six reasons."""
+    """A piece that fell, where it had begun, where it fell, and for which of six reasons."""
 
     owner: int
     letter: str
@@ -153,7 +153,7 @@ class Observer:
         self.to_move = 1 - player
 
     def _note_active_adjacency(self, player: int) -> None:
-        """Note who stands beside whom, on the board before the move."""
+        """Note which pieces stand beside each other, on the board before the move."""
         opponent = 1 - player
         if self.last_type is not None:
             for piece in self._next_to(self.prev, player):
@@ -170,7 +170,7 @@ class Observer:
     def _note_deaths(
         self, attacker: SeenPiece, defender: SeenPiece, square: int, removed: str, defender_was_visible: bool
     ) -> None:
-        """The reason of a death: it depends on whether the defender was visible before the battle."""
+        """Note the reason of a death: it depends on whether the defender was visible before the battle."""
         tie = removed == "AD"
         if "A" in removed:
             reason = (1 if tie else 0) if defender_was_visible else 2
@@ -180,7 +180,7 @@ class Observer:
             self.deaths.append(Death(defender.owner, defender.letter, defender.start, square, reason))
 
     def _note_protection(self, player: int, origin: int, target: int, mover_survived: bool, defender_won: bool) -> None:
-        """Say who protects whom, in five cases, in the published order, on the board after the move."""
+        """Note protectors and protectees, in five cases, in the published order, on the board after the move."""
         if self.last_type is not None:
             self._count_triples(player, self._triples_with_aggressor(self.prev))
         if mover_survived:
@@ -231,10 +231,10 @@ class Observer:
         around = [self.board[neighbour] for neighbour in self.neighbours[square]]
         return [piece for piece in around if piece is not None and piece.owner == owner]
 
-    # --- what both observations share ---
+    # --- common to both observations ---
 
     def _view(self, square: int) -> int:
-        """A square in the frame of the player on turn: turned by 180° for blue."""
+        """Return a square in the frame of the player on turn: turned by 180° for blue."""
         return square if self.to_move == RED else self.squares - 1 - square
 
     def _pieces(self, owner: int) -> list[tuple[int, SeenPiece]]:
@@ -242,7 +242,7 @@ class Observer:
         return [(square, piece) for square, piece in occupied if piece.owner == owner]
 
     def _public_probabilities(self, owner: int) -> dict[int, dict[str, np.float32]]:
-        """For each square of a player's pieces, how likely each type is to one who knows what is public.
+        """Return, for each square of a player's pieces, the probability of each type given public knowledge.
 
         Float32 throughout, in the published order of operations, so that bits can be compared.
         """
@@ -273,13 +273,13 @@ class Observer:
 
     @staticmethod
     def _fraction(counter: int, limit: int | None) -> np.float32:
-        """Counter over limit; 0 where there is no such limit. A limit of 0 has nothing to divide by either."""
+        """Return counter over limit; 0 where there is no such limit. A limit of 0 has nothing to divide by either."""
         return np.float32(counter) / np.float32(limit) if limit else np.float32(0)
 
     # --- the two observations ---
 
     def ataraxos(self) -> np.ndarray:
-        """The project's observation `ataraxos`: 355 board channels, the start squares, the last 32 moves."""
+        """Return the project's observation `ataraxos`: 355 board channels, the start squares, the last 32 moves."""
         planes = np.zeros((BOARD_CHANNELS + self.squares + MOVE_CHANNELS, self.squares), dtype=np.float32)
         us, them = self.to_move, 1 - self.to_move
 
@@ -328,7 +328,7 @@ class Observer:
         return planes
 
     def deepnash(self) -> np.ndarray:
-        """The observation `deepnash` in play: exact public information, first step of a turn.
+        """Return the observation `deepnash` in play: exact public information, first step of a turn.
 
         Planes 79 to 81 stay 0: no deployment, and no piece chosen yet.
         """

@@ -1,4 +1,4 @@
-"""The rules of Stratego (docs/rules.md) as plainly as they can be said, for tests to compare with.
+"""The rules of Stratego (docs/rules.md), written as plainly as possible, for tests to compare with.
 
 Every board of the game is kept, and the repetition rules are read off that list by their definitions.
 Nothing here is fast on purpose and nothing is shared with the simulator: when the two differ,
@@ -73,7 +73,7 @@ class Rules:
 
 
 class Piece(NamedTuple):
-    """A piece and what is publicly known of it; its identity is the square on which it began."""
+    """A piece and the public knowledge of it; its identity is the square on which it began."""
 
     owner: int
     letter: str
@@ -100,12 +100,12 @@ class IsfChase:
 
 
 def removed_in_battle(attacker: str, defender: str) -> str:
-    """Who is removed: 'A' the attacker, 'D' the defender, 'AD' both."""
+    """Return who is removed: 'A' the attacker, 'D' the defender, 'AD' both."""
     return BATTLES[attacker][DEFENDERS.index(defender)]
 
 
 def rays_of(rows: int, columns: int, lakes: Iterable[int]) -> list[list[list[int]]]:
-    """For each square four lists: the squares up, down, left and right of it, as far as the edge or a lake."""
+    """Return for each square four lists: the squares up, down, left and right of it, as far as the edge or a lake."""
     rays = []
     for square in range(rows * columns):
         row, column = divmod(square, columns)
@@ -122,12 +122,12 @@ def rays_of(rows: int, columns: int, lakes: Iterable[int]) -> list[list[list[int
 
 
 def neighbours_of(rows: int, columns: int, lakes: Iterable[int]) -> list[list[int]]:
-    """For each square the squares next to it; lakes are left out, nothing ever stands there."""
+    """Return for each square the squares next to it; lakes are left out, no piece ever stands there."""
     return [[ray[0] for ray in four if ray] for four in rays_of(rows, columns, lakes)]
 
 
 def pieces_from_setups(rows: int, columns: int, red: str, blue: str) -> dict[int, tuple[int, str]]:
-    """The pieces of two setup texts (docs/notation.md): each in its owner's view, back row first."""
+    """Return the pieces of two setup texts (docs/notation.md): each in its owner's view, back row first."""
     pieces = {}
     for index, letter in enumerate(red.replace("/", "")):
         if letter != ".":
@@ -164,7 +164,7 @@ class Oracle:
         self.board: list[Piece | None] = [None] * (rows * columns)
         for square, (owner, letter) in pieces.items():
             self.board[square] = Piece(owner, letter, square)
-        # What a board is compared by under chase_compare = type; types never change.
+        # Boards are compared by this under chase_compare = type; types never change.
         self._type_of = {square: (owner, letter) for square, (owner, letter) in pieces.items()}
         self._type_of[NO_PIECE] = None
 
@@ -172,25 +172,25 @@ class Oracle:
         self.boards: list[tuple[int, ...]] = [self._identities()]
         self.last_battle_board = 0  # index in `boards` of the board after the last battle, or of the start
 
-        # The turns of each player apart: what the opponent does in between does not matter to the two-square rule.
+        # The turns of each player apart: the two-square rule ignores what the opponent does in between.
         self.turns: tuple[list[Turn], list[Turn]] = ([], [])
         self.chase_length = [0, 0]
         self.isf_chase: list[IsfChase | None] = [None, None]
 
         self._judge()
 
-    # --- what a caller asks ---
+    # --- queries ---
 
     @property
     def over(self) -> bool:
         return self.end is not None
 
     def legal(self) -> list[Move]:
-        """The legal moves of the side on turn, sorted; none once the game is over."""
+        """Return the legal moves of the side on turn, sorted; none once the game is over."""
         return [] if self.over else list(self._legal)
 
     def barred(self) -> dict[str, list[Move]]:
-        """The geometric moves of the side on turn that each repetition rule bars; a move may be in both."""
+        """Return the geometric moves of the side on turn that each repetition rule bars; a move may be in both."""
         if self.over:
             return {"two_square": [], "chase": []}
         return {rule: list(moves) for rule, moves in self._barred.items()}
@@ -199,7 +199,7 @@ class Oracle:
         return self.board[square]
 
     def geometric(self, player: int) -> list[Move]:
-        """All moves of a player's pieces, sorted, on turn or not; the repetition rules are left out."""
+        """Return all moves of a player's pieces, sorted, on turn or not; the repetition rules are left out."""
         moves = []
         for square, piece in enumerate(self.board):
             if piece is not None and piece.owner == player:
@@ -207,7 +207,7 @@ class Oracle:
         return sorted(moves)
 
     def copy(self) -> Oracle:
-        """The same game, to be played on differently."""
+        """Return the same game, to be played on differently."""
         twin = object.__new__(Oracle)
         twin.__dict__.update(self.__dict__)
         twin.board = list(self.board)
@@ -321,7 +321,7 @@ class Oracle:
             self.winner, self.end = "draw", limit
 
     def _limit_hit(self) -> str | None:
-        """The limit that is hit, total looked at before battleless."""
+        """Return the limit that is hit, total looked at before battleless."""
         for name, counter, limit in (
             ("total_limit", self.plies, self.rules.total_limit),
             ("battleless_limit", self.battleless, self.rules.battleless_limit),
@@ -331,21 +331,21 @@ class Oracle:
         return None
 
     def _can_move(self, player: int) -> bool:
-        """Whether a player has any geometric move; the repetition rules do not touch a player off turn."""
+        """Return whether a player has any geometric move; the repetition rules do not touch a player off turn."""
         for square, piece in enumerate(self.board):
             if piece is not None and piece.owner == player and any(True for _ in self._targets(square)):
                 return True
         return False
 
     def _winner_by_missing_flag(self) -> int | None:
-        """A position without one side's Flag is a game that was won by taking it."""
+        """Return the winner where one side's Flag is missing: the game was won by taking it."""
         owners = {owner for owner, letter in filter(None, self._type_of.values()) if letter == "F"}
         return owners.pop() if len(owners) == 1 else None
 
     # --- moves and the rules that bar them ---
 
     def _targets(self, square: int) -> Iterator[int]:
-        """Where the piece on a square may go, the repetition rules left out."""
+        """Yield the squares to which the piece on a square may go, the repetition rules left out."""
         piece = self.board[square]
         if piece.letter in IMMOBILE:
             return
@@ -358,7 +358,9 @@ class Oracle:
                     break
 
     def _barred_by_two_square(self, move: Move) -> bool:
-        """Two-square rule: one piece, one border, in each of the last n turns of its owner and now again."""
+        """Return whether the two-square rule bars a move: one piece, one border, in each of the last n turns of its
+        owner and now.
+        """
         n = self.rules.two_square
         turns = self.turns[self.to_move]
         if n == 0 or len(turns) < n:
@@ -372,13 +374,13 @@ class Oracle:
         return bool(common)
 
     def _borders(self, origin: int, target: int) -> set[Move]:
-        """The borders that a move crosses, each named by its two squares in ascending order."""
+        """Return the borders that a move crosses, each named by its two squares in ascending order."""
         ray = next(ray for ray in self.rays[origin] if target in ray)
         path = [origin, *ray[: ray.index(target) + 1]]
         return {(min(pair), max(pair)) for pair in itertools.pairwise(path)}
 
     def _barred_by_chase(self, move: Move) -> bool:
-        """Chase rule; a battle is never barred, nor is stepping straight back."""
+        """Return whether the chase rule bars a move; a battle is never barred, nor is stepping straight back."""
         origin, target = move
         if self.rules.chase == "off" or self.board[target] is not None or self._steps_back(move):
             return False
@@ -405,7 +407,7 @@ class Oracle:
         return self._board_after(origin, target) in self.boards[self.last_battle_board :]
 
     def _steps_back(self, move: Move) -> bool:
-        """Whether a move is the exact reverse of the player's own last move."""
+        """Return whether a move is the exact reverse of the player's own last move."""
         turns = self.turns[self.to_move]
         return bool(turns) and move == (turns[-1].target, turns[-1].origin)
 
@@ -419,7 +421,7 @@ class Oracle:
         return tuple([NO_PIECE if piece is None else piece.identity for piece in self.board])
 
     def _board_after(self, origin: int, target: int) -> tuple[int, ...]:
-        """The board after a move to an empty square."""
+        """Return the board after a move to an empty square."""
         board = list(self.boards[-1])
         board[target], board[origin] = board[origin], NO_PIECE
         return tuple(board)

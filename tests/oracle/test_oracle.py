@@ -46,18 +46,18 @@ NO_LIMITS = Rules()
 
 
 def square(text: str, columns: int = 10) -> int:
-    """'a1' → 0, 'j10' → 99."""
+    """Return the number of a square: 'a1' → 0, 'j10' → 99."""
     return (int(text[1:]) - 1) * columns + "abcdefghij".index(text[0])
 
 
 def moves(text: str, columns: int = 10) -> list[tuple[int, int]]:
-    """'b3b1 h3xe3(O=O)' → pairs of squares."""
+    """Return pairs of squares: 'b3b1 h3xe3(O=O)' → [(b3, b1), (h3, e3)]."""
     found = re.findall(r"([a-j]\d+)x?([a-j]\d+)", text)
     return [(square(origin, columns), square(target, columns)) for origin, target in found]
 
 
 def pieces(red: str, blue: str, columns: int = 10) -> dict[int, tuple[int, str]]:
-    """'Fj1 Ob3' → pieces of one side on their squares."""
+    """Return the pieces of both sides on their squares: 'Fj1 Ob3', …"""
     placed = {}
     for owner, text in ((RED, red), (BLUE, blue)):
         for word in text.split():
@@ -228,7 +228,7 @@ def test_the_length_of_a_chase_is_counted_step_by_step(line: str, lengths: list[
         ("c2c3", IsfChase({MINER}), None),
         ("c2c3 d3d4", IsfChase({MINER}, {MINER}, evaded=True), None),
         ("c2c3 d3d4 c3c4", IsfChase({MINER}, {MINER}), None),
-        # A battle is no evasion, and a dead attacker threatens nobody, not even the Bomb next to him.
+        # A battle is no evasion, and a dead attacker threatens no piece, not even the Bomb beside it.
         ("c2c3 d3d4 c3c4 d4xc4", None, None),
         # A battle begins a new chase without evaders, though the old one was evaded.
         ("c2c3 d3d4 e1xe4", IsfChase({MINER}), None),
@@ -241,7 +241,7 @@ def test_a_chase_of_the_federation_begins_goes_on_and_ends_as_written(line: str,
 
 
 def move_of_action(action: int, player: int) -> tuple[int, int]:
-    """An action number in the mover's frame, as absolute squares."""
+    """Return an action number in the mover's frame as absolute squares."""
     k, origin = divmod(action, 100)
     row, column = divmod(origin, 10)
     if k < 9:
@@ -255,7 +255,7 @@ PUBLISHED_LETTERS = dict(zip("CDEFGHIJKLMB", TYPES, strict=False))
 
 
 def published_setups(red: str, blue: str) -> dict[int, tuple[int, str]]:
-    """Setups in the letters of the published simulator."""
+    """Return setups in the letters of the published simulator."""
     ours = ["".join(PUBLISHED_LETTERS.get(letter, ".") for letter in text) for text in (red, blue)]
     return pieces_from_setups(10, 10, *ours)
 
@@ -364,7 +364,7 @@ def test_an_exceeded_limit_goes_before_the_flag(total: int, winner: str, end: st
 
 
 @pytest.mark.parametrize("cannot_move, winner", [("eager", "blue"), ("on_turn", None)])
-def test_who_loses_his_last_free_piece_by_his_own_move_loses_at_once_only_if_eager(cannot_move: str, winner) -> None:
+def test_a_player_without_a_free_piece_after_an_own_move_loses_at_once_only_if_eager(cannot_move: str, winner) -> None:
     red = {0: "N", 1: "B", 10: "B", 5: "F", 39: "O"}
     blue = {0: "F", 5: "N", 6: "O", 15: "B", 30: "B"}
     placed = {at: (RED, letter) for at, letter in red.items()} | {
@@ -445,7 +445,7 @@ def start_of(name: str, switches: dict) -> Oracle:
 
 
 def perft(game: Oracle, depth: int) -> int:
-    """The number of legal sequences of exactly `depth` plies."""
+    """Return the number of legal sequences of exactly `depth` plies."""
     if depth == 1:
         return len(game.legal())
     total = 0
@@ -555,7 +555,7 @@ def test_a_repetition_case_comes_out_as_written(case: dict) -> None:
 
 
 def chase_game_cases() -> list:
-    """Every twelfth game in the quick run, the others marked slow."""
+    """Return the games, every twelfth in the quick run, the others marked slow."""
     return [
         pytest.param(game, id=game["id"], marks=[] if number % 12 == 0 else [pytest.mark.slow])
         for number, game in enumerate(lines_of("chase_games.jsonl"))
@@ -638,7 +638,7 @@ def test_recorded_games_have_the_same_legal_moves_ends_and_observations(name: st
 
 
 def recorded_observations(arrays: np.lib.npyio.NpzFile) -> dict[tuple[int, int], np.ndarray]:
-    """(game, ply) → the whole observation, from its non-zero entries."""
+    """Return (game, ply) → the whole observation, from its non-zero entries."""
     found = {}
     index, value = arrays["obs_index"], arrays["obs_value"]
     first = 0
@@ -658,7 +658,7 @@ def assert_same_bits(found: np.ndarray, expected: np.ndarray, where: str) -> Non
 
 
 def assert_deepnash_agrees(observer: Observer) -> None:
-    """What the two observations share is equal in every bit; types are in another order."""
+    """Check that the common part of the two observations is equal in every bit; types are in another order."""
     ours, other = observer.ataraxos(), observer.deepnash()
     for kind, letter in enumerate(DEEPNASH_TYPES):
         for first_deepnash, first_ataraxos in ((1, 0), (13, 12), (25, 24)):
@@ -676,7 +676,9 @@ SETUP_S = "MBEEEEEDDB BFFFFDDDDB BGGGGCIIIB DHHKLHHJJD".replace(" ", "")
 
 
 def entries(text: str) -> dict[tuple[int, int], float]:
-    """'86: 51 · 485: 31=−1 41=+1' → {(86, 51): 1, (485, 31): −1, (485, 41): 1}, as the document writes them."""
+    """Return '86: 51 · 485: 31=−1 41=+1' as {(86, 51): 1, (485, 31): −1, (485, 41): 1}: entries as the document writes
+    them.
+    """
     found = {}
     for part in filter(None, text.replace("−", "-").split("·")):
         channel, squares = part.split(":")
@@ -765,7 +767,7 @@ def push_action(game: Oracle, observer: Observer, action: int) -> None:
 
 
 def board_string(game: Oracle) -> str:
-    """A board as the published simulator writes it: 200 characters."""
+    """Return a board as the published simulator writes it: 200 characters."""
     text = ""
     for at in range(100):
         piece = game.piece_at(at)

@@ -19,7 +19,7 @@ KILL = _table("1.0 .9 .8 .5 .5 .5 .4 .9 .6 .9")
 
 
 def base(a: str, e: str) -> float:
-    """What it is worth for a piece to strike an enemy."""
+    """Return the worth of striking an enemy, for a piece."""
     if e == UNKNOWN:
         return RISK[a]
     if e == "B":
@@ -32,7 +32,7 @@ def base(a: str, e: str) -> float:
 
 
 def best_pair(sight: Sight) -> tuple[Move, float] | None:
-    """The first step of the best pair, and its score; None if no pair has a path with a legal first step."""
+    """Return the first step of the best pair, and its score; None if no pair has a path with a legal first step."""
     best: tuple[Move, float] | None = None
     for a in sight.mobile:
         for e in sight.enemies:
@@ -49,14 +49,14 @@ def best_pair(sight: Sight) -> tuple[Move, float] | None:
 
 
 def choose(view: View, draws: Draws) -> Move | None:
-    """The move it plays; None if it has none."""
+    """Return the move it plays; None if it has none."""
     sight = Sight(view)
     best = best_pair(sight)
     return random_step(sight, draws) if best is None else best[0]
 
 
 def acceptable(view: View) -> set[Move | None]:
-    """Every move that it could play, for some draws."""
+    """Return every move that it could play, for some draws."""
     sight = Sight(view)
     best = best_pair(sight)
     if best is not None:

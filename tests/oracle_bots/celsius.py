@@ -28,9 +28,9 @@ SCARE = {
     }.items()
 }
 NEVER = {"1.0": 998.0, "1.1": 999.0}
-"""What a move costs that should never be played, by version."""
+"""Cost of a move that should never be played, by version."""
 SURRENDER = 999.0
-"""Nothing that costs so much or more is played."""
+"""Cost from which on a move is not played."""
 TURNS = (UP, DOWN, LEFT, RIGHT)
 
 
@@ -39,7 +39,7 @@ def enemy_class(enemy: Unit) -> str:
 
 
 def heat(sight: Sight, a: Unit) -> list[float]:
-    """The map of one own piece, by square."""
+    """Return the map of one own piece, by square."""
     squares = sight.columns * sight.rows
     h = [0.0] * squares
     for enemy in sight.enemies:
@@ -68,14 +68,14 @@ def heat(sight: Sight, a: Unit) -> list[float]:
 
 
 def never(a: str, e: str) -> bool:
-    """An attack on a known piece that is a last resort at best."""
+    """Return whether an attack on a known piece is a last resort at best."""
     if e == "B":
         return a != "8"
     return V[e] > V[a] or a == e == "1"
 
 
 def at_once(a: str, e: str) -> bool:
-    """An attack on a known piece that is played when it is met."""
+    """Return whether an attack on a known piece is played when it is met."""
     return e == "F" or (a, e) in {("8", "B"), ("1", "s"), ("s", "1"), ("s", "s")}
 
 
@@ -88,7 +88,7 @@ class Candidate(NamedTuple):
 
 
 def candidates(sight: Sight, a: Unit, version: str) -> dict[int, Candidate]:
-    """The candidates of a piece, by the number of the direction."""
+    """Return the candidates of a piece, by the number of the direction."""
     steps = {number: sight.step(a.square, turn) for number, turn in enumerate(TURNS)}
     targets = {n: target for n, target in steps.items() if target is not None and Move(a.square, target) in sight.legal}
     if not targets:
@@ -107,12 +107,12 @@ def candidates(sight: Sight, a: Unit, version: str) -> dict[int, Candidate]:
 
 
 def noisy(n: int) -> bool:
-    """True if values get noise after n single moves of both sides."""
+    """Return whether values get noise after n single moves of both sides."""
     return n > 250 and n % 250 < 15
 
 
 def choose(view: View, draws: Draws, *, version: str = "1.0") -> Move | None:
-    """The move it plays; None if it surrenders."""
+    """Return the move it plays; None if it surrenders."""
     sight = Sight(view)
     mobile = sight.mobile
     if not mobile:
@@ -136,7 +136,7 @@ def choose(view: View, draws: Draws, *, version: str = "1.0") -> Move | None:
 
 
 def acceptable(view: View, *, version: str = "1.0") -> set[Move | None]:
-    """Every move that it could play, for some draws and whatever the order in which sums are added up."""
+    """Return every move that it could play, for some draws and whatever the order in which sums are added up."""
     sight = Sight(view)
     every = [candidate for a in sight.mobile for candidate in candidates(sight, a, version).values()]
     now: set[Move | None] = {candidate.move for candidate in every if candidate.at_once}

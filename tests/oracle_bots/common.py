@@ -1,4 +1,4 @@
-"""What the plain bots share: ranks, directions, what is seen, the path search, the random mover.
+"""Common parts of the plain bots: ranks, directions, sight, the path search, the random mover.
 
 Ranks are the letters of the line protocol: 1 Marshal … 9 Scout, s Spy, B, F; "?" is a hidden enemy. Squares
 are numbers; x is the column, y the row, UP is y − 1, and red's back row is y = 0.
@@ -29,10 +29,10 @@ CLOSE = 1e-9
 
 
 class Draws(Protocol):
-    """Where a bot's random numbers come from."""
+    """The source of a bot's random numbers."""
 
     def below(self, n: int, purpose: str) -> int:
-        """A whole number from 0 to n − 1."""
+        """Return a whole number from 0 to n − 1."""
 
 
 class SeededDraws:
@@ -61,7 +61,7 @@ class Unit:
 
 
 class Sight:
-    """What the bot has before it when it is asked for a move."""
+    """The bot's knowledge when it is asked for a move."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -73,7 +73,7 @@ class Sight:
         self.own_at = {unit.square: unit for unit in self.units}
         self.enemy_at = {unit.square: unit for unit in self.enemies}
         self.hidden = {RANKS[kind]: count for kind, count in view.hidden_types().items()}
-        """How many enemy pieces of each rank have not been seen."""
+        """Number of enemy pieces of each rank that have not been seen."""
         self.forward = DOWN if view.player == 0 else UP
 
     def _units(self, player: int) -> list[Unit]:
@@ -96,24 +96,24 @@ class Sight:
         return 0 <= x < self.columns and 0 <= y < self.rows
 
     def step(self, square: int, direction: Direction) -> int | None:
-        """The next square in a direction, lake or not; None off the board."""
+        """Return the next square in a direction, lake or not; None off the board."""
         x, y = self.xy(square)
         x, y = x + direction[0], y + direction[1]
         return y * self.columns + x if self.on_board(x, y) else None
 
     def beside(self, square: int, directions: tuple[Direction, ...] = (UP, DOWN, LEFT, RIGHT)) -> Iterator[int]:
-        """The squares next to a square, in the order of the directions."""
+        """Yield the squares next to a square, in the order of the directions."""
         for direction in directions:
             square_there = self.step(square, direction)
             if square_there is not None:
                 yield square_there
 
     def empty(self, square: int) -> bool:
-        """True if nothing stands there; a lake is not empty."""
+        """Return whether no piece stands there; a lake is not empty."""
         return square not in self.lakes and square not in self.own_at and square not in self.enemy_at
 
     def chances(self, enemy: Unit) -> dict[str, float]:
-        """P(rank) of vixen and hunter: 1 if known, else by the hidden counts, bombs and flag included."""
+        """Return P(rank) of vixen and hunter: 1 if known, else by the hidden counts, bombs and flag included."""
         if enemy.rank != UNKNOWN:
             return {enemy.rank: 1.0}
         total = sum(self.hidden.values())
@@ -121,7 +121,7 @@ class Sight:
 
 
 def find_path(sight: Sight, start: int, target: int) -> list[Direction] | None:
-    """The path search of asmodeus and vixen: depth first, one visited list for the whole search."""
+    """Search a path as asmodeus and vixen do: depth first, with one visited list for the whole search."""
     visited: set[tuple[int, int]] = set()
     tx, ty = sight.xy(target)
     first = sight.xy(start)
@@ -147,13 +147,13 @@ def find_path(sight: Sight, start: int, target: int) -> list[Direction] | None:
 
 
 def single_steps(sight: Sight) -> list[Move]:
-    """Every legal step of one square: what the random mover could play."""
+    """Return every legal step of one square: the random mover's choices."""
     steps = [Move(unit.square, square) for unit in sight.mobile for square in sight.beside(unit.square)]
     return [move for move in steps if move in sight.legal]
 
 
 def random_step(sight: Sight, draws: Draws) -> Move | None:
-    """basic_python: the first mobile piece from a random place in the list that can go somewhere."""
+    """Return a step of basic_python: by the first piece from a random place in the list that can go somewhere."""
     count = len(sight.units)
     first = draws.below(count, "piece")
     for offset in range(count):

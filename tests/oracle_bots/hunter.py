@@ -1,6 +1,6 @@
 """hunter: one piece hunts, or flees from, one enemy, wherever the two are.
 
-`finish=True` is what the program was evidently meant to do: near pairs count more, and unknown
+`finish=True` does what the program was evidently meant to do: near pairs count more, and unknown
 enemies that have not moved are left to cheap pieces.
 """
 
@@ -20,7 +20,7 @@ NOTHING_POSSIBLE = -2.0
 
 
 def action(a: str, r: str) -> tuple[str, float]:
-    """What a piece wants from an enemy of known rank, and how much."""
+    """Return a piece's wish towards an enemy of known rank, and its strength."""
     if r == "F":
         return ATTACK, 1.0
     if a == "8" and r == "B":
@@ -39,7 +39,7 @@ def action(a: str, r: str) -> tuple[str, float]:
 
 
 def against_unknown(a: str, chances: Mapping[str, float]) -> dict[str, float]:
-    """Both actions against an enemy that is not known."""
+    """Return both actions against an enemy that is not known."""
     sums = {ATTACK: 0.0, RETREAT: 0.0}
     for rank, chance in chances.items():
         wish, value = action(a, rank)
@@ -48,7 +48,7 @@ def against_unknown(a: str, chances: Mapping[str, float]) -> dict[str, float]:
 
 
 def wishes(sight: Sight, a: Unit, e: Unit) -> list[tuple[str, float]]:
-    """The desired action; the other one too, second, if the two are equal up to rounding."""
+    """Return the desired action; the other one too, second, if the two are equal up to rounding."""
     if e.rank != UNKNOWN:
         return [action(a.rank, e.rank)]
     sums = against_unknown(a.rank, sight.chances(e))
@@ -59,7 +59,7 @@ def wishes(sight: Sight, a: Unit, e: Unit) -> list[tuple[str, float]]:
 
 
 def direction(sight: Sight, a: Unit, e: Unit, wish: str) -> tuple[Move, int] | None:
-    """The step that serves the wish best, and how far the enemy is along that line; None if none is possible."""
+    """Return the step that serves the wish best, and how far the enemy is along that line; None if none is possible."""
     (ax, ay), (ex, ey) = sight.xy(a.square), sight.xy(e.square)
     dx, dy = ex - ax, ey - ay
     sign = 1 if wish == ATTACK else -1
@@ -74,7 +74,7 @@ def direction(sight: Sight, a: Unit, e: Unit, wish: str) -> tuple[Move, int] | N
 
 
 class Pair(NamedTuple):
-    """What comes of one enemy and one own piece."""
+    """The values of one enemy and one own piece."""
 
     value: float
     move: Move | None
@@ -83,7 +83,7 @@ class Pair(NamedTuple):
 
 
 def pairs(sight: Sight, finish: bool, *, other: bool = False) -> Iterator[Pair]:
-    """All pairs in the order of the loops; with `other`, by the other action where the two are equal."""
+    """Yield all pairs in the order of the loops; with `other`, by the other action where the two are equal."""
     for e in sight.enemies:
         for a in sight.mobile:
             wish, value = wishes(sight, a, e)[-1 if other else 0]
@@ -92,7 +92,7 @@ def pairs(sight: Sight, finish: bool, *, other: bool = False) -> Iterator[Pair]:
                 yield Pair(NOTHING_POSSIBLE, None, ())
                 continue
             move, m = found
-            # Only against unknown enemies is anything added up: a known enemy's value is what the formula says.
+            # Sums occur only against unknown enemies: a known enemy's value is that of the formula.
             kind: tuple[object, ...] = (a.rank, UNKNOWN) if e.rank == UNKNOWN else (value,)
             if finish:
                 kind = (*kind, m, e.moved)
@@ -105,7 +105,7 @@ def pairs(sight: Sight, finish: bool, *, other: bool = False) -> Iterator[Pair]:
 
 
 def choose(view: View, draws: Draws, *, finish: bool = False) -> Move | None:
-    """The move it plays; None if it resigns. It draws nothing."""
+    """Return the move it plays; None if it resigns. It draws nothing."""
     best: Pair | None = None
     for pair in pairs(Sight(view), finish):
         if best is None or pair.value > best.value:
@@ -114,7 +114,7 @@ def choose(view: View, draws: Draws, *, finish: bool = False) -> Move | None:
 
 
 def acceptable(view: View, *, finish: bool = False) -> set[Move | None]:
-    """Every move that it could play, whatever the order in which sums are added up."""
+    """Return every move that it could play, whatever the order in which sums are added up."""
     sight = Sight(view)
     found: set[Move | None] = set()
     for other in (False, True):

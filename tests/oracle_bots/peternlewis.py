@@ -33,7 +33,7 @@ def movable(ranks: Ranks) -> set[str]:
 
 
 def could_kill(r: str, ranks: Ranks) -> bool:
-    """True if one of the ranks takes r, or falls with it."""
+    """Return whether one of the ranks takes r, or falls with it."""
     s = movable(ranks)
     if r == "1":
         return bool(s & {"1", "s"})
@@ -41,7 +41,7 @@ def could_kill(r: str, ranks: Ranks) -> bool:
 
 
 def could_kill_safely(r: str, ranks: Ranks) -> bool:
-    """True if one of the ranks takes r and lives."""
+    """Return whether one of the ranks takes r and lives."""
     s = movable(ranks)
     if r == "1":
         return "s" in s
@@ -49,7 +49,7 @@ def could_kill_safely(r: str, ranks: Ranks) -> bool:
 
 
 def will_kill(r: str, ranks: Ranks) -> bool:
-    """True if r wins against every one of the ranks."""
+    """Return whether r wins against every one of the ranks."""
     if r == "8":
         return set(ranks) <= {"9", "B", "F"}
     if r == "s":
@@ -58,7 +58,7 @@ def will_kill(r: str, ranks: Ranks) -> bool:
 
 
 def will_kill_or_tie(r: str, ranks: Ranks) -> bool:
-    """The same, with equal ranks allowed."""
+    """Return the same, with equal ranks allowed."""
     if r == "8":
         return set(ranks) <= {"8", "9", "B", "F"}
     if r == "s":
@@ -67,13 +67,13 @@ def will_kill_or_tie(r: str, ranks: Ranks) -> bool:
 
 
 def sure_death(ranks: Ranks, r: str) -> bool:
-    """True if whatever the enemy is, if it can move, r does not survive it."""
+    """Return whether whatever the enemy is, if it can move, r does not survive it."""
     s = movable(ranks)
     return bool(s) and all(ORDER.index(rank) <= ORDER.index(r) for rank in s)
 
 
 def possible_ranks(unknown: Mapping[int, bool], hidden: Mapping[str, int]) -> dict[int, set[str]]:
-    """The ranks that each unknown enemy may have, from which of them have moved and how many of each rank are hidden.
+    """Return the ranks that each unknown enemy may have, by which have moved and how many of each rank are hidden.
 
     A rank of which none is left goes from every set; a set of one identifies its piece, which may use up its rank.
     """
@@ -114,7 +114,7 @@ class Actor:
 
 
 def _start(view: View) -> dict[int, Actor]:
-    """The board before the first move of the history, found by taking the moves back."""
+    """Return the board before the first move of the history, found by taking the moves back."""
     board = {
         square: Actor(piece.player, UNKNOWN if piece.kind is None else RANKS[piece.kind], True, piece.moved)
         for square, piece in view.pieces().items()
@@ -128,7 +128,7 @@ def _start(view: View) -> dict[int, Actor]:
             board[source] = Actor(played.player, RANKS[battle.attacker], True, True)
         if battle is not None and battle.result != "<":
             board[target] = Actor(1 - played.player, RANKS[battle.defender], True, False)
-    # What the history tells of a piece was not so before it; the rest was so from the beginning.
+    # The history's facts about a piece were not known before it; the others were from the beginning.
     current = dict(board)
     for played in view.history:
         source, target = played.move
@@ -157,7 +157,7 @@ def _apply(board: dict[int, Actor], move: Move, result: str | None) -> None:
 
 
 def _picture(board: Mapping[int, Actor], player: int, hidden: Mapping[str, int]) -> Picture:
-    """The board with ranks as the player knows them there and then; `hidden` counts what is hidden at the end."""
+    """Return the board with ranks as the player knows them then; `hidden` counts what is hidden at the end."""
     unknown = {s: actor for s, actor in board.items() if not actor.known}
     counts = Counter(hidden)
     counts.update(actor.rank for actor in unknown.values() if actor.rank != UNKNOWN)
@@ -168,7 +168,7 @@ def _picture(board: Mapping[int, Actor], player: int, hidden: Mapping[str, int])
 
 
 def remembered(view: View) -> list[Picture]:
-    """The positions after own moves since the own last attack, as they looked then, oldest first."""
+    """Return the positions after own moves since the own last attack, as they looked then, oldest first."""
     hidden = {RANKS[kind]: count for kind, count in view.hidden_types().items()}
     board = _start(view)
     pictures: list[Picture] = []
@@ -193,7 +193,7 @@ def remembered(view: View) -> list[Picture]:
 
 
 class Turn:
-    """All that the rules look at, and the rules."""
+    """All data of the rules, and the rules."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -203,10 +203,10 @@ class Turn:
         self.sets |= possible_ranks(unknown, self.sight.hidden)
         self.memory = frozenset(remembered(view))
 
-    # Who stands where.
+    # The places of pieces.
 
     def home_first(self, pieces: Iterable[Unit]) -> list[Unit]:
-        """From the own back row to the far row, columns from left to right."""
+        """List pieces from the own back row to the far row, columns from left to right."""
         away = 1 if self.view.player == 0 else -1
 
         def place(unit: Unit) -> tuple[int, int]:
@@ -216,7 +216,7 @@ class Turn:
         return sorted(pieces, key=place)
 
     def far_first(self, pieces: Iterable[Unit]) -> list[Unit]:
-        """From the far row to the own back row, columns from left to right."""
+        """List pieces from the far row to the own back row, columns from left to right."""
         away = 1 if self.view.player == 0 else -1
 
         def place(unit: Unit) -> tuple[int, int]:
@@ -226,7 +226,7 @@ class Turn:
         return sorted(pieces, key=place)
 
     def own(self, ranks: str = ORDER) -> list[Unit]:
-        """The own pieces of some ranks."""
+        """Return the own pieces of some ranks."""
         return [unit for unit in self.sight.units if unit.rank in ranks]
 
     def identified(self, enemy: Unit) -> bool:
@@ -245,22 +245,22 @@ class Turn:
         return [enemy for enemy in self.enemies_beside(square) if not self.identified(enemy)]
 
     def d(self, square: int) -> set[str]:
-        """The movable ranks that enemies beside a square may have."""
+        """Return the movable ranks that enemies beside a square may have."""
         return {rank for enemy in self.enemies_beside(square) for rank in movable(self.sets[enemy.square])}
 
     def k(self, square: int) -> set[str]:
-        """The same of identified enemies only."""
+        """Return the same of identified enemies only."""
         known = [enemy for enemy in self.enemies_beside(square) if self.identified(enemy)]
         return {rank for enemy in known for rank in movable(self.sets[enemy.square])}
 
-    # What may be played.
+    # Playable moves.
 
     def legal(self, piece: Unit, target: int) -> Move | None:
         move = Move(piece.square, target)
         return move if move in self.sight.legal else None
 
     def ok(self, piece: Unit, target: int) -> Move | None:
-        """The move if it is legal and either attacks or makes a position that is not remembered."""
+        """Return the move if it is legal and either attacks or makes a position that is not remembered."""
         move = self.legal(piece, target)
         if move is None or target in self.sight.enemy_at:
             return move
@@ -272,7 +272,7 @@ class Turn:
         return None if frozenset(places) in self.memory else move
 
     def slide(self, piece: Unit, direction: Direction) -> Iterator[int]:
-        """The empty squares in a direction: the next one; for a scout any distance."""
+        """Yield the empty squares in a direction: the next one; for a scout any distance."""
         square = self.sight.step(piece.square, direction)
         while square is not None and self.sight.empty(square):
             yield square
@@ -281,7 +281,7 @@ class Turn:
             square = self.sight.step(square, direction)
 
     def safe_square(self, piece: Unit) -> int | None:
-        """The first square to run to: backwards, then on in the cycle of directions."""
+        """Return the first square to run to: backwards, then on in the cycle of directions."""
         backwards = TURNS.index(UP if self.view.player == 0 else DOWN)
         for number in range(4):
             for square in self.slide(piece, TURNS[(backwards + number) % 4]):
@@ -290,10 +290,10 @@ class Turn:
         return None
 
     def path(self, piece: Unit, target: int, very_safe: bool, ties_ok: bool) -> tuple[int, int] | None:
-        """The length of the way to a square next to the target, and the square of its first step."""
+        """Return the length of the way to a square next to the target, and the square of its first step."""
         danger = self.d if very_safe else self.k
         kills = could_kill_safely if ties_ok else could_kill
-        # For each square reached: how far it is, and which square was the first step there.
+        # For each square reached: its distance, and the square of the first step there.
         reached: dict[int, tuple[int, int]] = {piece.square: (0, target)}
         queue = deque([piece.square])
         while queue:
@@ -319,7 +319,7 @@ class Turn:
         very_safe: bool,
         ties_ok: bool,
     ) -> Move | None:
-        """The first step of the shortest path among pairs of an own piece and an enemy.
+        """Return the first step of the shortest path among pairs of an own piece and an enemy.
 
         A pair is passed over only if even the straight way is longer than the best path so far;
         one that is looked at and has a path becomes the best, even if its path is the longer one.
@@ -340,7 +340,7 @@ class Turn:
     # The rules.
 
     def spy_takes_marshal(self) -> Move | None:
-        """Rule 1."""
+        """Apply rule 1."""
         for spy in self.home_first(self.own("s")):
             for enemy in self.enemies_beside(spy.square):
                 if self.sets[enemy.square] == {"1"} and (move := self.legal(spy, enemy.square)):
@@ -348,7 +348,7 @@ class Turn:
         return None
 
     def marshal_in_danger(self) -> Move | None:
-        """Rule 2."""
+        """Apply rule 2."""
         spy_unidentified = any("s" in self.sets[e.square] and not self.identified(e) for e in self.sight.enemies)
         for marshal in self.home_first(self.own("1")):
             unknown = self.unknown_beside(marshal.square)
@@ -373,7 +373,7 @@ class Turn:
         return None
 
     def attack_weaker(self) -> Move | None:
-        """Rule 3."""
+        """Apply rule 3."""
         for enemy in self.home_first(self.sight.enemies):
             danger = self.d(enemy.square)
             able = [
@@ -388,7 +388,7 @@ class Turn:
         return None
 
     def explore_attack(self) -> Move | None:
-        """Rule 4."""
+        """Apply rule 4."""
         for rank in "9765":
             for piece in self.far_first(self.own(rank)):
                 for enemy in self.unknown_beside(piece.square):
@@ -397,7 +397,7 @@ class Turn:
         return None
 
     def retreat(self) -> Move | None:
-        """Rule 5, of the variant only."""
+        """Apply rule 5, of the variant only."""
         for piece in self.far_first(self.own()):
             threatened = any(sure_death(self.sets[e.square], piece.rank) for e in self.enemies_beside(piece.square))
             if not piece.moved or not threatened:
@@ -412,7 +412,7 @@ class Turn:
         return None
 
     def scout(self) -> Move | None:
-        """Rule 6."""
+        """Apply rule 6."""
         most, chosen = 0, None
         for piece in self.home_first(self.own("9")):
             for direction in TURNS:
@@ -425,7 +425,7 @@ class Turn:
         return chosen
 
     def attack_distant(self, wins: Callable[[str, Ranks], bool], ties_ok: bool) -> Move | None:
-        """Rules 7 and 9."""
+        """Apply rules 7 and 9."""
         pairs = [
             (piece, enemy)
             for enemy in self.home_first(self.sight.enemies)
@@ -437,7 +437,7 @@ class Turn:
         return self.nearest(pairs, self.ok, very_safe=True, ties_ok=ties_ok)
 
     def explore_distant(self) -> Move | None:
-        """Rule 8."""
+        """Apply rule 8."""
         pairs = [
             (piece, enemy)
             for enemy in self.home_first(self.sight.enemies)
@@ -447,7 +447,7 @@ class Turn:
         return self.nearest(pairs, self.ok, very_safe=False, ties_ok=True)
 
     def any_step(self, directions: tuple[Direction, ...]) -> Move | None:
-        """Rules 10 and 11."""
+        """Apply rules 10 and 11."""
         for piece in self.far_first(self.own()):
             for square in self.sight.beside(piece.square, directions):
                 if move := self.ok(piece, square):
@@ -455,7 +455,7 @@ class Turn:
         return None
 
     def rules(self, retreat: bool) -> dict[int, Callable[[], Move | None]]:
-        """The rules by number, in order; the twelfth is to surrender."""
+        """Return the rules by number, in order; the twelfth is to surrender."""
         rules: dict[int, Callable[[], Move | None]] = {
             1: self.spy_takes_marshal,
             2: self.marshal_in_danger,
@@ -475,7 +475,7 @@ class Turn:
 
 
 def decide(view: View, *, retreat: bool = False) -> tuple[int, Move | None]:
-    """The number of the rule that applies, and its move."""
+    """Return the number of the rule that applies, and its move."""
     for number, rule in Turn(view).rules(retreat).items():
         if move := rule():
             return number, move
@@ -483,10 +483,10 @@ def decide(view: View, *, retreat: bool = False) -> tuple[int, Move | None]:
 
 
 def choose(view: View, draws: Draws, *, retreat: bool = False) -> Move | None:
-    """The move it plays; None if it surrenders. It draws nothing."""
+    """Return the move it plays; None if it surrenders. It draws nothing."""
     return decide(view, retreat=retreat)[1]
 
 
 def acceptable(view: View, *, retreat: bool = False) -> set[Move | None]:
-    """The move it plays: nothing is left to chance or rounding."""
+    """Return the only move that it could play: nothing is left to chance or rounding."""
     return {decide(view, retreat=retreat)[1]}

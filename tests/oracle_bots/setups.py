@@ -13,7 +13,7 @@ PETERNLEWIS = ("8BFB67B7B7", "48B3862B89", "6359954865", "997159s499")
 
 
 def setup_text(rows: tuple[str, ...], player: int, *, mirror: bool = False) -> str:
-    """The text of a setup for a player.
+    """Return the text of a setup for a player.
 
     Both colours have the same columns from a to j; blue looks at them from the other side, so that in
     its own view every row is turned round.

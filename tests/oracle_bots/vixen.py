@@ -19,7 +19,7 @@ KIL = _table("1.0 .9 .9 .8 .8 .8 .8 .9 .7 1.0")
 
 
 def combat(a: str, r: str, length: int) -> float:
-    """What a fight of rank a with rank r is worth at the end of a path of this length."""
+    """Return the worth of a fight of rank a with rank r at the end of a path of this length."""
     if r == "F":
         return 1.0
     if r == "B":
@@ -36,12 +36,12 @@ def combat(a: str, r: str, length: int) -> float:
 
 
 def expected_combat(a: str, chances: Mapping[str, float], length: int) -> float:
-    """The sum over all ranks that the enemy may have."""
+    """Return the sum over all ranks that the enemy may have."""
     return sum(chance * combat(a, rank, length) for rank, chance in chances.items())
 
 
 def came_from(view: View, square: int) -> int | None:
-    """The square that the own piece on a square came from last; None if it has not moved."""
+    """Return the square that the own piece on a square came from last; None if it has not moved."""
     for played in reversed(view.history):
         if played.player == view.player and played.move.target == square:
             return played.move.source
@@ -49,7 +49,7 @@ def came_from(view: View, square: int) -> int | None:
 
 
 def sums(sight: Sight) -> list[tuple[Move, float]]:
-    """The sum of each legal direction that some path begins with, pieces in list order, directions in tie order."""
+    """Return the sum of each legal first direction of a path, pieces in list order, directions in tie order."""
     found: list[tuple[Move, float]] = []
     for a in sight.mobile:
         total: dict[Direction, float] = {}
@@ -71,13 +71,13 @@ def sums(sight: Sight) -> list[tuple[Move, float]]:
 
 
 def choose(view: View, draws: Draws) -> Move | None:
-    """The move it plays; None if it resigns. It draws nothing."""
+    """Return the move it plays; None if it resigns. It draws nothing."""
     # max keeps the first among equals: the first piece, and of it the first direction.
     return max(sums(Sight(view)), key=lambda each: each[1], default=(None, 0.0))[0]
 
 
 def acceptable(view: View) -> set[Move | None]:
-    """Every move that it could play, whatever the order in which sums are added up."""
+    """Return every move that it could play, whatever the order in which sums are added up."""
     found = sums(Sight(view))
     best = max((value for _, value in found), default=0.0)
     return {move for move, value in found if value > best - CLOSE} or {None}

@@ -1,4 +1,4 @@
-"""Looking back on a game: what each side foresaw and believed, the moments that decided it, and the report of it."""
+"""Reviews of games: each side's forecasts and beliefs, the moments that decided the game, and the report of it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from typer.testing import CliRunner
 
 from vauban.board import Board
 from vauban.board.stratego import picture
-from vauban.cli.stratego.analyse import analyse
+from vauban.cli.analyse import analyse
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.pieces import BOMB, FLAG, PLAYERS, TYPES
+from vauban.nets.kinds import describe
 from vauban.nets.move import MoveNetwork
-from vauban.nets.store import Model, describe, make_card, save_model
+from vauban.nets.store import Model, make_card, save_model
 from vauban.nets.stratego.belief import BeliefNetwork, hidden_pieces, marginals
 from vauban.nets.transformer import Size
 from vauban.notation.records import read_games, write_game
@@ -58,14 +59,14 @@ f3g3 22. g4f4 g3g2 23. f4f5 g2h2 24. f5f6 h2xh1(N>F) 0-1
 
 
 def game() -> Board:
-    """A short game that ends with the capture of red's flag."""
+    """Return a short game that ends with the capture of red's flag."""
     [recorded] = read_games(GAME)
     assert recorded.board is not None
     return recorded.board
 
 
 def make_model(board: Board, with_belief: bool = True) -> Model:
-    """A model with weights of no meaning, but of strong opinions."""
+    """Return a model with weights of no meaning, but of strong opinions."""
     with torch.random.fork_rng():
         torch.manual_seed(5)
         move, belief = MoveNetwork(board.game, SIZE).eval(), BeliefNetwork(board.game, SIZE, 1).eval()
@@ -73,7 +74,7 @@ def make_model(board: Board, with_belief: bool = True) -> Model:
             move.source_and_target.weight *= 4
             move.outcome.weight *= 30
             belief.types.weight *= 12
-    networks = {"move": describe("move", SIZE, observation="ataraxos")}
+    networks = {"move": describe(move)}
     card = make_card(board.game, networks, name="strong-opinions", about="For tests.")
     return Model(Path("nowhere"), board.game, {"move": move} | ({"belief": belief} if with_belief else {}), None, card)
 
@@ -88,7 +89,7 @@ def looked(model: Model) -> Review:
     return review(game(), model)
 
 
-# ── What is foreseen ─────────────────────────────────────────────────────────────────────────────
+# ── Forecasts ────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_every_position_is_foreseen_as_the_network_does_from_the_view_of_the_player_on_turn(
@@ -106,7 +107,7 @@ def test_every_position_is_foreseen_as_the_network_does_from_the_view_of_the_pla
         assert next(iter(policy)) == Move(*board.game.decode(board.turn, int(opinion.legal[0, best])))
 
 
-def test_who_is_not_on_turn_foresees_what_he_does_at_his_next_turn_and_in_the_end_the_result(looked: Review) -> None:
+def test_a_side_off_turn_has_the_forecast_of_its_next_turn_and_in_the_end_the_result(looked: Review) -> None:
     plies = looked.to_json()["plies"]
     assert [each["ply"] for each in plies] == list(range(49))
     assert plies[10]["turn"] == "red" and plies[10]["values"]["blue"] == plies[11]["values"]["blue"]
@@ -117,7 +118,7 @@ def test_who_is_not_on_turn_foresees_what_he_does_at_his_next_turn_and_in_the_en
     assert plies[48]["values"] == {"red": -1.0, "blue": 1.0} and plies[48]["wdl"]["red"] == [1.0, 0.0, 0.0]
 
 
-def test_in_an_unfinished_game_nobody_foresees_beyond_its_last_position(model: Model) -> None:
+def test_in_an_unfinished_game_no_side_foresees_beyond_its_last_position(model: Model) -> None:
     board = game()
     for _ in range(18):
         board.pop()
@@ -125,7 +126,7 @@ def test_in_an_unfinished_game_nobody_foresees_beyond_its_last_position(model: M
     assert last["turn"] == "red" and last["values"]["red"] is not None and last["values"]["blue"] is None
 
 
-# ── What is believed ─────────────────────────────────────────────────────────────────────────────
+# ── Beliefs ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_without_a_network_beliefs_are_the_chances_of_the_observation() -> None:
@@ -227,7 +228,7 @@ def test_without_a_network_the_moments_are_those_that_can_be_counted() -> None:
 
 
 def foreseen(ply: int, before: float, after: float, chance: float) -> Review:
-    """The game as if the mover had foreseen `before`, then `after` a move that the network plays with this chance."""
+    """Return a review whose mover foresaw `before`, then `after` a move that the network plays with this chance."""
     found = review(game(), None)
     mover = found.turns[ply - 1]
     for place, turn in enumerate(found.turns[:-1]):
@@ -272,7 +273,7 @@ def test_a_piece_that_was_hardly_believed_to_be_what_it_is_surprises() -> None:
     assert not any("had given" in each.text for each in find_moments(found))
 
 
-def test_who_guesses_the_flag_from_the_start_or_is_sure_and_wrong_is_told() -> None:
+def test_guessing_the_flag_from_the_start_and_being_sure_and_wrong_are_told() -> None:
     found = review(game(), make_model(game()))
     for beliefs in found.beliefs:
         for side in (0, 1):
@@ -297,12 +298,12 @@ def test_who_guesses_the_flag_from_the_start_or_is_sure_and_wrong_is_told() -> N
     assert "The start</a>" in page and "guessed red" in page
 
 
-def test_who_goes_into_a_battle_sure_of_a_piece_and_wrong_is_told_since_when(looked: Review) -> None:
+def test_a_battle_with_a_piece_taken_for_another_is_told_with_the_beginning_of_the_error(looked: Review) -> None:
     """Blue's Miner goes from b8, by d7 at move 26, to e4, where red's Spy attacks it at move 37."""
     spy = TYPES.index("Spy")
 
     def told(share: float, places: range) -> dict[int, str]:
-        """What is told of red's beliefs if it gives the Miner this share to be a Spy in these positions."""
+        """Return a review's words on red's beliefs if red gives the Miner this share to be a Spy in these positions."""
         beliefs = []
         for place, pieces in enumerate(looked.pieces):
             vague = [
@@ -336,7 +337,7 @@ def test_a_game_that_was_resigned_has_a_result_and_the_side_that_lost_foresees_i
     assert [found.value(side, len(board.history)) for side in (0, 1)] != [None, None]
     off_turn = 1 - board.turn
     assert found.value(off_turn, len(board.history)) == (1.0 if off_turn == 1 else -1.0)
-    # No move brought it about, so none is blamed for it.
+    # No move brought it about, so the review blames none.
     last = len(board.history)
     assert found.swing(off_turn, last) is None
     assert all(each.ply < last for each in found.moments if each.kind == "loss" and each.side == off_turn)
@@ -435,7 +436,7 @@ def test_a_machine_that_is_far_too_slow_leaves_whole_searches_out_and_says_so(
 
 
 def judged(model: Model, worth: float, error: float, visits: int) -> list[str]:
-    """What is said of move 25 if a search found it to be worth this, and all others nothing, with these errors."""
+    """Return what a review says of move 25 if a search gave it this worth, and all others 0, with these errors."""
     found = foreseen(25, 0.4, -0.2, 0.03)
     view = all_positions(game())[24].view(0)
     [analysis] = Search(model.player, None, SearchConfig(rollouts=100, depth=2)).analyse(view.snapshot(), [1])

@@ -21,7 +21,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import Game
 from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
-from vauban.learn.ataraxos.targets import action_sources, magnet_log_policy
+from vauban.nets.magnet import action_sources, magnet_log_policy
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.store import load_model
@@ -41,7 +41,7 @@ SMALL = Size(depth=1, width=16, heads=2)
 
 
 def opinionated(game: Game, seed: int = 1) -> MoveNetwork:
-    """A network with random weights, large enough that it prefers some moves and outcomes to others."""
+    """Return a network with random weights, large enough that it prefers some moves and outcomes to others."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         network = MoveNetwork(game, SMALL)
@@ -52,7 +52,7 @@ def opinionated(game: Game, seed: int = 1) -> MoveNetwork:
 
 
 def position(game: Game, plies: int, seed: int = 3, rows: int = 1) -> Snapshot:
-    """Views of the player on turn after random play, in games that go on."""
+    """Return views of the player on turn after random play, in games that go on."""
     sim = Simulator(game, 8 * rows, seed=seed, restart=False)
     for _ in range(plies):
         sim.step(sim.sample())
@@ -253,7 +253,7 @@ def test_a_search_cut_short_looks_at_every_move_and_updates_by_the_same_formula(
 
 
 def exact_values(network: MoveNetwork, view: Snapshot, depth: int) -> npt.NDArray[np.float64]:
-    """What rollouts come to on average: all assignments of the hidden pieces, all moves of both sides, weighed."""
+    """Compute the mean of rollouts: over all assignments of the hidden pieces and all moves of both sides, weighed."""
     game, viewer = view.game, view.viewer
     assert viewer is not None
     utilities = np.array(game.utilities)

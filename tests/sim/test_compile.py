@@ -1,4 +1,4 @@
-"""Compiling: what a person is told of it, and that code of several processes can be kept in one place."""
+"""Compilation: its messages to a person, and one place for the code of several processes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vauban.errors import ConfigurationError
+from vauban.games.kernel import kernel
+from vauban.sim import compile
 
 KERNEL = """
 import sys
@@ -28,7 +35,7 @@ with compile.progress(function, "sums"):
 
 
 def said(tmp_path: Path, module: str) -> str:
-    """What is said on standard error when a process uses a kernel."""
+    """Return the messages on standard error when a process uses a kernel."""
     file = tmp_path / "use.py"
     file.write_text(KERNEL)
     command = [sys.executable, str(file), module]
@@ -91,3 +98,46 @@ def test_a_folder_of_kept_kernels_that_vanishes_is_no_misfortune(tmp_path: Path)
     environment = {**os.environ, "VAUBAN_CACHE": str(tmp_path / "cache")}
     done = subprocess.run([sys.executable, "-c", VANISHED], env=environment, check=True, capture_output=True, text=True)
     assert done.stdout == "1\n"
+
+
+@kernel
+def add_up(numbers):
+    """Return the sum of numbers."""
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total
+
+
+@kernel
+def add_up_squares(numbers):
+    """Return the sum of their squares, by way of an array."""
+    squares = np.empty(len(numbers))
+    for index in range(len(numbers)):
+        squares[index] = numbers[index] ** 2
+    return add_up(squares)
+
+
+@kernel
+def add_up_doubles(numbers):
+    """Return the sum of numbers taken twice, by way of an array that numba makes unseen."""
+    return add_up(numbers + numbers)
+
+
+def counts_references(function: object) -> bool:
+    """Whether compiled code counts the references to its arrays: it then calls numba's counter."""
+    (code,) = function.inspect_llvm().values()  # type: ignore[attr-defined]
+    return "NRT_incref" in code or "NRT_Allocate" in code or "NRT_MemInfo" in code
+
+
+def test_references_are_counted_only_where_arrays_are_made() -> None:
+    numbers = np.arange(4.0)
+    sums, squares = compile.compiled(add_up, compile.CPU), compile.compiled(add_up_squares, compile.CPU)
+    assert (sums(numbers), squares(numbers)) == (6.0, 14.0)
+    assert (counts_references(sums), counts_references(squares)) == (False, True)
+
+
+def test_a_kernel_that_makes_an_array_unseen_is_refused_with_a_hint() -> None:
+    function = compile.compiled(add_up_doubles, compile.CPU)
+    with pytest.raises(ConfigurationError, match="copies one to another in a loop"), compile.progress(function, "sums"):
+        function(np.arange(4.0))

@@ -21,18 +21,18 @@ RULES = {
 
 
 def cases() -> list[tuple[str, str | None]]:
-    """Every registered game, and the large variants under several rules."""
+    """Return every registered game, and the large variants under several rules."""
     return [(name, rules) for name in names() for rules in RULES.get(name, [None])]
 
 
 def pair(name: str, rules: str | None, n: int) -> tuple[Simulator, Simulator]:
-    """The same games on the CPU and on the GPU."""
+    """Return the same games on the CPU and on the GPU."""
     game = find_game(name, rules)
     return Simulator(game, n, "cpu", seed=5), Simulator(game, n, "cuda", seed=5)
 
 
 def assert_same(cpu: Simulator, gpu: Simulator, when: str) -> None:
-    """All records and results are the same."""
+    """Check that all records and results are the same."""
     mine, theirs = cpu.snapshot().pack(), gpu.snapshot().to("cpu").pack()
     assert torch.equal(mine, theirs), (
         f"records differ {when}: games {torch.nonzero((mine != theirs).any(1))[:5].tolist()}"

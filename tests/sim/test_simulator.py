@@ -24,7 +24,7 @@ from vauban.sim.store import Snapshot
 
 
 def boards(sim: Simulator) -> list[str]:
-    """The position of every game."""
+    """Return the position of every game."""
     from vauban.board.stratego import Look
     from vauban.games.kernel import Record
     from vauban.notation.stratego.position import position_text
@@ -103,7 +103,7 @@ def test_a_seed_gives_the_same_games_whatever_the_batch_and_the_threads() -> Non
 
 
 def test_a_game_that_is_over_at_once_has_its_result_at_once() -> None:
-    """Red has only his Flag in the first game, and a Lieutenant beside it in the second."""
+    """Red has only a Flag in the first game, and a Lieutenant beside it in the second."""
     sim = Simulator("micro", 2, seed=1)
     starts = np.zeros((2, 12), np.int8)
     starts[:, [0, 11, 10]] = [11, 23, 17]
@@ -358,7 +358,7 @@ def test_views_are_observed_and_never_played() -> None:
 
 
 def test_an_assignment_that_leaves_the_player_on_turn_no_move_is_refused_and_changes_nothing() -> None:
-    """Blue is on turn and can move, so his front piece cannot be a Bomb between Bombs and the Flag."""
+    """Blue is on turn and can move, so the front piece cannot be a Bomb between Bombs and the Flag."""
     variant = Variant("narrow", 5, 2, (), 2, parse_army("F1 B2 L1"), 100, 50)
     board = Board.from_setups("FB/LB", "FB/LB", variant)
     board.push(board.legal_moves[0])

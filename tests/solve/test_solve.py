@@ -78,7 +78,7 @@ def test_games_2_nash_conv_of_uniform_play(name: str, gap: float) -> None:
     assert matrix_nash_conv(NAMED[name][0], even, even) == pytest.approx(gap, abs=1e-12)
 
 
-def test_games_2_what_exploits_whom_in_the_counterexample() -> None:
+def test_games_2_best_responses_in_the_counterexample() -> None:
     tree = build_tree("rps-x")
     rock, x = 0, 3
     got, answer = best_response(tree, np.array([THIRD, THIRD, THIRD, 0] * 2), 1)
@@ -171,7 +171,7 @@ def leduc() -> Tree:
 
 
 def kuhn_slots(tree: Tree) -> dict[str, slice]:
-    """The information sets of Kuhn poker by name: the own card, then the actions so far, as in "Qpb"."""
+    """Return the information sets of Kuhn poker by name: the own card, then the actions so far, as in "Qpb"."""
     named = {}
     for player in (0, 1):
         own = np.flatnonzero(tree.groups.owner == player)
@@ -182,7 +182,7 @@ def kuhn_slots(tree: Tree) -> dict[str, slice]:
 
 
 def kuhn_table(tree: Tree, bets: dict[str, float]) -> Table:
-    """The policy that bets with these probabilities, and passes everywhere else with certainty."""
+    """Return the policy that bets with these probabilities, and passes everywhere else with certainty."""
     table = np.zeros(tree.slots)
     for name, slots in kuhn_slots(tree).items():
         table[slots] = 1 - bets.get(name, 0), bets.get(name, 0)

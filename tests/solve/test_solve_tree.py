@@ -1,4 +1,4 @@
-"""Trees: what is walked, what is known, what is refused; Stratego against a plain walk; the command."""
+"""Trees: their histories, players' knowledge, refusals; Stratego against a plain walk; the command."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ from vauban.solve.walk import TERMINAL
 
 
 class End(NamedTuple):
-    """An end of a game, found by playing on boards: what each player knew and did on the way there."""
+    """An end of a game, found by playing on boards: each player's knowledge and moves on the way there."""
 
     utility: float
     lines: tuple[tuple[tuple[Any, int], ...], tuple[tuple[Any, int], ...]]
 
 
 class PlainTree:
-    """All plays of a small variant from all pairs of setups, by `Board`; what a player knows spelt out."""
+    """All plays of a small variant from all pairs of setups, by `Board`; a player's knowledge spelt out."""
 
     def __init__(self, variant: str, rules: str | None = None) -> None:
         letters = {"nano": "FP", "micro": "FLP."}[variant]
@@ -72,7 +72,7 @@ class PlainTree:
             self.ends.append(End(outcome.utility / self.starts, lines))
             return
         player = board.turn
-        # Where the other player's pieces stand is seen by all, so the gap in his setup is.
+        # All can see where the other player's pieces stand, and so the gap in that player's setup.
         known = (setups[player], setups[1 - player].find("."), seen)
         moves = list(board.legal_moves)
         assert self.widths[player].setdefault(known, len(moves)) == len(moves)
@@ -88,7 +88,7 @@ class PlainTree:
         return sum(end.utility * self._chance(end, 0) * self._chance(end, 1) for end in self.ends)
 
     def best_response(self, player: int) -> float:
-        """What a player gets at most against uniform play."""
+        """Return a player's most against uniform play."""
         gains: dict[Any, float] = defaultdict(float)
         for end in self.ends:
             line = end.lines[player]
@@ -105,7 +105,9 @@ class PlainTree:
         return float(np.prod([1 / self.widths[player][known] for known, _ in end.lines[player]]))
 
     def payoffs_of_plans(self) -> npt.NDArray[np.float64]:
-        """The game as a matrix: a row for each plan of the first player (a choice for everything he may know)."""
+        """Return the game as a matrix: a row for each plan of the first player (a choice for each of the player's
+        possible sights).
+        """
         plans = []
         for player in (0, 1):
             known = list(self.widths[player])
@@ -166,7 +168,7 @@ def test_the_tree_is_that_of_a_plain_walk(variant: str, rules: str | None) -> No
 
 
 MICRO = {3: 1 / 3, 4: 1 / 12}
-"""What micro is worth to red when it is a draw after so many plies."""
+"""Worth of micro to red when it is a draw after this many plies."""
 
 
 @pytest.mark.parametrize("limit", MICRO)
@@ -203,7 +205,7 @@ def test_setups_are_all_different_and_all_there() -> None:
     find_game("micro").setups.check(micro)
 
 
-# ── What players know ────────────────────────────────────────────────────────────────────────────
+# ── Players' knowledge ───────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(("name", "rules"), [("kuhn", None), ("leduc", None), ("micro", "total_limit=4")])
@@ -274,7 +276,7 @@ def coin_is_legal(game, action):  # type: ignore[no-untyped-def]
 
 @kernel
 def coin_play(game, action):  # type: ignore[no-untyped-def]
-    """Chance throws a coin; the first player sees it and does something; the second too; then the first guesses."""
+    """Play: chance throws a coin; the first player sees it and acts; the second acts; then the first guesses."""
     if game.bytes[PLAYER] == CHANCE:
         game.bytes[COIN] = action
         game.bytes[PLAYER] = 0
@@ -299,7 +301,7 @@ def coin_chance_weight(game, index):  # type: ignore[no-untyped-def]
 
 @kernel
 def coin_conceal(game, viewer):  # type: ignore[no-untyped-def]
-    """The coin lies open for the first player until somebody acts: then the record shows it no more."""
+    """Conceal: the coin lies open for the first player until a player acts; then the record shows it no more."""
     if viewer == 1 or game.words[PLIES] > 0:
         game.bytes[COIN] = 7
 
@@ -323,7 +325,7 @@ class Coin(SmallGame):
     )
 
     def __init__(self, betrays: bool = False) -> None:
-        """betrays: the second player's choices depend on the coin, which he cannot see."""
+        """betrays: the second player's choices depend on the coin, which that player cannot see."""
         self.betrays = betrays
 
     def parameters(self) -> npt.NDArray[np.int64]:
@@ -336,7 +338,7 @@ class Coin(SmallGame):
 def test_what_a_view_no_longer_shows_is_not_forgotten() -> None:
     """Two things seen, two own actions: the last view is the same in all four cases, the player knows which it is.
 
-    Of the second player's action nobody is told, and he knows nothing of the first one's.
+    Neither player is told of the second player's action, and the second knows nothing of the first one's.
     """
     tree = build_tree(Coin())
     assert tree.information_sets == (2 + 4, 1)
@@ -349,7 +351,7 @@ def test_legal_actions_that_betray_what_is_hidden_are_noticed() -> None:
         build_tree(Coin(betrays=True))
 
 
-# ── What is refused ──────────────────────────────────────────────────────────────────────────────
+# ── Refusals ─────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def test_a_game_that_is_being_prepared_says_so_at_once(visit):
     visitor.see(".bottom-card.turn")
 
 
-def test_whoever_is_ready_waits_for_his_text_and_goes_nowhere_if_it_is_none(visit):
+def test_whoever_is_ready_waits_for_the_text_and_goes_nowhere_if_it_is_none(visit):
     visitor = visit()
     visitor.forgive("/api/setups/check: 400|status of 400")
     page = visitor.open().page
@@ -279,7 +279,7 @@ def test_what_was_said_at_a_table_is_gone_when_one_leaves_it(visit):
     assert visitor.page.locator(".toast").count() == 0, "and not only after its six seconds"
 
 
-def test_whoever_looks_at_another_game_keeps_the_opponent_he_chose(visit):
+def test_whoever_looks_at_another_game_keeps_the_chosen_opponent(visit):
     visitor = visit()
     page = visitor.open().page
     visitor.choose(level="marshal")
@@ -749,7 +749,7 @@ def test_a_game_is_played_on_from_where_one_looks_back(visit):
     visitor.see(".bottom-card.turn")
     expect(visitor.button("Take back")).to_be_enabled()
     visitor.resign()
-    # Whoever plays on from that game is proposed the opponent that he had in it.
+    # Whoever plays on from that game is proposed the opponent of that game.
     page.locator("dialog.end").get_by_role("button", name="Look back").click()
     visitor.button("Play on from here").click()
     expect(page.locator("dialog.play-on select")).to_have_value("recruit")

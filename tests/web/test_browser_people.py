@@ -120,7 +120,7 @@ def test_two_friends_play_by_a_link_and_agree_on_a_draw(visit):
     expect(guest.page.locator("dialog.end .asked")).to_have_text("Friend would like a rematch.")
     expect(guest.page.locator("#live")).to_have_text("Friend would like a rematch.")
     expect(host.button("Rematch asked")).to_be_disabled()
-    # Whoever is away when it is made finds the way when he comes back.
+    # Whoever is away when it is made finds the way after coming back.
     old = host.page.url
     host.page.goto("about:blank")
     guest.page.locator("dialog.end").get_by_role("button", name="Rematch").click()
@@ -130,7 +130,7 @@ def test_two_friends_play_by_a_link_and_agree_on_a_draw(visit):
     host.see(".setup .piece.blue")
 
 
-def test_a_friend_whose_answer_was_lost_on_its_way_has_his_seat_all_the_same(visit):
+def test_a_friend_whose_answer_was_lost_on_its_way_has_the_seat_all_the_same(visit):
     host, guest = visit(), visit()
     guest.forgive("502|409")
     host.open()
@@ -497,7 +497,7 @@ def test_a_board_that_remembers_marks_what_has_moved_and_what_the_enemy_knows(vi
     expect(blue.cell("a6")).to_have_attribute("aria-label", "a6, enemy scout (2), has moved")
     expect(host.page.locator(".mark.known")).to_have_count(1)
     expect(host.page.locator(".mark.moved")).to_have_count(1)
-    # Whoever wants to remember for himself is told none of it.
+    # Whoever wants to remember unaided is told none of it.
     host.page.evaluate("async () => (await import('/static/js/settings.js')).change('memory', 'tournament')")
     expect(host.page.locator(".mark")).to_have_count(0)
     expect(red.cell("a6")).to_have_attribute("aria-label", "a6, your scout (2), has moved")
@@ -617,7 +617,7 @@ def test_results_are_counted_by_game_and_level_and_can_be_forgotten(visit):
         visitor.resign()
         page.reload()  # the end is told again, and counted once
         visitor.see(".headline", has_text="You lose")
-    # Who takes back has learnt what he could not know: that does not count.
+    # Taking back teaches what the player could not know: that does not count.
     player = visitor.start(QUIET, level="charger")
     player.step("d1", "c1")
     visitor.button("Take back").click()

@@ -12,7 +12,7 @@ from vauban.board import Board
 from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.games.stratego.variants import VARIANTS
 from vauban.notation.stratego.moves import parse_square, square_text
-from vauban.web.app import PAGE
+from vauban.web.files import PAGE
 
 pytest_plugins = ["browser_fixtures"]
 pytestmark = pytest.mark.xdist_group("browser-puzzles")
@@ -37,7 +37,7 @@ def texts(board: Board) -> list[str]:
 
 
 def wins_by(board: Board, move: str, moves: int) -> bool:
-    """Whether red wins by this move within so many of his own, whatever blue does."""
+    """Whether red wins by this move within so many of its own, whatever blue does."""
     board.push(move)
     outcome = board.outcome()
     if outcome is not None:

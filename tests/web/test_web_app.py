@@ -11,6 +11,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,8 +31,9 @@ from vauban.notation.records import read_games, write_game
 from vauban.notation.stratego.strados import strados_text
 from vauban.web import host as module
 from vauban.web import sight as wall
-from vauban.web.app import PAGE, Door, address_of, own_names
+from vauban.web.app import Door, address_of, own_names
 from vauban.web.commitment import verify
+from vauban.web.files import PAGE
 from vauban.web.host import Settings
 from vauban.web.levels import Level, levels
 from vauban.web.limits import SOCKETS_OF_ONE, Limits
@@ -362,7 +364,7 @@ def test_two_at_one_device_and_two_machines(server):
         assert len(seat.moves) == seat.sight["ply"]
 
 
-def test_a_watcher_looks_on_with_the_eyes_that_he_chooses_and_a_player_with_his_own_alone(server):
+def test_a_watcher_looks_on_with_chosen_eyes_and_a_player_with_its_own_alone(server):
     against = {"kind": "watch", "red": "planner", "blue": "planner"}
     made = server.post("/api/games", variant="barrage", against=against)
     place = {"game": made["game"], "seat": "watch", "secret": made["seats"]["watch"]}
@@ -401,7 +403,7 @@ def test_a_game_without_aids_says_so_to_everybody_and_so_does_its_rematch(server
         assert seat.sight["aids"] is True
 
 
-def test_whoever_comes_back_is_shown_the_moves_that_he_has_not_seen(server):
+def test_whoever_comes_back_is_shown_the_moves_not_seen_yet(server):
     made = server.level("cadet", "red", WALLED)
     rng = random.Random(4)
     with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
@@ -1061,8 +1063,8 @@ def test_on_any_address_of_loopback_a_server_goes_by_that_address():
     assert not names("127.0.0.3") and not names("192.168.1.7")
 
 
-def test_whoever_came_with_too_many_wrong_links_is_refused_before_his_next_is_tried():
-    server = Server(paced=True, settings=Settings(delay=0, workers=1, warm_up=False))
+def test_whoever_came_with_too_many_wrong_links_is_refused_before_the_next_is_tried():
+    server = Server(paced=True, clock=lambda: 0.0, settings=Settings(delay=0, workers=1, warm_up=False))
     try:
         made = server.level()
         game, right = made["game"], made["seats"]["red"]
@@ -1123,14 +1125,14 @@ def let_in(server: Server, name: str, through: list[str]) -> int:
     return len(found)
 
 
-def test_whoever_comes_through_a_server_before_this_one_is_limited_by_his_own_address():
+def test_whoever_comes_through_a_server_before_this_one_is_limited_by_their_own_address():
     name, many = "play.example.com", SOCKETS_OF_ONE + 1
     server = Server(name=name, paced=True)
     try:
         everybody = [f"192.0.2.{number}" for number in range(many)]
         assert let_in(server, name, everybody) == many
         assert let_in(server, name, ["192.0.2.1"] * many) == SOCKETS_OF_ONE
-        # What he says himself comes before what the other server adds.
+        # What the client says comes before what the other server adds.
         assert let_in(server, name, [f"{each}, 192.0.2.1" for each in everybody]) == SOCKETS_OF_ONE
         statuses = [
             server.ask("GET", "/api/offer", Host=name, X_Forwarded_For=f"198.51.100.{number % 100}")[0]
@@ -1158,11 +1160,12 @@ def test_a_name_that_is_none_is_refused_before_anything_is_served(name):
 
 def test_the_page_asks_at_once_for_all_scripts_that_it_begins_with():
     """Otherwise a browser learns of them one by one, and waits for the server each time before it shows anything."""
-    asked = re.findall(r'rel="modulepreload" href="/static/js/(\w+\.js)"', (PAGE / "index.html").read_text())
+    asked = re.findall(r'rel="modulepreload" href="/static/js/([\w/]+\.js)"', (PAGE / "index.html").read_text())
     needed = ["main.js"]
     for script in needed:  # which grows on the way
-        imported = re.findall(r'^import\b[^;"]*"\./(\w+\.js)"', (PAGE / "js" / script).read_text(), re.MULTILINE)
-        needed += [each for each in imported if each not in needed]
+        imported = re.findall(r'^import\b[^;"]*"(\.[\w./]+\.js)"', (PAGE / "js" / script).read_text(), re.MULTILINE)
+        found = [os.path.normpath(Path(script).parent / each) for each in imported]
+        needed += [each for each in found if each not in needed]
     assert {"dom.js", "sides.js"} < set(needed)
     assert sorted(asked) == sorted(needed)
 
@@ -1265,7 +1268,7 @@ def test_many_sockets_are_let_in_up_to_a_number_and_the_others_live_on(server, g
 
 
 def test_strangers_are_paced():
-    server = Server(paced=True, settings=Settings(delay=0, workers=1, warm_up=False))
+    server = Server(paced=True, clock=lambda: 0.0, settings=Settings(delay=0, workers=1, warm_up=False))
     try:
         sockets = [server.socket() for _ in range(SOCKETS_OF_ONE)]
         with pytest.raises(InvalidStatus):

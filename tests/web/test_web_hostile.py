@@ -568,7 +568,7 @@ def test_a_rematch_that_is_asked_for_many_times_is_one(server):
 
 
 def test_a_rematch_is_a_new_game_and_paced_as_one():
-    server = Server(paced=True)
+    server = Server(paced=True, clock=lambda: 0.0)
     try:
         made = server.level("cadet")
         with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
@@ -583,7 +583,7 @@ def test_a_rematch_is_a_new_game_and_paced_as_one():
         server.close()
 
 
-def test_a_client_of_a_table_that_cannot_be_kept_is_told_and_finds_the_truth_when_he_comes_back(tmp_path):
+def test_a_client_of_a_table_that_cannot_be_kept_is_told_and_finds_the_truth_after_coming_back(tmp_path):
     server = Server(tmp_path / "games.sqlite")
     try:
         red, blue = server.friends()

@@ -70,7 +70,7 @@ def twin_of(at: Table, viewer: int, rng: random.Random) -> Table | None:
 
 
 def traffic(at: Table, viewer: int) -> str:
-    """All that a player is sent in the course of a game, and a watcher who looks on with his eyes."""
+    """All that a player is sent in the course of a game, and a watcher who looks on with the player's eyes."""
     seat, said = PLAYERS[viewer], []
     now = Table.replayed(at.events[:3])
     v = now.board.variant

@@ -206,7 +206,7 @@ def test_an_answer_is_told_until_whoever_offered_moves():
 def test_time_that_was_kept_is_of_the_move_that_is_being_thought_about():
     at = play(table("level", (PERSON, MACHINE), {"kind": "strategus"}), "e3e4", "d8d7")
     at.keep_time(7_000)
-    at.take_back("red")  # to his own last turn: he thinks on
+    at.take_back("red")  # to red's own last turn: red thinks on
     assert (at.turn, at.used) == (0, 7_000)
     play(at, "e3e4")
     assert at.used == 0

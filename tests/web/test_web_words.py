@@ -1,4 +1,4 @@
-"""Words are the page's: the server sends codes, and strings.js has a text for each that an ordinary player may meet."""
+"""Words are the page's: the server sends codes, and strings/en.js a text for each that an ordinary player may meet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vauban.board.stratego import FAULTS
 from vauban.board.stratego.words import ENDS, ENDS_SEEN, ODD
 from vauban.search.stratego.moments import BATTLES, SENTENCES
 from vauban.web import sight
-from vauban.web.app import PAGE
+from vauban.web.files import PAGE
 from vauban.web.levels import has_learned, levels
 from vauban.web.show import offered
 from vauban.web.stratego import sight as positions
@@ -23,7 +23,7 @@ from vauban.web.stratego.show import QUIET
 from vauban.web.table import PACES
 from vauban.web.thinking import REASONS
 
-STRINGS = (PAGE / "js" / "strings.js").read_text()
+STRINGS = (PAGE / "js" / "strings" / "en.js").read_text()
 KNOWN = set(re.findall(r'^  "?([\w.-]+)"?:', STRINGS, re.MULTILINE))
 SOURCE = "".join(file.read_text() for file in Path(PAGE).parent.rglob("*.py"))
 REFUSED = set(re.findall(r'TableError\((?:[^()]|\([^()]*\))*?"([a-z_]+(?:\.[a-z_]+)*)"(?:, \w+=\w+)?\)', SOURCE))
@@ -49,8 +49,8 @@ def test_there_is_a_text_for_all_that_the_server_may_say():
 
 
 def test_no_text_is_left_that_nobody_says():
-    """Every key of strings.js is asked for somewhere, as it stands or with its end filled in."""
-    scripts = "".join(file.read_text() for file in (PAGE / "js").rglob("*.js") if file.name != "strings.js")
+    """Every key of strings/en.js is asked for somewhere, as it stands or with its end filled in."""
+    scripts = "".join(file.read_text() for file in (PAGE / "js").rglob("*.js") if file.name != "en.js")
     said = set(re.findall(r'"([\w.-]+)"', scripts))
     begun = set(re.findall(r"`([\w.]+\.)\$\{", scripts))
     unsaid = {key for key in KNOWN if key not in said and not any(key.startswith(begin) for begin in begun)}
@@ -58,7 +58,7 @@ def test_no_text_is_left_that_nobody_says():
 
 
 def text(key: str) -> str:
-    """What strings.js has behind a key."""
+    """What strings/en.js has behind a key."""
     [found] = re.findall(rf'^  "?{re.escape(key)}"?:\s+"(.*)",$', STRINGS, re.MULTILINE)
     return str(found)
 

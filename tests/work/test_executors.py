@@ -34,7 +34,7 @@ def wait_until(true: Callable[[], object], seconds: float = PATIENCE) -> None:
 
 
 def is_running(process: int) -> bool:
-    """Whether there is a process of this number that is more than a name."""
+    """Return whether there is a process of this number that is more than a name."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -76,13 +76,13 @@ def test_a_job_that_always_ends_its_process_is_given_up_with_a_sentence() -> Non
         play_match(match, Processes(2))
 
 
-def test_what_is_wrong_with_a_job_is_said_where_it_was_handed_out() -> None:
+def test_the_error_of_a_job_is_raised_where_it_was_handed_out() -> None:
     job = Job(Match("random", "random", 2, "tiny"), (0, 1), version="0.0.1")
     with pytest.raises(WorkError, match="install the same version everywhere"):
         list(Processes(1).run([job]))
 
 
-def test_jobs_are_taken_when_there_is_somebody_to_play_them() -> None:
+def test_jobs_are_taken_when_a_worker_is_free() -> None:
     match = Match("random", "random", 100, "tiny")
     taken = []
 

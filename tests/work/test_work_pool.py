@@ -1,4 +1,4 @@
-"""A pool of workers: processes that die, hang, fail or have too much to do, and nobody who waits in vain."""
+"""A pool of workers: processes that die, hang, fail or have too much to do; every caller gets an answer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Die:
-    """Ends its process, so many times."""
+    """Ends its process, a given number of times."""
 
     log: Path
     times: int
@@ -63,7 +63,7 @@ class Fail:
 
 
 async def by(work, workers=1, **options):
-    """What some work with a few workers brings."""
+    """Return the results of some work with a few workers."""
     pool = Pool(workers, **options)
     pool.start()
     try:
@@ -98,7 +98,7 @@ def test_a_task_that_kills_every_process_ends_with_a_sentence(tmp_path):
 
 
 def failing_starts(monkeypatch, times: int) -> list[str]:
-    """Have the next so many processes fail to start, as where the system has no room for one; returns which did."""
+    """Have the next `times` processes fail to start, as where the system has no room for one; return which did."""
     start, failed = multiprocessing.process.BaseProcess.start, []
 
     def start_or_fail(process):
@@ -126,7 +126,7 @@ def test_a_process_that_cannot_be_started_costs_no_more_than_the_task_that_wante
     assert caplog.text.count("Resource temporarily unavailable") == times
 
 
-def test_whatever_goes_wrong_around_a_task_is_told_to_whoever_asked_and_the_next_is_answered(monkeypatch, caplog):
+def test_any_error_around_a_task_is_told_to_its_caller_and_the_next_is_answered(monkeypatch, caplog):
     async def work(pool):
         submit = pool._threads.submit
 
@@ -152,7 +152,7 @@ def test_a_task_that_cannot_be_sent_is_answered_with_a_sentence():
     assert asyncio.run(by(work))
 
 
-def test_a_worker_that_takes_too_long_is_replaced_and_whoever_asked_is_told(tmp_path):
+def test_a_worker_that_takes_too_long_is_replaced_and_its_caller_is_told(tmp_path):
     async def work(pool):
         await pool.ask(Report(), PATIENCE)
         with pytest.raises(WorkError, match="longer than 0.2 seconds"):
@@ -173,7 +173,7 @@ def test_a_tasks_error_is_told_as_it_is_and_the_worker_goes_on():
     assert asyncio.run(by(work))
 
 
-def test_a_task_that_nobody_waits_for_any_more_gives_its_worker_back(tmp_path, monkeypatch):
+def test_a_task_without_a_waiting_caller_gives_its_worker_back(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "GRACE", 0.05)
 
     async def work(pool):
@@ -191,7 +191,7 @@ def test_a_task_that_nobody_waits_for_any_more_gives_its_worker_back(tmp_path, m
 
 
 async def queued(pool, folder, number):
-    """A task that goes on when there is a file `go` in the folder, and so many that wait behind it."""
+    """Ask for a task that goes on when there is a file `go` in the folder, and `number` that wait behind it."""
     asked = [asyncio.create_task(pool.ask(Report(folder / "begun", folder / "go"), PATIENCE))]
     while not lines(folder / "begun"):
         await asyncio.sleep(0.01)
@@ -200,7 +200,7 @@ async def queued(pool, folder, number):
     return asked
 
 
-def test_whoever_gives_up_waiting_leaves_a_place_in_the_queue(tmp_path):
+def test_a_caller_that_gives_up_waiting_leaves_a_place_in_the_queue(tmp_path):
     async def work(pool):
         asked = await queued(pool, tmp_path, 2)
         with pytest.raises(BusyError):

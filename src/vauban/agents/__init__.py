@@ -8,8 +8,9 @@
     make_agent("bot:python3 examples/ucc_bot.py")
 
 Installed packages may offer more (entry points of the group "vauban.agents"). Agents of one family of games live in a
-package of their own in here, whose `AGENTS` names what makes them: it is found by being there. docs/agents.md says who
-they are.
+package of their own in here, which is found by being there. It says what makes its agents (`AGENTS`), which of them a
+person plays against unless another is asked for (`OPPONENT`), and the games in which their behaviour is signed
+(`SIGNED`). docs/agents.md says who they are.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from vauban import door
-from vauban.agents.adapter import build, load_agent
-from vauban.agents.base import Agent
-from vauban.agents.external.agent import PREFIX, ExternalAgent
+from vauban.agents.adapter import adapted, build, load_agent
+from vauban.agents.base import Agent, check_plays
+from vauban.agents.external import MEMORY, make_program, prefix_of
 from vauban.agents.net import ModelAgent, NetAgent
 from vauban.agents.options import Maker, make_options, split_text
 from vauban.agents.random import Options as RandomOptions
@@ -28,8 +29,8 @@ from vauban.agents.search import SearchAgent
 from vauban.agents.solved import OPTIONS as SOLVED
 from vauban.agents.solved import SolvedAgent
 from vauban.errors import ConfigurationError
-from vauban.families import family_parts
-from vauban.games.base import nearest
+from vauban.families import family_part, family_parts
+from vauban.games.base import Game, nearest
 
 GROUP = "vauban.agents"
 """The entry points by which installed packages offer agents."""
@@ -38,21 +39,26 @@ AGENTS: dict[str, Maker] = {
     "random": lambda settings, seed: RandomAgent(seed, make_options(RandomOptions, "random", settings)),
 }
 """By name: what makes an agent from settings and a seed."""
-for _family in family_parts("agents"):
-    AGENTS |= getattr(_family, "AGENTS", {})
+FAMILIES: dict[str, str] = {}
+"""By name of an agent that plays one family of games only: which."""
+for _part in family_parts("agents"):
+    _own = getattr(_part, "AGENTS", {})
+    AGENTS |= _own
+    FAMILIES |= dict.fromkeys(_own, _part.__name__.rpartition(".")[2])
 
 LEARNED: dict[str, type[ModelAgent]] = {kind.kind: kind for kind in (NetAgent, SearchAgent)}
 """Agents that need a model, NAME:MODEL, by name."""
 
 
-def make_agent(text: str, seed: int = 0, folder: Path | None = None) -> Agent:
+def make_agent(text: str, seed: int = 0, folder: Path | None = None, memory: int = MEMORY) -> Agent:
     """Return the agent that a text names.
 
     NAME, NAME:OPTION=VALUE,…, NAME:MODEL,OPTION=VALUE,…, py:FILE.py:CLASS,OPTION=VALUE,…, or bot:COMMAND.
-    folder: where a file is looked for; the current one if not given.
+    folder: where a file is looked for, and a program is started; the current one if not given.
+    memory: MiB for each process of a program, 0 for no limit.
     """
-    if text.startswith(PREFIX):
-        return ExternalAgent(text.removeprefix(PREFIX), seed, cwd=folder)
+    if prefix_of(text):
+        return make_program(text, seed, folder, memory)
     if text.startswith(door.PREFIX):
         return load_agent(text, seed, folder)
     name, settings = split_text(text)
@@ -62,8 +68,20 @@ def make_agent(text: str, seed: int = 0, folder: Path | None = None) -> Agent:
     if name in SOLVED:
         return SolvedAgent(text, seed)
     if name in AGENTS:
-        return AGENTS[name](settings, seed)
+        return adapted(AGENTS[name](settings, seed), text)
     offered = door.entry_points(GROUP)
     if name in offered:
         return build(offered[name](), seed, settings, text)
     raise ConfigurationError(f"there is no agent {name!r}: {nearest(name, [*AGENTS, *LEARNED, *SOLVED, *offered])}")
+
+
+def make_player(text: str, game: Game, seed: int = 0) -> Agent:
+    """Return the agent that a text names, to play this game; refuse one that cannot, before anything is played."""
+    agent = make_agent(text, seed)
+    check_plays(agent, game)
+    return agent
+
+
+def usual_opponent(game: Game) -> str:
+    """Return the agent that a person plays against unless another is asked for."""
+    return getattr(family_part("agents", game.family), "OPPONENT", "random")

@@ -17,7 +17,7 @@ import inspect
 import random
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,9 +43,11 @@ class Adapted:
     def __init__(self, inner: Any, name: str) -> None:
         self.inner = inner
         self.name = name
-        # Agents are asked for what they have: `SetsUp`, `Listener`, `Closing`.
+        # Agents are asked for what they have: `SetsUp`, `Choosy`, `Listener`, `Closing`.
         if hasattr(inner, "choose_setup"):
             self.set_up = self._set_up
+        if hasattr(inner, "check_plays"):
+            self.check_plays = inner.check_plays
         if hasattr(inner, "told"):
             self.told = inner.told
         if hasattr(inner, "close"):
@@ -61,8 +63,7 @@ class Adapted:
 
     def _set_up(self, game: Game, player: int, rng: random.Random) -> Row:
         assert game.setups is not None
-        # In Stratego a person wants the variant: its army, its rows.
-        chosen = self.inner.choose_setup(getattr(game, "variant", game), player, rng)
+        chosen = self.inner.choose_setup(game.described, player, rng)
         return game.setups.parse(chosen) if isinstance(chosen, str) else np.asarray(chosen)
 
 
@@ -70,9 +71,9 @@ def action_of(answer: Any, view: View) -> int:
     """Return the action behind what a person's agent answers: a move, its text, an action's number; None resigns."""
     if answer is None:
         return RESIGNS
-    action, game = int(view.action_of(answer)), cast(Any, view.game)
+    action = int(view.action_of(answer))
     # Two squares that no line joins are no action, and must not become another one.
-    if isinstance(answer, tuple) and tuple(game.decode(view.turn, action)) != tuple(answer):
+    if isinstance(answer, tuple) and view.move_of(action) != answer:
         raise InvalidMoveError(f"{answer!r} is no move: no piece goes from one of these squares to the other")
     return action
 
@@ -94,7 +95,7 @@ def build(made: Callable[..., Any], seed: int, settings: Mapping[str, str] | Non
     """
     text = text or str(getattr(made, "__name__", made))
     if not callable(made):
-        raise ConfigurationError(f"{text} is no agent, but {made!r}: name a class with {FORMS}")
+        raise ConfigurationError(f"{text} is no agent, but {_in_words(made)}: name a class with {FORMS}")
     arguments, options = _arguments(made, seed, settings or {}, text)
     return adapted(made(*arguments, **options), text)
 
@@ -107,6 +108,15 @@ def adapted(agent: Any, text: str = "") -> Agent:
     if not hasattr(agent, "choose_move"):
         raise ConfigurationError(f"{text} is no agent: it lacks a method, {FORMS}")
     return Adapted(agent, str(getattr(agent, "name", text)))
+
+
+def _in_words(made: Any) -> str:
+    """Say what something is that makes no agent."""
+    if hasattr(made, "choose_move") or hasattr(made, "choose"):
+        return f"one that is made already, of the class {type(made).__name__}"
+    if type(made).__module__ == "builtins":
+        return repr(made)
+    return f"an object of the class {type(made).__name__}"
 
 
 def _arguments(

@@ -8,7 +8,8 @@
 
 An agent is handed views, never games: it cannot see what its player may not know. It is asked about many views at once,
 all of one player, who is on turn. One that can do more has more methods: `set_up` (`SetsUp`), `policy` (`GivesPolicy`),
-`judge` (`Judge`), `answer` (`AsksForOne`), `told` (`Listener`), `close` (`Closing`).
+`judge` (`Judge`), `answer` (`AsksForOne`), `told` (`Listener`), `close` (`Closing`). One that cannot play every game
+has `check_plays` (`Choosy`). A program of its own has those of `Program`.
 
 A class with `choose_move(view)`, the form a person writes, is made an agent by `vauban.agents.adapter`.
 """
@@ -17,10 +18,12 @@ from __future__ import annotations
 
 import random
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+
+from vauban.errors import ConfigurationError, VaubanError
 
 if TYPE_CHECKING:
     from vauban.board import View
@@ -45,6 +48,14 @@ class Agent(Protocol):
 
     def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
         """For each view a legal action, or `RESIGNS`. All chance in it comes from the view's seed."""
+
+
+@runtime_checkable
+class Choosy(Protocol):
+    """An agent that cannot play every game."""
+
+    def check_plays(self, game: Game) -> None:
+        """Refuse a game that it cannot play, with a `VaubanError` that says which games it can."""
 
 
 @runtime_checkable
@@ -98,6 +109,53 @@ class Closing(Protocol):
         """The game is over."""
 
 
+@runtime_checkable
+class Program(Protocol):
+    """An agent that is a program of its own: it begins anew with every game, and keeps its own clock.
+
+    It is asked for its setup in every game, and raises an `AgentError` where it misbehaves.
+    """
+
+    def check_sets_up(self, game: Game) -> None:
+        """Refuse a game for which it cannot choose its setup."""
+
+    def give_setup(self, game: Game, row: Row) -> None:
+        """Hand it the setup to play with, where it cannot choose one itself."""
+
+    def meet(self, opponent: str, seconds: float | None) -> None:
+        """Begin a game against this opponent; with so many seconds for each answer, or as it was made."""
+
+    def ended(self, end: str) -> None:
+        """The game has ended so."""
+
+    def last_words(self) -> str:
+        """Return what it has said beside its answers before it failed, to put behind a sentence; "" if nothing."""
+
+
+class AgentError(VaubanError):
+    """An agent misbehaved: it loses this game, and nothing else has happened."""
+
+    reason: Literal["illegal", "time", "failed"] = "failed"
+    """How it loses: by an answer that is none, by its time, or because it broke down."""
+    spoke: bool = True
+    """Whether it has said anything since it was started."""
+
+
+def check_plays(agent: Agent, game: Game) -> None:
+    """Refuse an agent that cannot play a game, before anything is played."""
+    if isinstance(agent, Choosy):
+        agent.check_plays(game)
+
+
+def check_family(name: str, family: str, game: Game) -> None:
+    """Refuse a game of another family than the one that an agent plays."""
+    if game.family != family:
+        raise ConfigurationError(
+            f"agent {name!r} plays {family.capitalize()}, not {game.name!r}: take another agent (vauban agents lists "
+            "them, with what they play)"
+        )
+
+
 def choose_action(agent: Agent, view: View, seed: int | None = None) -> int:
     """Ask an agent about one view: a legal action, or `RESIGNS`. Without a seed its own is taken."""
     if isinstance(agent, AsksForOne):
@@ -106,16 +164,15 @@ def choose_action(agent: Agent, view: View, seed: int | None = None) -> int:
     return int(agent.choose(view.snapshot(), np.array([chance % 2**64], np.uint64))[0])
 
 
-def choose_move(agent: Agent, view: View, seed: int | None = None) -> tuple[int, int] | None:
-    """Ask an agent for its move on a board, as squares; None if it resigns."""
+def choose_move(agent: Agent, view: View, seed: int | None = None) -> Any:
+    """Ask an agent for its move, as `legal_moves` has it; None if it resigns."""
     action = choose_action(agent, view, seed)
-    game: Any = view.game
-    return None if action == RESIGNS else game.decode(view.turn, action)
+    return None if action == RESIGNS else view.move_of(action)
 
 
 def set_up(agent: Agent, game: Game, player: int, rng: random.Random) -> Row:
-    """Ask an agent for a setup. One that does not choose any is given one."""
-    if isinstance(agent, SetsUp):
+    """Ask an agent for a setup. One that does not choose any, or may not, is given one."""
+    if isinstance(agent, SetsUp) and game.setups_chosen:
         return agent.set_up(game, player, rng)
     from vauban.agents.setups import make_sampler, usual_setups
 

@@ -74,12 +74,16 @@ class ModelAgent:
         self.seed = seed
         self.model = load(options.model, options.device)
 
+    def check_plays(self, game: Game) -> None:
+        """Refuse a game for which the model is not meant."""
+        self.model.check_plays(game)
+
     def set_up(self, game: Game, player: int, rng: random.Random) -> Row:
         """By its list of setups or its setup network, where it has learned the same army; else as is usual."""
         if self.options.setups != "own":
             return make_sampler(self.options.setups, game)(rng)
-        self.model.check_plays(game)
-        if _army(self.model.game) == _army(game):
+        self.check_plays(game)
+        if self.model.game.same_setups(game):
             if self.model.setups is not None:
                 return make_sampler(f"mirrored:list:{self.model.setups}", game)(rng)
             for network in self.model.networks.values():
@@ -155,8 +159,3 @@ def _read(folder: Path, device: str, written: int) -> Model:
     from vauban.nets.store import load_model
 
     return load_model(folder, device)
-
-
-def _army(game: Game) -> Any:
-    """Return what players of a game place."""
-    return getattr(getattr(game, "variant", None), "army", None)

@@ -78,10 +78,10 @@ MEANINGS = {
     "uniform": "Plays every legal action equally often.",
     "first": "Always plays the legal action with the lowest number.",
     "lp": "Plays an equilibrium, found by linear programming.",
-    "cfr": "Plays what counterfactual regret minimisation approaches an equilibrium by.",
-    "cfr+": "Plays what CFR+ approaches an equilibrium by.",
-    "external": "Plays what CFR with external sampling approaches an equilibrium by.",
-    "outcome": "Plays what CFR with outcome sampling approaches an equilibrium by.",
+    "cfr": "Plays close to an equilibrium, found by counterfactual regret minimisation (CFR).",
+    "cfr+": "Plays close to an equilibrium, found by CFR+, which comes near in fewer iterations than CFR.",
+    "external": "Plays close to an equilibrium, found by CFR with external sampling.",
+    "outcome": "Plays close to an equilibrium, found by CFR with outcome sampling.",
 }
 
 
@@ -129,6 +129,13 @@ class SolvedAgent:
         self.seed = seed
         policy(text, seed)  # refuses what it cannot read
 
+    def check_plays(self, game: Game) -> None:
+        """Refuse a game that is too large to be solved, or in which a view does not tell what was known before."""
+        try:
+            _known(game)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"agent {self.name!r} plays what it has solved: {error}") from error
+
     def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
         words, _, bytes_ = views.numpy().store
         assert views.viewer is not None
@@ -161,34 +168,52 @@ class SolvedAgent:
 _solutions: dict[Any, dict[bytes, tuple[Actions, Floats]]] = {}
 
 
+_trees: dict[Any, tuple[Tree, dict[bytes, int]]] = {}
+"""The tree of the game that was asked for last, and its information sets by view."""
+
+
+def _key(game: Game) -> Any:
+    """Return what a game is: games are made anew with every job of a match."""
+    return game.kernels, game.format()
+
+
 def _solution(text: str, game: Game) -> dict[bytes, tuple[Actions, Floats]]:
     """By view: the legal actions and their probabilities."""
-    # Games are made anew with every job of a match; these three say what they are.
-    key = text, game.kernels, game.format()
+    key = text, *_key(game)
     if key not in _solutions:
         _solutions[key] = _solve(text, game)
     return _solutions[key]
 
 
 def _solve(text: str, game: Game) -> dict[bytes, tuple[Actions, Floats]]:
+    tree, sets = _known(game)
+    table = policy(text, 0)(tree)  # one answer for all games, whatever their seeds
+    slots = {key: tree.slots_of(each) for key, each in sets.items()}
+    return {key: (tree.actions[place].astype(np.int64), table[place]) for key, place in slots.items()}
+
+
+def _known(game: Game) -> tuple[Tree, dict[bytes, int]]:
+    """Return the tree of a game, and its information sets by view; refuse a game that cannot be solved."""
     from vauban.solve import build_tree
 
+    if _key(game) in _trees:
+        return _trees[_key(game)]
     tree = build_tree(game, limit=LARGEST)
-    table = policy(text, 0)(tree)  # one answer for all games, whatever their seeds
-    found: dict[bytes, tuple[Actions, Floats]] = {}
+    found: dict[bytes, int] = {}
     for player in (0, 1):
         own = np.flatnonzero(tree.groups.owner == player)
         for start in range(0, len(own), BATCH):
             sets = own[start : start + BATCH]
             for each, key in zip(sets.tolist(), _keys(tree.views(sets)), strict=True):
-                slots = tree.slots_of(each)
                 if key in found:
                     raise ConfigurationError(
-                        f"{tree.game!r} cannot be played by {text!r}: what a player sees now does not tell all that "
-                        "the player has known before"
+                        f"what a player of {tree.game!r} sees now does not tell all that the player has known before, "
+                        "so no agent can play a solution of it: take an agent that is no solved policy"
                     )
-                found[key] = tree.actions[slots].astype(np.int64), table[slots]
-    return found
+                found[key] = each
+    _trees.clear()
+    _trees[_key(game)] = tree, found
+    return tree, found
 
 
 def _keys(views: Snapshot) -> list[bytes]:

@@ -7,8 +7,8 @@
 The first agent is the first player (red) in the games with even numbers, the second player (blue) in the others. Games
 2k and 2k+1 are a pair: the same setups for the first and the second player, the same deals where chance plays, and the
 agents change sides. Where agents choose their setups themselves (`setups="own"`), each has one for both games of a
-pair. A program of its own (`ExternalAgent`) sets up by itself in any case, where its protocol lets it; its opponent
-then has one setup for both games.
+pair. A program of its own (`vauban.agents.base.Program`) sets up by itself in any case, where its protocol lets it; its
+opponent then has one setup for both games.
 
 Everything about game k follows from the match and k: the setups, all chance, and a seed for each agent. So it is the
 same game whoever plays it, alone or with others, here or elsewhere, unless an agent goes by the clock.
@@ -29,12 +29,12 @@ import numpy as np
 
 from vauban.agents import make_agent
 from vauban.agents.adapter import build
-from vauban.agents.base import Agent, AsksForOne, Listener, Row, SetsUp, close
-from vauban.agents.external.agent import PREFIX, ExternalAgent
+from vauban.agents.base import Agent, AsksForOne, Listener, Program, Row, SetsUp, check_plays, close
+from vauban.agents.external import MEMORY
 from vauban.agents.setups import make_sampler, usual_setups
 from vauban.arena.results import GameResult
 from vauban.board import Board
-from vauban.errors import ConfigurationError, SetupError
+from vauban.errors import ConfigurationError, SetupError, VaubanError
 from vauban.games.base import Game
 from vauban.games.base import game as find_game
 from vauban.notation.records import write_game
@@ -45,15 +45,14 @@ Contender = str | Callable[..., Any]
 
 OWN = "own"
 """In place of a sampler of setups: agents choose their own."""
+UNIFORM = "uniform"
+"""The sampler of setups that every game has."""
 NONE = "none"
 """The setups of a game in which players place nothing."""
 
 FORFEIT = "forfeit"
 """The end of a game that an agent lost other than on the board; the result's note begins with the reason:"""
 RESIGNED, ILLEGAL, LATE, FAILED = "resigned", "illegal", "time", "failed"
-
-MEMORY = 1024
-"""MiB for each process of a program, unless told otherwise."""
 
 RECORDED_ENDS = {RESIGNED: "resigned", ILLEGAL: "illegal", LATE: "time", FAILED: "illegal"}
 """By reason: the end as records of games call it."""
@@ -103,17 +102,18 @@ class Match:
         self.games = games
         self.game = find_game(game, rules)
         self.seed = seed
-        self.setups = settled_setups(self.game, setups)
         self.time = time
         self.memory = memory
         self.folder = Path(folder or ".").resolve()
-        self._check_setups(self.setups)  # refuses what it cannot read, now and not in the first game
+        # What cannot be read or played is refused now, and not in the first game.
         agents = [self._checked(contender) for contender in self.contenders]
-        self.programs = (isinstance(agents[0], ExternalAgent), isinstance(agents[1], ExternalAgent))
+        self.setups = settled_setups(self.game, setups, agents)
+        self._check_setups(self.setups)
+        self.programs = (isinstance(agents[0], Program), isinstance(agents[1], Program))
         """True for each of the two that is a program of its own."""
         for agent in agents:
-            if isinstance(agent, ExternalAgent):
-                agent.check_plays(self.game, sets_up=self.setups == OWN)
+            if isinstance(agent, Program) and self.setups == OWN:
+                agent.check_sets_up(self.game)
         self.names = (_name(a, agents[0]), _name(b, agents[1]))
         """Names of the two agents."""
         alone = [isinstance(agent, AsksForOne | Listener) for agent in agents]
@@ -169,7 +169,7 @@ class Match:
 
         One that does not choose any is given one.
         """
-        if not isinstance(agent, SetsUp):
+        if not isinstance(agent, SetsUp) or not self.game.setups_chosen:
             return self._draw_setup(pair, role)
         assert self.game.setups is not None
         chosen = np.asarray(agent.set_up(self.game, player, self._setup_chance(pair, role)))
@@ -183,7 +183,7 @@ class Match:
         return Simulator(self.game, games, seed=self.chance_seed, restart=False, threads=1, arrays="numpy")
 
     def _draw_setup(self, pair: int, which: int) -> Row:
-        text = (usual_setups(self.game) or "uniform") if self.setups == OWN else self.setups
+        text = (usual_setups(self.game) or UNIFORM) if self.setups == OWN else self.setups
         return _sampler(text, self.game)(self._setup_chance(pair, which))
 
     def _setup_chance(self, pair: int, which: int) -> random.Random:
@@ -192,36 +192,52 @@ class Match:
     def _make(self, contender: Contender, seed: int) -> Agent:
         if not isinstance(contender, str):
             return build(contender, seed)
-        if contender.startswith(PREFIX):
-            return ExternalAgent(contender.removeprefix(PREFIX), seed, memory=self.memory, cwd=self.folder)
-        return make_agent(contender, seed, self.folder)
+        return make_agent(contender, seed, self.folder, self.memory)
 
     def _check_setups(self, setups: str) -> None:
         if setups not in (OWN, NONE):
             _sampler(setups, self.game)
 
     def _checked(self, contender: Contender) -> Agent:
-        """Return an agent, to see that it can be made, and that it can set up as its options say."""
+        """Return an agent, to see that it can be made, plays the game, and can set up as its options say."""
         try:
             agent = self._make(contender, 0)
-            if self.game.setups is not None:
+            check_plays(agent, self.game)
+            if self.game.setups is not None and self.game.setups_chosen:
                 self._check_setups(getattr(getattr(agent, "options", None), "setups", OWN))
             return agent
-        except ConfigurationError:
+        except VaubanError:
             raise
         except Exception as error:
             raise ConfigurationError(f"the agent {_name(contender)!r} cannot be made: {error}") from error
 
 
-def settled_setups(game: Game, setups: str | None) -> str:
-    """Settle where setups come from: as asked for, or as is usual in the game."""
+def settled_setups(game: Game, setups: str | None, agents: Iterable[Agent]) -> str:
+    """Settle where setups come from: as asked for, or as is usual in the game.
+
+    agents: those who play. Some of them may choose setups; they are looked at where nothing else decides.
+    """
     if game.setups is not None:
-        return (usual_setups(game) or OWN) if setups is None else setups
+        if not game.setups_chosen and setups in (OWN, "human"):
+            raise ConfigurationError(
+                f"nobody chooses setups in {game.name!r}, where chance draws them: leave {setups!r} out, or name a "
+                "sampler such as uniform or list:FILE"
+            )
+        if setups is not None:
+            return setups
+        if not game.setups_chosen:
+            return UNIFORM
+        return usual_setups(game) or (OWN if any(isinstance(agent, SetsUp) for agent in agents) else UNIFORM)
     if setups not in (None, NONE):
         raise ConfigurationError(
             f"players of {game.name!r} place nothing, so there are no setups: leave {setups!r} out"
         )
     return NONE
+
+
+def own_setups(game: Game) -> str | None:
+    """Return what has agents choose their setups, in a game where players do."""
+    return OWN if game.setups is not None and game.setups_chosen else None
 
 
 def mixed(*parts: object) -> int:

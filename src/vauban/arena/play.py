@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.agents.base import RESIGNS, Agent, Row, Seeds, choose_action, close, tell
-from vauban.agents.external.agent import PREFIX, BotError, ExternalAgent
-from vauban.agents.external.process import last_words
+from vauban.agents.base import RESIGNS, Agent, AgentError, Program, Row, Seeds, choose_action, close, tell
+from vauban.agents.external import PROTOCOLS, prefix_of
 from vauban.arena.match import (
     FAILED,
     FORFEIT,
@@ -62,14 +61,10 @@ class Forfeit(Exception):  # noqa: N818 – a way for a game to end
         """Whether the player is a program that has not said a word."""
 
 
-MISCHIEF = {"silent": LATE, "late": LATE, "crashed": FAILED}
-"""By kind of `BotError`: the reason why the game is lost; all others are answers that are none."""
-
-
 def _fault(player: int, error: Exception, where: str = "") -> Forfeit:
     """The game is lost by an agent's error. How far it had come is in its result."""
-    if isinstance(error, BotError):
-        return Forfeit(player, MISCHIEF.get(error.kind, ILLEGAL), str(error), mute=not error.spoke)
+    if isinstance(error, AgentError):
+        return Forfeit(player, error.reason, str(error), mute=not error.spoke)
     if isinstance(error, InvalidMoveError | IllegalMoveError):
         return Forfeit(player, ILLEGAL, str(error))
     return Forfeit(player, FAILED, f"{type(error).__name__}{where}: {error}")
@@ -107,7 +102,7 @@ class PairSetups:
         if match.setups == NONE:
             return PairSetups((None, None), False)
         if match.setups != OWN:
-            return PairSetups(match.drawn_setups(pair), any(match.programs))
+            return PairSetups(match.drawn_setups(pair), any(match.programs) and match.game.setups_chosen)
         found: list[Row | Exception | None] = []
         for role in (0, 1):
             try:
@@ -144,10 +139,13 @@ def _check_programs(match: Match, forfeits: Sequence[Forfeit | None]) -> None:
     for role in (0, 1):
         lost = [each for number, each in enumerate(forfeits) if each and match.role(number, each.player) == role]
         if len(lost) == len(forfeits) and all(each.mute for each in lost):
-            command = match.names[role].removeprefix(PREFIX)
+            name = match.names[role]
+            prefix = prefix_of(name)
+            command, advice = name, ""
+            if prefix is not None:
+                command, advice = name.removeprefix(prefix), f". See what {PROTOCOLS[prefix].check} says of it"
             raise ConfigurationError(
-                f"the program {command!r} has not said a word in any of its first games ({lost[0].note}). "
-                "See what vauban bot-check says of it"
+                f"the program {command!r} has not said a word in any of its first games ({lost[0].note}){advice}"
             )
 
 
@@ -191,18 +189,18 @@ def _sit_down(match: Match, number: int, player: int) -> Agent:
         if match.programs[role]:
             raise  # no game can be played without the program, which was there when the match was made
         raise _fault(player, error, " at the start") from error
-    if isinstance(agent, ExternalAgent):
-        agent.opponent = match.names[1 - role]
-        agent.seconds = match.time or agent.seconds
+    if isinstance(agent, Program):
+        agent.meet(match.names[1 - role], match.time)
     return agent
 
 
 def _set_up(match: Match, number: int, player: int, agent: Agent, row: Row | None) -> Row:
     """Return the player's setup; a program is asked for it, or told it where its protocol has no words for the army."""
-    if row is not None and not isinstance(agent, ExternalAgent):
-        return row
-    if isinstance(agent, ExternalAgent) and row is not None:
-        agent.give_setup(match.game, row)
+    if row is not None:
+        if isinstance(agent, Program):
+            agent.give_setup(match.game, row)
+        if not isinstance(agent, Program) or not match.game.setups_chosen:
+            return row
     try:
         return match.ask_setup(agent, number // 2, match.role(number, player), player)
     except Exception as error:
@@ -219,7 +217,7 @@ def _play_move(match: Match, number: int, board: Any, agents: Sequence[Agent]) -
         raise _fault(player, error) from error
     seconds = perf_counter() - begun
     # A program has a clock of its own, which knows when its answer came.
-    if time is not None and seconds > time + GRACE and not isinstance(agents[player], ExternalAgent):
+    if time is not None and seconds > time + GRACE and not isinstance(agents[player], Program):
         raise Forfeit(player, LATE, f"more than {time:g} s for a move")
     if action == RESIGNS:
         raise Forfeit(player, RESIGNED)
@@ -245,9 +243,9 @@ def _rise(agents: Sequence[Agent], board: Any, forfeit: Forfeit | None) -> None:
     outcome = None if board is None else board.outcome()
     for agent in agents:
         with suppress(Exception):  # the game is over: nothing that an agent does now changes it
-            if isinstance(agent, ExternalAgent) and outcome is not None:
+            if isinstance(agent, Program) and outcome is not None:
                 agent.ended(outcome.end)
-            elif isinstance(agent, ExternalAgent) and forfeit is not None and board is not None:
+            elif isinstance(agent, Program) and forfeit is not None and board is not None:
                 agent.ended(RECORDED_ENDS[forfeit.reason])
             close(agent)
 
@@ -255,9 +253,8 @@ def _rise(agents: Sequence[Agent], board: Any, forfeit: Forfeit | None) -> None:
 def _quote(forfeit: Forfeit, agents: Sequence[Agent]) -> None:
     """Add what a program that misbehaved has said on standard error, now that it is there to the end."""
     loser = agents[forfeit.player] if forfeit.player < len(agents) else None
-    # A message about a crash has it already.
-    if isinstance(loser, ExternalAgent) and loser.fault is not None and loser.fault.kind != "crashed":
-        forfeit.note += last_words(loser.stderr)
+    if isinstance(loser, Program):
+        forfeit.note += loser.last_words()
 
 
 # ── Many at once ─────────────────────────────────────────────────────────────────────────────────

@@ -68,13 +68,13 @@ def report_json(
     games = wins + wins.T + draws
     rows = [_match(pair, results, hypotheses) for pair, results in played.items()]
     everything = [result for results in played.values() for result in results]
-    red = Counter(result.winner for result in everything)
+    winners = Counter(result.winner for result in everything)
     return {
         "stakes": False,
         "agents": agents,
         "games": len(everything),
         "seconds": sum(result.seconds for result in everything),
-        "red_score": Tally(red[0], red[None], red[1]).score,
+        "first_score": Tally(winners[0], winners[None], winners[1]).score,
         "matches": rows,
         "wins": wins.tolist(),
         "draws": draws.tolist(),

@@ -147,7 +147,7 @@ def _overview(report: Report) -> str:
     if report["stakes"]:
         facts["mean to the first player"] = minus(f"{report['first_utility']:+.4f}")
     else:
-        facts["red scored"] = f"{report['red_score']:.1%}"
+        facts["the first player scored"] = f"{report['first_score']:.1%}"
     return "<dl>" + "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items()) + "</dl>"
 
 

@@ -24,7 +24,10 @@ from types import TracebackType
 from typing import Any
 
 from vauban import __version__
-from vauban.arena.match import MEMORY, NONE, FinishedGame, Match, mixed, record_text, settled_setups
+from vauban.agents import make_agent
+from vauban.agents.base import Agent, close
+from vauban.agents.external import MEMORY
+from vauban.arena.match import NONE, FinishedGame, Match, mixed, record_text, settled_setups
 from vauban.arena.results import GameResult
 from vauban.arena.schedule import Schedule
 from vauban.errors import ConfigurationError, VaubanError
@@ -128,6 +131,17 @@ class Settings:
             return from_spec({"game": self.game, "rules": self.rules})
         return find_game(self.game, self.rules)
 
+    @cached_property
+    def settled(self) -> str:
+        """Where setups come from in every match."""
+        return _settled(settled_setups(self.made, self.setups, self._agents()))
+
+    def _agents(self) -> Iterator[Agent]:
+        for text in self.agents:
+            agent = make_agent(text, 0, Path(self.folder or ".").resolve(), self.memory)
+            close(agent)
+            yield agent
+
     def table(self) -> dict[str, Any]:
         """Return all settings, settled: two of the same meaning are equal."""
         return {
@@ -135,7 +149,7 @@ class Settings:
             "gauntlet": self.gauntlet,
             "games": self.games,
             **self.made.spec(),
-            "setups": _settled(settled_setups(self.made, self.setups)),
+            "setups": self.settled,
             "seed": self.seed,
             "time": self.time,
             "memory": self.memory,

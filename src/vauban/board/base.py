@@ -106,6 +106,10 @@ class Look:
         """Return a move of the player on turn as text, from its text or from the number of its action."""
         return self.game.action_text(self.turn, self.action_of(move))
 
+    def move_of(self, move: Any) -> Any:
+        """Return a move as `legal_moves` has it, from its text or from the number of its action."""
+        return self.move_text(move)
+
     def action_of(self, move: Any) -> int:
         """Return the number of an action, from its text or from its number."""
         if isinstance(move, str):
@@ -123,7 +127,7 @@ class Look:
     def observe(self, name: str | None = None, layout: str = "planes") -> Any:
         """Observe the game as the player on turn (of a view: as its player), as a tensor (`Simulator.observe`).
 
-        name: of an observation of the game; its first one if not given.
+        name: of an observation of the game; its default one if not given.
         """
         import torch
 
@@ -136,7 +140,7 @@ class Look:
 
         if layout not in LAYOUTS:
             raise ConfigurationError(f"layout is 'planes' or 'squares', not {layout!r}")
-        found = observations.find(self.game, name or observations.names(self.game)[0])
+        found = observations.find(self.game, name) if name else observations.default(self.game)
         rows, columns = self.game.board
         channels = found.channels(self.game)
         shape = (channels, rows, columns) if layout == "planes" else (rows * columns, channels)
@@ -164,6 +168,13 @@ class Look:
     def as_text(self, observation: str | None = None) -> str:
         """Return a picture as text, made of what an observation shows unless the family draws its own."""
         return picture.text(self, observation)
+
+    def svg(self, size: int = 480) -> str:
+        """Return a picture as SVG, its longer side of this size: the text's signs on squares, or the family's own."""
+        return picture.svg(self, size)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
 
     def __str__(self) -> str:
         return self.as_text()
@@ -232,17 +243,20 @@ class Board(Look):
         seed: what the start and all chance depend on; drawn, and kept in `seed`, if not given.
         setups: the two players' setups, texts or rows, each in its owner's own frame; drawn if not given.
         """
-        found = find_game(game, rules)
-        self._take_place(found, new_record(found.format(plies=0)), seed)
+        self._begin(find_game(game, rules), seed, setups)
+        self._settle()
+
+    def _begin(self, game: Game, seed: int | None, setups: tuple[Any, Any] | None) -> None:
+        """Begin a game, up to its first chance event."""
+        self._take_place(game, new_record(game.format(plies=0)), seed)
         if setups is None:
             start = self._draw()
         else:
-            start = self._start(found, *setups)
-            call(found, found.kernels.begin, self._record, start)
-        self._settle()
+            start = self._start(game, *setups)
+            call(game, game.kernels.begin, self._record, start)
         self.drawn = setups is None
-        if found.setups is not None:
-            first, second = found.setups.of_starts(start[None])
+        if game.setups is not None:
+            first, second = game.setups.of_starts(start[None])
             self.setups = first[0], second[0]
 
     def _draw(self) -> npt.NDArray[np.int8]:
@@ -296,6 +310,13 @@ class Board(Look):
     ) -> Any:
         """Return a game that begins from two setups, texts or rows, each in its owner's own view."""
         return Board(game, rules, seed=seed, setups=(first, second))
+
+    @classmethod
+    def before_chance(cls, game: Game, seed: int | None = None, setups: tuple[Any, Any] | None = None) -> Any:
+        """Return a game in which nothing has been left to chance yet: chance may be on turn (`turn` is 2)."""
+        board = object.__new__(board_of(game))
+        board._begin(game, seed, setups)
+        return board
 
     @classmethod
     def random(cls, game: Any = "classic", seed: int | None = None, rules: Any = None) -> Any:
@@ -370,6 +391,10 @@ class Board(Look):
         self._record = self._records.pop()
         return self.history.pop().text
 
+    def roomy_record(self, plies: int) -> Record:
+        """Return a copy of the record for kernels that need no more than the rules, with room for so many plies."""
+        return copy_of(self._record)
+
     @property
     def actions(self) -> list[int]:
         """The moves so far, as numbers of actions."""
@@ -427,13 +452,14 @@ class Board(Look):
 
 def board_of(game: Game) -> type[Board]:
     """Return the class of boards for a game: that of its family, or the one for all games."""
-    part = family_part("board", game.family)
-    return Board if part is None else part.Board
+    found: type[Board] = getattr(family_part("board", game.family), "Board", Board)
+    return found
 
 
 def _family_board(name: str, game: Game | None = None) -> Any:
     """Return a way to begin that not all families have: that of a game's family, or of the first one that has it."""
-    boards = [part.Board for part in family_parts("board")] if game is None else [board_of(game)]
+    parts = family_parts("board")
+    boards = [getattr(part, "Board", Board) for part in parts] if game is None else [board_of(game)]
     for board in boards:
         if name in vars(board) and board is not Board:
             return getattr(board, name)

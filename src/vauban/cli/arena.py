@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     from vauban.arena.results import GameResult
     from vauban.arena.sprt import Hypotheses
     from vauban.arena.tournament import Tournament
+    from vauban.games import base as games
     from vauban.work.base import Executor
 
 INTERRUPTED = 130
+ANY_GAME, SOME = "any game", "some games"
 
 Workers = Annotated[
     int | None, typer.Option(help="Processes on this machine (default: one for each core).", min=1, show_default=False)
@@ -167,7 +169,7 @@ def match(
     conditions = _conditions(played.game, played.setups, seed, time)
     if json:
         told = {
-            "agents": list(played.names), "game": played.game.name, "rules": _rules_text(played.game),
+            "agents": list(played.names), "game": played.game.name, "rules": played.game.rules_text,
             "setups": played.setups, "seed": seed, **(summary if played.game.drawn else utility_summary)(results),
             "ends": report["ends"], "notes": report["notes"], "verdict": report["matches"][0]["verdict"],
             "wall_seconds": round(wall, 3),
@@ -326,6 +328,7 @@ def agents(
     Example: vauban agents fox
     """
     from vauban.agents import AGENTS, GROUP, LEARNED
+    from vauban.agents.external import PROTOCOLS
     from vauban.agents.solved import OPTIONS as SOLVED
     from vauban.door import PREFIX, entry_points
 
@@ -334,7 +337,7 @@ def agents(
         if json:
             print_json(described)
             return
-        console.print(Text(described["name"], "bold"))
+        console.print(Text.assemble((described["name"], "bold"), (f"  plays {described['plays']}", "dim")))
         for paragraph in described["description"].split("\n\n"):
             console.print(Text(" ".join(paragraph.split()) + "\n"))
         options = Table.grid(padding=(0, 2))
@@ -343,8 +346,12 @@ def agents(
         if described["options"]:
             console.print(options)
         return
-    described_all = [_description(each) for each in (*AGENTS, *LEARNED, *SOLVED)]
+    shipped = (*AGENTS, *LEARNED, *SOLVED)
+    described_all = [_description(each) for each in shipped]
     for each in entry_points(GROUP):
+        if each in shipped:
+            complain(f"{each}: an installed package offers an agent of a name that Vauban's own has, which is taken")
+            continue
         try:
             described_all.append(_description(each))
         except Exception as error:  # one package that is broken leaves the others to be listed
@@ -354,36 +361,41 @@ def agents(
         return
     table = Table.grid(padding=(0, 2))
     for each in described_all:
-        table.add_row(Text(each["name"], "bold"), each["description"].partition("\n")[0])
-    table.add_row(Text("py:FILE.py:CLASS", "bold"), "A class of your own (docs/agents.md).")
-    table.add_row(Text("bot:COMMAND", "bold"), "A program of your own, in any language (docs/external-bots.md).")
+        table.add_row(Text(each["name"], "bold"), Text(each["plays"], "dim"), each["description"].partition("\n")[0])
+    table.add_row(Text("py:FILE.py:CLASS", "bold"), Text(ANY_GAME, "dim"), "A class of your own (docs/agents.md).")
+    for prefix, protocol in PROTOCOLS.items():
+        about = f"{protocol.about.removesuffix('.')} ({protocol.docs})."
+        table.add_row(Text(f"{prefix}COMMAND", "bold"), Text(protocol.plays, "dim"), about)
     console.print(table)
 
 
 def _description(name: str) -> dict[str, Any]:
     """Return an agent in words, and its options: each with its default and what it means."""
-    from vauban.agents import LEARNED, make_agent
-    from vauban.agents.base import close, describe
-    from vauban.agents.external.agent import PREFIX
+    from vauban.agents import FAMILIES, LEARNED, make_agent
+    from vauban.agents.base import Choosy, close, describe
+    from vauban.agents.external import PROTOCOLS
     from vauban.agents.solved import MEANINGS, OPTIONS
 
-    if f"{name}:" == PREFIX:
+    protocol = PROTOCOLS.get(f"{name}:")
+    if protocol is not None:
         raise ConfigurationError(
-            "bot is no agent by itself: bot:COMMAND is a program of your own, e.g. 'bot:python3 examples/ucc_bot.py' "
-            "(docs/external-bots.md; vauban bot-check says whether it is in order)"
+            f"{name} is no agent by itself: {name}:COMMAND is a program of your own, e.g. {protocol.example!r} "
+            f"({protocol.docs}; {protocol.check} says whether it is in order)"
         )
     if name in LEARNED:
         options = LEARNED[name].options_kind()
-        text = cleandoc(type(options).__doc__ or "")
+        text, plays = cleandoc(type(options).__doc__ or ""), "what its model plays"
     elif name in OPTIONS:
-        options, text = OPTIONS[name](), MEANINGS[name]
+        options, text, plays = OPTIONS[name](), MEANINGS[name], "small games"
     else:
         agent = make_agent(name)
         options, text = getattr(agent, "options", None), describe(agent)
+        plays = FAMILIES[name].capitalize() if name in FAMILIES else SOME if isinstance(agent, Choosy) else ANY_GAME
         close(agent)
     known = fields(options) if is_dataclass(options) else ()
     return {
         "name": name,
+        "plays": plays,
         "description": text,
         "options": [
             {"name": each.name, "default": each.default, "help": each.metadata.get("help", "")} for each in known
@@ -428,18 +440,11 @@ def _write_games(path: Path, texts: Iterable[str], count: int) -> None:
             move(number)
 
 
-def _rules_text(game: Any) -> str | None:
-    """Return the rules of a game that has any to choose."""
-    rules = getattr(game, "rules", None)
-    return None if rules is None else rules.text
-
-
-def _conditions(game: Any, setups: str, seed: int, time: float | None) -> dict[str, str]:
+def _conditions(game: games.Game, setups: str, seed: int, time: float | None) -> dict[str, str]:
     """Say how the games of a report were played, besides by whom; enough to play them again."""
     found = {"game": game.name}
-    rules = _rules_text(game)
-    if rules is not None:
-        found["rules"] = rules
+    if game.rules_text is not None:
+        found["rules"] = game.rules_text
     if game.setup_size:
         found["setups"] = setups
     found["seed"] = str(seed)

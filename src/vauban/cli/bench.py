@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -39,50 +40,46 @@ bench = typer.Typer(
 )
 
 
-@bench.command(short_help="Measure random moves and steps.")
-def sim(
-    device: DeviceOption = Device.cpu,
-    variant: GameOption = "classic",
-    rules: RulesOption = None,
-    games: GamesOption = None,
-    threads: ThreadsOption = None,
-    tracks: TracksOption = True,
-    seconds: SecondsOption = 3.0,
-    json: Json = False,
-) -> None:
+def _add(what: str, unit: str, short: str, text: str) -> None:
+    """Add the command of a measurement that takes a simulator and no more: `bench_<what>` of `vauban.bench`."""
+
+    def command(
+        device: DeviceOption = Device.cpu,
+        variant: GameOption = "classic",
+        rules: RulesOption = None,
+        games: GamesOption = None,
+        threads: ThreadsOption = None,
+        tracks: TracksOption = True,
+        seconds: SecondsOption = 3.0,
+        json: Json = False,
+    ) -> None:
+        from vauban import bench as measure
+
+        rate = partial(getattr(measure, f"bench_{what}"), seconds=seconds)
+        _measure(what, unit, rate, device, variant, rules, games, threads, tracks, json)
+
+    command.__doc__ = text
+    bench.command(what, short_help=short)(command)
+
+
+_add(
+    "sim",
+    "plies_per_second",
+    "Measure random moves and steps.",
     """Measure random play: plies a second, each a legal move that is chosen and played.
 
     Example: vauban bench sim --game barrage --threads 1 --no-tracks
-    """
-    from vauban import bench as measure
-
-    def rate(simulator: Simulator) -> float:
-        return measure.bench_sim(simulator, seconds)
-
-    _measure("sim", "plies_per_second", rate, device, variant, rules, games, threads, tracks, json)
-
-
-@bench.command(short_help="Measure masks of legal actions.")
-def mask(
-    device: DeviceOption = Device.cpu,
-    variant: GameOption = "classic",
-    rules: RulesOption = None,
-    games: GamesOption = None,
-    threads: ThreadsOption = None,
-    tracks: TracksOption = True,
-    seconds: SecondsOption = 3.0,
-    json: Json = False,
-) -> None:
+    """,
+)
+_add(
+    "mask",
+    "states_per_second",
+    "Measure masks of legal actions.",
     """Measure masks of legal actions: positions a second.
 
     Example: vauban bench mask --games 65536 --device cuda
-    """
-    from vauban import bench as measure
-
-    def rate(simulator: Simulator) -> float:
-        return measure.bench_mask(simulator, seconds)
-
-    _measure("mask", "states_per_second", rate, device, variant, rules, games, threads, tracks, json)
+    """,
+)
 
 
 @bench.command(short_help="Measure observations.")
@@ -93,7 +90,7 @@ def observe(
     games: GamesOption = None,
     threads: ThreadsOption = None,
     tracks: TracksOption = True,
-    observation: Annotated[str | None, typer.Option(help="The observation (the game's first).")] = None,
+    observation: Annotated[str | None, typer.Option(help="The observation (the game's default).")] = None,
     dtype: Annotated[str, typer.Option(help="bfloat16 or float32.")] = "bfloat16",
     layout: Annotated[str, typer.Option(help="planes or squares.")] = "planes",
     seconds: SecondsOption = 3.0,
@@ -113,7 +110,7 @@ def observe(
         raise ConfigurationError(f"--dtype is bfloat16 or float32, not {dtype!r}")
 
     def rate(simulator: Simulator) -> float:
-        seen = observation or observations.names(simulator.game)[0]
+        seen = observation or observations.default(simulator.game).name
         return measure.bench_observe(simulator, seconds, seen, kinds[dtype], layout)
 
     _measure("observe", "states_per_second", rate, device, variant, rules, games, threads, tracks, json)

@@ -190,6 +190,8 @@ def print_card(card: Mapping[str, Any]) -> None:
 
 
 def _facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
+    from vauban.learn.metrics import facts_text
+
     facts = [("plays", ", ".join(card["variants"]))]
     if card["rules"] is not None:
         facts.append(("rules of training", card["rules"]))
@@ -202,15 +204,7 @@ def _facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
             ("date, commit", f"{training['date']}, {training['commit']}"),
             ("made again by", training["command"]),
         ]
-        if belief := training["belief"]:
-            facts.append(
-                ("belief", f"{belief['validation']:.3f} nats a hidden piece, marginals {belief['marginal']:.3f}, "
-                 f"uniform {belief['uniform']:.3f}")
-            )  # fmt: skip
-            if "strange" in belief:
-                facts.append(
-                    ("with strange setups", f"{belief['strange']:.3f} nats, uniform {belief['strange_uniform']:.3f}")
-                )
+        facts += list(facts_text(training.get("facts", {})).items())
     if source := card.get("source"):
         facts += [("from", source["program"]), ("imported", source["imported"])]
         facts += [(each["file"], f"{each['holds']}, sha256 {each['sha256'][:16]}…") for each in source["files"]]
@@ -218,18 +212,14 @@ def _facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _networks_table(networks: Mapping[str, Mapping[str, Any]]) -> Table:
+    from vauban.nets.kinds import settings_text
+
     table = Table(box=SIMPLE_HEAD)
-    for heading in ("network", "depth", "width", "heads", "parameters", "stored as", "more"):
-        table.add_column(heading, justify="left" if heading in ("network", "stored as", "more") else "right")
+    for heading in ("network", "kind", "parameters", "stored as", "settings"):
+        table.add_column(heading, justify="right" if heading == "parameters" else "left")
     for part, each in networks.items():
-        size = each["size"]
-        known = ("kind", "size", "parameters", "dtype", "observation_version")
-        more = ", ".join(f"{key} {_worded(value)}" for key, value in each.items() if key not in known)
         parameters = f"{each['parameters']:,}" if "parameters" in each else "?"
-        table.add_row(
-            part, str(size["depth"]), str(size["width"]), str(size["heads"]), parameters, each.get("dtype", "?"),
-            Text(more),
-        )  # fmt: skip
+        table.add_row(part, each["kind"], parameters, each.get("dtype", "?"), Text(settings_text(each)))
     return table
 
 
@@ -284,7 +274,3 @@ def _parameters(card: Mapping[str, Any]) -> int:
 
 def _rounded(number: int) -> str:
     return f"{number / 1e6:.1f} million" if number >= 10**5 else f"{number:,}"
-
-
-def _worded(value: Any) -> str:
-    return ("no", "yes")[value] if isinstance(value, bool) else str(value)

@@ -26,6 +26,13 @@ def play(
         list[str] | None,
         typer.Option(help="A game to offer beside those of Stratego, e.g. kuhn, or py:FILE.py:NAME. May be repeated."),
     ] = None,
+    opponent: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An agent to play against beside the levels, e.g. net:runs/mine, py:mine.py:Mine or cfr+. "
+            "May be repeated."
+        ),
+    ] = None,
 ) -> None:
     """Play on a page: against the machine, against a friend, or watch two machines.
 
@@ -38,8 +45,10 @@ def play(
 
     Example: vauban play --port 9000 --no-browser
 
-    Example: vauban play --game kuhn
+    Example: vauban play --game kuhn --opponent cfr+
+
+    Example: vauban play --opponent net:runs/mine
     """
     from vauban.web.serve import serve
 
-    serve(host, port, browser, shelf, name, game or ())
+    serve(host, port, browser, shelf, name, game or (), opponent or ())

@@ -12,6 +12,7 @@ from vauban.cli.output import Json, console, print_json, progress_bar
 from vauban.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from vauban.games.base import Game
     from vauban.solve import Table, Tree
 
 
@@ -45,13 +46,15 @@ def exploitability(
 
     Example: vauban exploitability leduc cfr+:iterations=200
     """
+    from vauban.games.base import game as find_game
     from vauban.solve import build_tree, evaluate
     from vauban.solve.tree import LIMIT
 
-    make_policy = _policy(agent, seed)
+    played = find_game(game, rules)
+    make_policy = _policy(agent, seed, played)
     begun = time.perf_counter()
     with progress_bar("histories") as move:
-        tree = build_tree(game, rules, limit=limit or LIMIT, tick=lambda histories: move(histories))
+        tree = build_tree(played, limit=limit or LIMIT, tick=lambda histories: move(histories))
     table = make_policy(tree)
     found = evaluate(tree, table)
     seconds = time.perf_counter() - begun
@@ -97,8 +100,8 @@ def exploitability(
 
 def _game_words(tree: Tree) -> str:
     """Return the game by its name, with its rules where it has some."""
-    rules = getattr(tree.game, "rules", None)
-    return tree.game.name if rules is None else f"{tree.game.name}, rules {rules.text}"
+    rules = tree.game.rules_text
+    return tree.game.name if rules is None else f"{tree.game.name}, rules {rules}"
 
 
 def _rounded(number: float) -> str:
@@ -106,13 +109,13 @@ def _rounded(number: float) -> str:
     return f"{round(number, 8) + 0.0:.8f}"
 
 
-def _policy(text: str, seed: int) -> Callable[[Tree], Table]:
-    """Return what makes the table of an agent's text from a tree; refuse mistakes in the text now."""
-    from vauban.agents.external.agent import PREFIX
+def _policy(text: str, seed: int, game: Game) -> Callable[[Tree], Table]:
+    """Return what makes the table of an agent's text from a tree; refuse mistakes in the text, and other games, now."""
+    from vauban.agents.external import prefix_of
     from vauban.agents.solved import OPTIONS, policy
 
     policies = ", ".join(OPTIONS)
-    if text.startswith(PREFIX):
+    if prefix_of(text):
         raise ConfigurationError(
             f"{text!r} is a program, which chooses moves and does not say with what probabilities: no best response to "
             f"it can be computed. Take one of {policies}, or an agent with a method `policy`"
@@ -120,7 +123,7 @@ def _policy(text: str, seed: int) -> Callable[[Tree], Table]:
     if text.partition(":")[0].strip() in OPTIONS:
         policy(text, seed)  # refuses what it cannot read, before a tree is built
         return lambda tree: _watched(text, seed, tree)
-    return _agent_policy(text, seed, policies)
+    return _agent_policy(text, seed, game, policies)
 
 
 def _watched(text: str, seed: int, tree: Tree) -> Table:
@@ -131,9 +134,9 @@ def _watched(text: str, seed: int, tree: Tree) -> Table:
         return policy(text, seed, lambda name, done, total: move(done, name, total))(tree)
 
 
-def _agent_policy(text: str, seed: int, policies: str) -> Callable[[Tree], Table]:
+def _agent_policy(text: str, seed: int, game: Game, policies: str) -> Callable[[Tree], Table]:
     from vauban.agents import make_agent
-    from vauban.agents.base import GivesPolicy
+    from vauban.agents.base import GivesPolicy, check_plays
     from vauban.solve import tabulate
 
     try:
@@ -145,6 +148,7 @@ def _agent_policy(text: str, seed: int, policies: str) -> Callable[[Tree], Table
             f"the agent {text!r} chooses moves and does not say with what probabilities, so no best response to it "
             f"can be computed: take one with a method `policy`, or {policies}"
         )
+    check_plays(agent, game)
 
     def ask(tree: Tree) -> Table:
         with progress_bar("information sets", sum(tree.information_sets)) as move:

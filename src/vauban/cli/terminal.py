@@ -9,16 +9,14 @@ from typing import Annotated, TextIO
 
 import typer
 
-from vauban.agents import AGENTS, make_agent
+from vauban.agents import AGENTS, make_player, usual_opponent
 from vauban.cli.output import Json, print_json
 from vauban.cli.terminal_game import TerminalGame, read_number
+from vauban.door import whole
 from vauban.errors import ConfigurationError, NotationError, VaubanError
 from vauban.games import base
 from vauban.games.base import Game, nearest
 from vauban.notation.records import read_games
-
-OPPONENT = {"stratego": "cadet"}
-"""By family: the agent that is played against if none is named; `random` for the others."""
 
 
 def resume(
@@ -46,20 +44,17 @@ def resume(
         raise NotationError(
             f"{path}: this game is finished ({game.result}, {game.end}); play goes on with unfinished ones"
         )
-    headers = game.headers
+    text = whole(opponent or game.headers.get("Opponent") or usual_opponent(game.game))
+    headers = {**game.headers, "Opponent": text}
     seed = read_number(headers.get("Seed"))
     seed = _fresh_seed() if seed is None else seed
-    agent = make_agent(opponent or headers.get("Opponent") or _usual_opponent(game.game), seed)
+    agent = make_player(text, game.game, seed)
     person = _side(game.game, colour or headers.get("Person"))
     found = TerminalGame(
         agent, person, seed, game.game, board=game.board, headers=headers, source=source, target=target, shelf=shelf
     )
     found.files.add(path.absolute())
     return found
-
-
-def _usual_opponent(game: Game) -> str:
-    return OPPONENT.get(game.family, "random")
 
 
 def _side(game: Game, colour: str | None) -> int:
@@ -90,8 +85,9 @@ def terminal(
     opponent: Annotated[
         str | None,
         typer.Option(
-            help=f"{', '.join(AGENTS)}, with options such as mcts:time=1 (vauban agents), or a program of your own "
-            "as bot:COMMAND (default: cadet in Stratego, random elsewhere)"
+            help=f"{', '.join(AGENTS)}, with options such as mcts:time=1 (vauban agents); a model, net:MODEL or "
+            "search:MODEL; in small games a solved policy such as cfr+; a class of your own, py:FILE.py:CLASS; a "
+            "program of your own, bot:COMMAND (default: cadet in Stratego, random where there is nobody better)"
         ),
     ] = None,
     seed: Annotated[
@@ -123,8 +119,9 @@ def terminal(
     else:
         seed = _fresh_seed() if seed is None else seed
         chosen = base.game(game or "barrage", rules)
-        agent = make_agent(opponent or _usual_opponent(chosen), seed)
-        table = TerminalGame(agent, _side(chosen, colour), seed, chosen)
+        text = whole(opponent or usual_opponent(chosen))
+        agent = make_player(text, chosen, seed)
+        table = TerminalGame(agent, _side(chosen, colour), seed, chosen, headers={"Opponent": text})
     code = table.run()
     if json:
         print_json(table.summary())

@@ -37,6 +37,12 @@ COMMANDS = {
     "resign": "give the game up",
     "quit": "leave; the game is kept, and you are told how to go on",
 }
+SETUP_COMMANDS = {
+    "ready": "begin with the setup that is shown",
+    "random": "draw another one",
+    "a setup": "as the text above, back row first",
+    "quit": "leave",
+}
 ALIASES = {"?": "help", "q": "quit", "exit": "quit"}
 
 
@@ -122,7 +128,7 @@ class TerminalGame:
     # ── Play ─────────────────────────────────────────────────────────────────────────────────────
 
     def _begin(self) -> Any:
-        if self.game.setups is None:
+        if self.game.setups is None or not self.game.setups_chosen:
             return Board(self.game, seed=self.seed)
         other = set_up(self.agent, self.game, 1 - self.person, random.Random(f"{self.seed} setup"))
         own = self._choose_setup()
@@ -139,8 +145,12 @@ class TerminalGame:
                 self.say(drawn)
             self.say("ready begins, random draws another; or type a setup as the text above, back row first.", QUIET)
             line = self.ask("setup> ")
-            if ALIASES.get(line, line) == "quit":
+            order = ALIASES.get(line.lower(), line.lower())
+            if order == "quit":
                 raise EOFError
+            if order == "help":
+                self._help(SETUP_COMMANDS)
+                continue
             if line == "ready":
                 return row
             try:
@@ -297,7 +307,8 @@ class TerminalGame:
         names = ["person", "person"]
         names[1 - self.person] = self.agent.name
         own = dict(zip((player.title() for player in self.game.players), names, strict=True)) | self.headers
-        own |= {"Person": self.game.players[self.person], "Opponent": self.agent.name, "Seed": str(self.seed)}
+        own |= {"Person": self.game.players[self.person], "Seed": str(self.seed)}
+        own.setdefault("Opponent", self.agent.name)
         own.setdefault("Date", f"{datetime.now():%Y-%m-%d}")
         own.pop("Result", None), own.pop("End", None)
         outcome = self.outcome()

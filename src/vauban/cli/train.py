@@ -16,6 +16,7 @@ import typer
 
 from vauban.cli.output import complain, console, errors, print_json
 from vauban.errors import ConfigurationError, VaubanError
+from vauban.learn.presets import presets
 
 if TYPE_CHECKING:
     import torch
@@ -32,10 +33,7 @@ INTERRUPTED = 130
 def train(
     preset: Annotated[
         str | None,
-        typer.Argument(
-            help="A preset (laptop, ataraxos-kuhn, ataraxos-leduc, ataraxos-micro, ataraxos-gaming-gpu, "
-            "ataraxos-h200-small, ataraxos-h200-barrage, ataraxos-h200-classic, ataraxos-paper) or a .toml file."
-        ),
+        typer.Argument(help=f"A preset ({', '.join(presets())}) or a .toml file."),
     ] = None,
     change: Annotated[
         list[str] | None,
@@ -90,7 +88,7 @@ def train(
     from vauban.learn.workers import join_workers, local_device
 
     changes = [*(change or []), *([f"minutes={minutes}"] if minutes is not None else [])]
-    config = load_config(preset, changes) if preset else run_config(_given(resume), changes)
+    config = load_config(preset, changes, _say) if preset else run_config(_given(resume), changes)
     if show:
         console.print(config_text(config), markup=False, highlight=False, soft_wrap=True)
         return
@@ -166,21 +164,18 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
             f"evaluation.every: a score counts games won, and those of {played.name!r} are played for stakes; set it "
             "to 0, and measure the model by vauban exploitability"
         )
-    from vauban.agents.base import close
-    from vauban.agents.net import ModelAgent, NetAgent, NetOptions
-    from vauban.arena.match import FAILED, OWN, Match
+    from vauban.agents.net import NetAgent, NetOptions
+    from vauban.arena.match import FAILED, Match, own_setups
     from vauban.arena.play import play_games
     from vauban.arena.statistics import summary
 
+    setups = own_setups(played)
     for opponent in config.evaluation.ladder:
         # Refuses what it cannot read or what cannot play here, now and not in an hour.
         try:
-            agent = Match(opponent, opponent, 1, played, setups=OWN).make(0)
-            if isinstance(agent, ModelAgent):
-                agent.model.check_plays(played)
+            Match(opponent, opponent, 1, played, setups=setups)
         except VaubanError as error:
             raise ConfigurationError(f"evaluation.ladder, {opponent!r}: {error}") from error
-        close(agent)
 
     def evaluate(folder: Path) -> dict[str, float]:
         scores: dict[str, float] = {}
@@ -189,7 +184,7 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
             # The same setups and seeds every time: what differs between two evaluations is the model.
             match = Match(
                 lambda seed: NetAgent(options, seed), opponent, config.evaluation.games, played, None, config.seed,
-                setups=OWN,
+                setups=setups,
             )  # fmt: skip
             # In this process and all at once: on a GPU the network answers for all games in one go.
             results = [game.result for game in play_games(match, range(match.games))]
@@ -228,9 +223,14 @@ def _next_step(run: Run) -> str:
     agent, config = f"net:{run.folder / 'model'}", run.config
     rules = ["--rules", config.rules] if config.rules else []
     if run.game.drawn:
-        command = ["vauban", "match", agent, "random", "--game", config.game, *rules, "--setups", "own"]
+        setups = ["--setups", "own"] if run.game.setups else []
+        command = ["vauban", "match", agent, "random", "--game", config.game, *rules, *setups]
         return f"To see it play: {shlex.join(command)}"
     return f"To see how good it is: {shlex.join(['vauban', 'exploitability', config.game, agent, *rules])}"
+
+
+def _say(sentence: str) -> None:
+    errors.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
 
 def _given(folder: Path | None) -> Path:
@@ -288,7 +288,7 @@ def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path, run:
         if not _is_for_want_of_memory(error):
             raise
         again = f"--resume {folder}" if (folder / CONFIG).exists() else "…"
-        name = run.stage.name if run else config.algorithms[0]
+        name = run.stage.name if run else next(iter(config.stages))
         fewer = config.stages[name].fewer()
         said = ", ".join(f"{name}.{key}={value}" for key, (value, _) in fewer.items())
         changes = " ".join(f"--set {name}.{key}={less}" for key, (_, less) in fewer.items())

@@ -28,8 +28,6 @@ LONG = 1.0
 COMPILING = 1.0
 """Seconds of compiling that are worth a word."""
 SCORE, LOW, HIGH = "score.", "score_low.", "score_high."
-BESIDE = ("speed", "play", "moves", "memory", "belief")
-"""Metrics of these kinds need no heading in a line."""
 
 
 class Display:
@@ -142,7 +140,9 @@ def line(run: Run, told: Mapping[str, float], scores: Mapping[str, float] = {}) 
     if first and "moves" in told:
         parts += [f"{_millions(told['moves'])} moves", f"{int(told['games']):,} games"]
     shown = _shown(run, told)
-    parts += [", ".join(said) if name in BESIDE else f"{name} {', '.join(said)}" for name, said in shown.items()]
+    parts += [
+        f"{name} {', '.join(said)}" if name in stage.kind.headed else ", ".join(said) for name, said in shown.items()
+    ]
     measured = scores_text(told) or scores_text({name: each for name, each in scores.items() if name.startswith(SCORE)})
     if measured:
         parts.append(f"score {measured}")
@@ -267,7 +267,7 @@ def duration(seconds: float) -> str:
     """Return a time for a person."""
     minutes = seconds / 60
     if minutes < 2:
-        return f"{seconds:.0f} seconds"
+        return f"{seconds:.0f} second{'s' if round(seconds) != 1 else ''}"
     if minutes < 120:
         return f"{minutes:.0f} minutes"
     return f"{minutes / 60:,.1f} hours" if minutes < 48 * 60 else f"{minutes / 60 / 24:,.1f} days"

@@ -1,1 +1,3 @@
-"""Vauban's games as environments of others: `vauban.envs.pettingzoo` and `vauban.envs.gymnasium` (docs/envs.md)."""
+"""Vauban's games as environments for other libraries: `vauban.envs.pettingzoo` and `vauban.envs.gymnasium`
+(docs/envs.md).
+"""

@@ -1,4 +1,4 @@
-"""Every game as a Gymnasium environment of one player; somebody plays the other side.
+"""Every game as a Gymnasium environment of one player; an opponent plays the other side.
 
 import gymnasium
 import vauban.envs.gymnasium                         # registers vauban/barrage-v1 and all the others
@@ -37,12 +37,12 @@ Opponent = Callable[[Observed, Mask, np.random.Generator], int]
 
 
 def play_random(observation: Observed, action_mask: Mask, rng: np.random.Generator) -> int:
-    """Return the opponent that plays any legal action, all equally likely."""
+    """Play any legal action, all equally likely."""
     return int(rng.choice(np.flatnonzero(action_mask)))
 
 
 class SinglePlayerEnv(gymnasium.Env):  # type: ignore[misc]
-    """One side of a game, against an opponent who is part of the environment.
+    """One side of a game, against an opponent that is part of the environment.
 
     A game that the opponent ends before the player's first move is not shown: the next one begins.
     """
@@ -61,10 +61,10 @@ class SinglePlayerEnv(gymnasium.Env):  # type: ignore[misc]
         illegal_reward: float | None = None,
         render_mode: str | None = None,
     ) -> None:
-        """Make it.
+        """Make the environment.
 
         opponent: (observation, action_mask, rng) → action; by default any legal action.
-        side: which player this is, "first" or "second"; or "alternate", first in the first game of a seed.
+        side: this player, "first" or "second"; or "alternate", first in the first game of a seed.
         illegal_reward: None raises an error for an illegal action; a number ends the game with this reward.
         game, rules, observation, layout, setups, render_mode: as in `vauban.envs.pettingzoo.env`.
         """
@@ -122,7 +122,7 @@ class SinglePlayerEnv(gymnasium.Env):  # type: ignore[misc]
             reward = float(self.illegal_reward)
         else:
             self.table.play(action)
-            # An opponent that fails leaves the game where nobody can go on with it.
+            # An opponent that fails leaves a game that cannot be continued.
             self._terminated = True
             self._let_opponent_play()
             self._terminated = self.table.over
@@ -131,7 +131,7 @@ class SinglePlayerEnv(gymnasium.Env):  # type: ignore[misc]
         return self.table.observe(self.player), reward, self._terminated, False, self._info()
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return which actions are legal, as MaskablePPO of sb3-contrib asks for it; none once the game is over."""
+        """Return a mask of the legal actions, as MaskablePPO of sb3-contrib asks for it; none once the game is over."""
         return self._mask().astype(np.bool_)
 
     def render(self) -> str | None:

@@ -96,7 +96,7 @@ class RawEnv(AECEnv):  # type: ignore[misc]
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        # PettingZoo keeps here who comes after the agents that are done; it is of the game before.
+        # PettingZoo keeps the agent that follows the finished ones here; it is of the game before.
         self._skip_agent_selection = None
         self.agent_selection = self.possible_agents[self.table.player]
         self._tell()
@@ -133,7 +133,7 @@ class RawEnv(AECEnv):  # type: ignore[misc]
         return self.table.render(self.render_mode)
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Close nothing: nothing is held open."""
 
     def _tell(self) -> None:
         """Renew the infos and, for people, the picture."""

@@ -44,10 +44,12 @@ class Table:
         layout: str = "planes",
         setups: Pool | None = None,
     ) -> None:
-        """As `pettingzoo.env` and `gymnasium.SinglePlayerEnv` take them."""
+        """The arguments are those of `pettingzoo.env` and `gymnasium.SinglePlayerEnv`."""
         self.game = find_game(game, rules)
-        self.observation = observation or observations.names(self.game)[0]
+        self.observation = observation or observations.default(self.game).name
         self.layout = layout
+        if setups is not None and not self.game.setups_chosen:
+            raise _drawn_by_chance(self.game)
         if isinstance(setups, Sequence) and all(isinstance(each, str) for each in setups):
             if not setups:
                 raise ConfigurationError("the pool of setups is empty: give at least one, or None to draw from all")
@@ -57,7 +59,7 @@ class Table:
         self.number = -1
         """Number of this game among those of the seed: the first one after `reset(seed=…)` is 0."""
         self.actions: list[tuple[int, int]] = []
-        """The moves of this game, with their players."""
+        """The actions of this game, with their players."""
         self._mask = self.sim.legal_mask()
         self._action = np.zeros(1, np.int16)
         self.shape = self.observe(0).shape
@@ -105,13 +107,13 @@ class Table:
         return self.sim.outcome(0)
 
     def utility(self, player: int) -> float:
-        """Return the game's worth to a player: 0 while it goes on, and what one wins the other loses."""
+        """Return the game's worth to a player: 0 while it goes on, and the negative of the other's."""
         outcome = self.outcome
         if outcome is None:
             return 0.0
         return outcome.utility if player == 0 else 0.0 - outcome.utility
 
-    # ── What players are told ────────────────────────────────────────────────────────────────────
+    # ── For players ──────────────────────────────────────────────────────────────────────────────
 
     def observe(self, player: int) -> Observed:
         """Return a player's observation, in the player's own frame, on turn or not."""
@@ -119,17 +121,17 @@ class Table:
         return seen
 
     def mask(self, player: int) -> Mask:
-        """Return which actions the player may play: none where the other one is on turn, or the game is over."""
+        """Return a mask of the player's legal actions: empty where the other one is on turn, or the game is over."""
         if player != self.player:
             return np.zeros(self.game.action_count, np.int8)
         mask: Mask = self._mask[0].astype(np.int8)
         return mask
 
     def is_legal(self, action: int) -> bool:
-        """True if the player on turn may play this action."""
+        """Return whether the player on turn may play this action."""
         return 0 <= action < self.game.action_count and bool(self._mask[0, action])
 
-    # ── What people are shown ────────────────────────────────────────────────────────────────────
+    # ── For people ───────────────────────────────────────────────────────────────────────────────
 
     def text(self, player: int | None = None) -> str:
         """Return the game as text: as one player may see it, or all of it."""
@@ -189,7 +191,7 @@ class Table:
     def _chosen_setups(self, options: Mapping[str, Any]) -> list[npt.NDArray[np.int8]] | None:
         """Return the setups that the options of a reset name, if any, as rows."""
         for key in options:
-            # Options that mean something to others (a wrapper, a test kit) are left alone, slips of the pen are not.
+            # Options of others (a wrapper, a test kit) are left alone, slips of the pen are not.
             if key not in OPTIONS and nearest(str(key), OPTIONS).startswith("did"):
                 raise ConfigurationError(f"reset has no option {key!r}: {nearest(str(key), OPTIONS)}")
         chosen = options.get("setups")
@@ -197,6 +199,8 @@ class Table:
             return None
         if self.game.setups is None:
             raise ConfigurationError(f"{self.game.name!r} has no setups: leave the option 'setups' out")
+        if not self.game.setups_chosen:
+            raise _drawn_by_chance(self.game)
         if isinstance(chosen, str) or len(chosen) != 2:
             raise ConfigurationError(
                 f"the option 'setups' is a pair, the setup of {self.game.players[0]} and that of "
@@ -219,6 +223,10 @@ class Table:
         if self.game.setups is None:
             raise ConfigurationError(f"{self.game.name!r} has no setups: leave {setup!r} out")
         return self.game.setups.parse(setup)
+
+
+def _drawn_by_chance(game: Game) -> ConfigurationError:
+    return ConfigurationError(f"nobody chooses setups in {game.name!r}, where chance draws them: leave 'setups' out")
 
 
 def render_modes(game: Game) -> list[str]:

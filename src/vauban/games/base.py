@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -30,6 +30,7 @@ import numpy.typing as npt
 
 from vauban import door
 from vauban.errors import ConfigurationError, InvalidMoveError, VaubanError
+from vauban.families import folder_of
 from vauban.games.kernel import Record
 
 NUMBER, PLIES = 0, 1
@@ -215,8 +216,14 @@ class Game(ABC):
     """Most actions of a player before the other one is on turn."""
     setups: Setups | None = None
     """The players' setups before the game; None where they place nothing."""
+    setups_chosen: bool = True
+    """Whether players choose their setups; otherwise chance draws them."""
     moves: npt.NDArray[np.int64] | None = None
-    """By action its two squares, from and to, in the frame of the player who moves; None where actions are no moves."""
+    """By action its two squares, from and to, in the frame of the player who moves; None where actions are no moves.
+
+    The first is always a square. The second is −1 where an action leads to none: a step off the board, which may be
+    legal (an escape) or never be.
+    """
     public_actions: bool = False
     """Whether both players see every action as it is played. A game that does not say so keeps them secret."""
     hidden_kinds: tuple[str, ...] = ()
@@ -233,6 +240,15 @@ class Game(ABC):
     def setup_size(self) -> int:
         """Length of a setup, in numbers; 0 where players place nothing."""
         return 0 if self.setups is None else self.setups.size
+
+    @property
+    def described(self) -> Any:
+        """What tells somebody who sets up of squares and pieces: a variant where there is one, else the game."""
+        return self
+
+    def same_setups(self, other: Game) -> bool:
+        """Whether a setup of one of the two games is one of the other."""
+        return self.name == other.name
 
     @property
     def drawn(self) -> bool:
@@ -336,10 +352,39 @@ _failed: dict[str, str] = {}
 def register(name: str, maker: Maker) -> None:
     """Make a game known under a name; `maker(rules=…)` is called to make it, and once here, to check it.
 
-    A maker of a game without rules to choose need not take any.
+    A maker of a game without rules to choose need not take any. A name that another game has is refused.
     """
     check_game(_make(maker, None, name))
+    known = _makers.get(name)
+    if known is not None and not _are_one(known, maker):
+        sentence = f"there is a game {name!r} already, of {_module_of(known)}: register this one by another name"
+        if not _is_shipped(maker) or _is_shipped(known):
+            raise ConfigurationError(sentence)
+        _failed[name] = sentence  # Somebody was here before the games that are shipped, which keep their names.
     _makers[name] = maker
+
+
+def _module_of(maker: Any) -> str:
+    """Return the name of the module that a maker of games is from."""
+    return str(getattr(getattr(maker, "func", maker), "__module__", type(maker).__module__))
+
+
+def _files_of(maker: Any) -> set[str]:
+    """Return the files that a function, or the methods of a class, are written in."""
+    written = vars(maker).values() if isinstance(maker, type) else (maker,)
+    return {each.__code__.co_filename for each in written if isinstance(each, FunctionType)}
+
+
+def _is_shipped(maker: Any) -> bool:
+    return _module_of(maker).startswith("vauban.")
+
+
+def _are_one(one: Any, other: Any) -> bool:
+    """Whether two makers are one, perhaps of a file that was imported twice."""
+    if one is other:
+        return True
+    names = [getattr(each, "__qualname__", None) for each in (one, other)]
+    return names[0] == names[1] and None not in names and _files_of(one) == _files_of(other)
 
 
 def register_table(family: str, keys: Sequence[str], maker: Maker) -> None:
@@ -422,7 +467,7 @@ def _from_file(path: str, rules: Any) -> Game:
 
 def _from_door(text: str, rules: Any) -> Game:
     found = _made_of(door.load(text, "a game"), text, rules)
-    found.source = text
+    found.source = door.whole(text)
     return found
 
 
@@ -479,8 +524,14 @@ def _load() -> None:
         # A package that is broken must not take the other games away: it is told of where it is asked for.
         try:
             offered = load()
-            if not isinstance(offered, ModuleType):  # which has registered its games
-                register(name, partial(_made_of, offered, name))
+            if isinstance(offered, ModuleType):  # which has registered its games
+                continue
+            if name in _makers:
+                raise ConfigurationError(
+                    f"an installed package offers a game {name!r}, and there is one already, of "
+                    f"{_module_of(_makers[name])}, which is taken"
+                )
+            register(name, partial(_made_of, offered, name))
         except ConfigurationError as error:
             _failed[name] = str(error)
 
@@ -498,17 +549,29 @@ def _is_whole(value: Any, least: int = 0) -> bool:
 
 
 def _are_numbers(value: Any) -> bool:
-    return isinstance(value, (tuple, list)) and all(isinstance(each, (int, float, np.number)) for each in value)
+    return (
+        isinstance(value, (tuple, list))
+        and len(value) > 0
+        and all(isinstance(each, (int, float, np.number)) for each in value)
+    )
 
 
 def _is_two(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, (tuple, list)) and len(value) == 2 and all(map(fits, value))
 
 
+def _is_family(value: Any) -> bool:
+    return _is_text(value) and folder_of(value).isidentifier()
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_))
+
+
 _is_count = partial(_is_whole, least=1)
 REQUIRED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "name": ("what it is called", _is_text),
-    "family": ("which kernels and observations it shares, a name", _is_text),
+    "family": ('which kernels and observations it shares, a name of letters, digits, "_" and "-"', _is_family),
     "version": ("a whole number, raised when the behaviour changes", _is_whole),
     "players": ("what the two players are called", _is_two(_is_text)),
     "action_count": ("how many actions there are", _is_count),
@@ -519,10 +582,23 @@ REQUIRED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "ends": ('names of the ends, "" first', _are_texts),
     "kernels": ("its rules, a Kernels", lambda value: isinstance(value, Kernels)),
     "max_plies": ("the longest possible game, None if there is no limit", lambda v: v is None or _is_count(v)),
-    "has_chance": ("whether chance is ever on turn", lambda value: isinstance(value, (bool, np.bool_))),
+    "has_chance": ("whether chance is ever on turn", _is_bool),
     "utilities": ("all that a game can be worth to a player, the worst first", _are_numbers),
 }
 """The attributes that every game must give: what they mean, and whether a value can be that."""
+ANSWERED: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "bounded": ("whether the rules look back a bounded number of plies", _is_bool),
+    "moves_in_a_row": ("most actions of a player before the other one is on turn", _is_count),
+    "setups": ("the players' setups, a Setups; None without any", lambda v: v is None or isinstance(v, Setups)),
+    "moves": (
+        "a row for each action: its squares, from and to, -1 where it leads off the board; None without a board",
+        lambda v: v is None or (isinstance(v, np.ndarray) and v.dtype.kind == "i" and v.ndim == 2),
+    ),
+    "public_actions": ("whether both players see every action", _is_bool),
+    "hidden_kinds": ("names of what a hidden thing can be", _are_texts),
+    "rules_text": ("the rules as text, None where there are none to choose", lambda v: v is None or _is_text(v)),
+}
+"""The attributes that have an answer already, which a game may change."""
 
 
 def check_game(made: Any) -> None:
@@ -535,16 +611,37 @@ def check_game(made: Any) -> None:
         raise ConfigurationError(f"the game {kind} does not say: {'; '.join(missing)}")
     wrong = [
         f"{name}={value!r} ({meaning})"
-        for name, (meaning, fits) in REQUIRED.items()
+        for name, (meaning, fits) in (REQUIRED | ANSWERED).items()
         if not fits(value := getattr(made, name))
     ]
     if wrong:
         raise ConfigurationError(f"the game {kind} cannot have: {'; '.join(wrong)}")
+    if made.moves is not None:
+        _check_moves(made.name, made.moves, made.action_count, made.board[0] * made.board[1])
     worths = list(made.utilities)
     if worths != sorted(set(worths)) or worths != sorted(0.0 - worth for worth in worths):
         raise ConfigurationError(
             f"the utilities of {made.name!r} are all that a game can be worth to either player, the worst first, e.g. "
             f"(-1.0, 0.0, 1.0): what one gains the other loses. They are {made.utilities!r}"
         )
+    if not isinstance(made.setups_chosen, bool):
+        raise ConfigurationError(
+            f"setups_chosen of {made.name!r} says whether players choose their setups, True or False: it is "
+            f"{made.setups_chosen!r}"
+        )
     if not made.ends or made.ends[0] != "":
         raise ConfigurationError(f'the ends of {made.name!r} begin with "", for a game that goes on: {made.ends!r}')
+
+
+def _check_moves(name: str, moves: npt.NDArray[Any], actions: int, squares: int) -> None:
+    if moves.shape != (actions, 2):
+        raise ConfigurationError(
+            f"the moves of {name!r} have a row of two squares for each of its {actions} actions, not the shape "
+            f"{moves.shape}"
+        )
+    low, high = moves.min(0), moves.max(0)
+    if low[0] < 0 or low[1] < -1 or high.max() >= squares:
+        raise ConfigurationError(
+            f"the moves of {name!r} go from a square (0 to {squares - 1}) to a square, or to -1, off the board; "
+            f"the table holds numbers from {moves.min()} to {moves.max()}"
+        )

@@ -8,6 +8,8 @@ A *record* is handed to kernels as a `Record`: the words, halves and bytes of on
 numbers that describe its rules. A set of squares is a pair of 64-bit words, (low, high).
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 

@@ -10,6 +10,9 @@ It does not know your rules: count the tree by hand for a few plies, and write t
 
 from __future__ import annotations
 
+import json
+import pickle
+import random
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -18,7 +21,7 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
-from vauban.errors import IllegalActionError, RecordError
+from vauban.errors import ConfigurationError, IllegalActionError, RecordError, SetupError, VaubanError
 from vauban.games import base
 from vauban.games.base import NUMBER, PLAYER, Game
 from vauban.observe import base as observations
@@ -30,6 +33,8 @@ N = 6
 PLIES = 40
 """Steps of a rollout; short games end and begin anew on the way."""
 SEED = 11
+MOST_SETUPS = 10_000
+"""Setups that are all looked at; of games with more, some are drawn."""
 
 
 def check(game: str | Game | type[Game], device: str = "cpu", tell: Callable[[str], None] = lambda _: None) -> None:
@@ -169,6 +174,68 @@ def nobody_moves_more_often_in_a_row_than_the_game_says(game: Game, device: str)
         sim.step(sim.sample())
     most, said = int(longest.max()), game.moves_in_a_row
     assert most == said, f"nobody moves more often than {said} times in a row, the game says; it is {most} times"
+
+
+# ── Texts, setups, making it again ───────────────────────────────────────────────────────────────
+
+
+def legal_actions_have_texts_of_their_own_that_are_read_back(game: Game, device: str) -> None:
+    for sim in _positions(game, device):
+        lists, counts = sim.legal_actions()
+        for row, player in enumerate(sim.players.tolist()):
+            texts: dict[str, int] = {}
+            for action in lists[row, : int(counts[row])].tolist():
+                text = game.action_text(player, action)
+                known = texts.setdefault(text, action)
+                assert known == action, f"actions {known} and {action} of {game.players[player]} are both {text!r}"
+            for text, action in texts.items():
+                again = game.parse_action(player, text)
+                assert again == action, f"{text!r} is action {action} of {game.players[player]}, and is read as {again}"
+
+
+def setups_are_checked_written_and_read_back(game: Game, device: str) -> None:
+    setups = game.setups
+    if setups is None:
+        return
+    rng = random.Random(SEED)
+    drawn = np.stack([setups.draw(rng) for _ in range(N)])
+    assert drawn.shape == (N, setups.size), f"a setup is a row of {setups.size} numbers"
+    setups.check(drawn)
+    for row in drawn:
+        text = setups.text(row)
+        assert np.array_equal(setups.parse(text), row), f"{text!r} is read as another setup than it was written from"
+    for number in (-1, 127):
+        with _refused(SetupError):
+            setups.check(np.full((1, setups.size), number, np.int8))
+    with _refused(SetupError):
+        setups.parse("?!")
+    first, second = drawn, drawn[::-1]
+    starts = setups.starts(first, second)
+    again = setups.of_starts(starts)
+    assert all(map(np.array_equal, again, (first, second))), "of_starts is the inverse of starts"
+    game.check_starts(starts)
+    if setups.count <= MOST_SETUPS:
+        listed = setups.all()
+        setups.check(listed)
+        rows = {tuple(row) for row in listed.tolist()}
+        assert len(listed) == len(rows) == setups.count, f"all() lists each of the {setups.count} setups once"
+        assert {tuple(row) for row in drawn.tolist()} <= rows, "draw() draws one of all()"
+
+
+def it_is_made_again_from_its_description_and_in_another_process(game: Game, device: str) -> None:
+    try:
+        made = base.from_spec(json.loads(json.dumps(game.spec())))
+    except ConfigurationError as error:
+        raise AssertionError(
+            f"spec() does not make the game again: {error} (register it, or name it py:FILE.py:NAME)"
+        ) from error
+    for again in (made, pickle.loads(pickle.dumps(game))):
+        same = (again.name, again.family, again.rules_text) == (game.name, game.family, game.rules_text)
+        assert same and again.format(plies=PLIES) == game.format(plies=PLIES), f"{again!r} is made in place of {game!r}"
+
+
+def somebody_can_observe_it(game: Game, device: str) -> None:
+    assert observations.names(game), f"the family {game.family!r} has no observation (vauban.observe.base.register)"
 
 
 # ── Reproducing ──────────────────────────────────────────────────────────────────────────────────
@@ -327,11 +394,19 @@ CHECKS: tuple[Callable[[Game, str], None], ...] = (
     outputs_are_filled_in_place,
     a_view_shows_its_player_what_the_game_shows_that_player,
     a_view_is_the_same_whatever_is_hidden_and_becomes_the_game_again,
+    legal_actions_have_texts_of_their_own_that_are_read_back,
+    setups_are_checked_written_and_read_back,
+    it_is_made_again_from_its_description_and_in_another_process,
+    somebody_can_observe_it,
 )
 """All of the contract."""
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: python -m vauban.games.kit GAME    (a name, a .toml file, or py:FILE.py:NAME)")
-    check(sys.argv[1], tell=lambda name: print(f"{name} …", flush=True))
+    try:
+        check(sys.argv[1], tell=lambda name: print(f"{name} …", flush=True))
+    except VaubanError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
     print("all of the contract holds")

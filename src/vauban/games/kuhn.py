@@ -1,5 +1,7 @@
 """Kuhn poker: three cards, one each, one bet (docs/solve.md)."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from __future__ import annotations
 
 from typing import Any
@@ -7,33 +9,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.games.base import CHANCE, END, PLAYER, PLIES, Format, Kernels, register
+from vauban.games.base import CHANCE, END, PLAYER, PLIES, Format, register
 from vauban.games.kernel import ONE, kernel
 from vauban.games.small import (
     CARDS,
     FOLD,
     PAID,
     POKER_BYTES,
-    POKER_ENDS,
     SHOWDOWN,
-    SmallGame,
+    Poker,
     are_hands,
-    assign,
-    begin_hand,
-    chips_won,
-    conceal,
     count_deck,
     deal,
-    even_chance,
     find_in_deck,
     finish,
-    hidden_count,
-    hidden_values,
     must_answer,
-    no_setup,
-    no_start,
+    poker_kernels,
     refuse_records,
-    refuse_rules,
 )
 
 PASS, BET = 0, 1
@@ -57,15 +49,6 @@ def legal_action(game, index):
 
 
 @kernel
-def is_legal(game, action):
-    """True if the action is legal, or the card can be dealt."""
-    for index in range(legal_count(game)):
-        if legal_action(game, index) == action:
-            return True
-    return False
-
-
-@kernel
 def play(game, action):
     """Pass or bet; at chance, deal a card."""
     words, bytes_ = game.words, game.bytes
@@ -85,7 +68,7 @@ def play(game, action):
         finish(game, SHOWDOWN, 0 if bytes_[CARDS] > bytes_[CARDS + 1] else 1)
 
 
-class Kuhn(SmallGame):
+class Kuhn(Poker):
     """Kuhn poker. Actions: 0 pass (or fold), 1 bet (or call)."""
 
     name = "kuhn"
@@ -93,33 +76,11 @@ class Kuhn(SmallGame):
     action_count = 2
     max_legal = 2
     max_plies = LONGEST
-    ends = POKER_ENDS
     cards = 3
-    public_actions = True
     hidden_kinds = ("jack", "queen", "king")
     utilities = (-2.0, -1.0, 1.0, 2.0)
     record_bytes = ACTIONS + LONGEST
-    kernels = Kernels(
-        begin=begin_hand,
-        legal_count=legal_count,
-        legal_action=legal_action,
-        is_legal=is_legal,
-        play=play,
-        utility=chips_won,
-        draw_start=no_start,
-        place_setup=no_setup,
-        chance_weight=even_chance,
-        hidden_count=hidden_count,
-        hidden_values=hidden_values,
-        conceal=conceal,
-        assign=assign,
-    )
-
-    def __init__(self, rules: Any = None) -> None:
-        refuse_rules(self.name, rules)
-
-    def parameters(self) -> npt.NDArray[np.int64]:
-        return np.array([self.cards], np.int64)
+    kernels = poker_kernels(legal_count, legal_action, play)
 
     def action_text(self, player: int, action: int) -> str:
         return ("pass", "bet")[action]

@@ -1,5 +1,7 @@
 """Leduc poker: six cards, one each and a public one, two rounds of betting (docs/solve.md)."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from __future__ import annotations
 
 from typing import Any
@@ -7,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.games.base import CHANCE, DRAW, END, PLAYER, PLIES, Format, Kernels, register
+from vauban.games.base import CHANCE, DRAW, END, PLAYER, PLIES, Format, register
 from vauban.games.kernel import ONE, kernel
 from vauban.games.small import (
     CARDS,
@@ -15,27 +17,17 @@ from vauban.games.small import (
     NONE,
     PAID,
     POKER_BYTES,
-    POKER_ENDS,
     PUBLIC,
     SHOWDOWN,
-    SmallGame,
+    Poker,
     are_hands,
-    assign,
-    begin_hand,
-    chips_won,
-    conceal,
     count_deck,
     deal,
-    even_chance,
     find_in_deck,
     finish,
-    hidden_count,
-    hidden_values,
     must_answer,
-    no_setup,
-    no_start,
+    poker_kernels,
     refuse_records,
-    refuse_rules,
 )
 
 GIVE_UP, CALL, RAISE = 0, 1, 2
@@ -66,15 +58,6 @@ def legal_action(game, index):
     if bytes_[PLAYER] == CHANCE:
         return find_in_deck(game, index)
     return index if must_answer(game, np.int64(bytes_[PLAYER])) else index + CALL
-
-
-@kernel
-def is_legal(game, action):
-    """True if the action is legal, or the card can be dealt."""
-    for index in range(legal_count(game)):
-        if legal_action(game, index) == action:
-            return True
-    return False
 
 
 @kernel
@@ -130,7 +113,7 @@ def play(game, action):
             bytes_[PLAYER] = CHANCE
 
 
-class Leduc(SmallGame):
+class Leduc(Poker):
     """Leduc poker. Actions: 0 fold, 1 call (or check), 2 raise. Cards 0 to 5; a card's rank is its half."""
 
     name = "leduc"
@@ -139,33 +122,11 @@ class Leduc(SmallGame):
     max_legal = 3
     max_plies = 2 * SLOTS
     moves_in_a_row = 2
-    ends = POKER_ENDS
     cards = 6
-    public_actions = True
     hidden_kinds = ("jack", "jack", "queen", "queen", "king", "king")
     utilities = tuple(float(chips) for chips in (-13, -11, -9, -7, -5, -3, -1, 0, 1, 3, 5, 7, 9, 11, 13))
     record_bytes = ACTIONS + 2 * SLOTS
-    kernels = Kernels(
-        begin=begin_hand,
-        legal_count=legal_count,
-        legal_action=legal_action,
-        is_legal=is_legal,
-        play=play,
-        utility=chips_won,
-        draw_start=no_start,
-        place_setup=no_setup,
-        chance_weight=even_chance,
-        hidden_count=hidden_count,
-        hidden_values=hidden_values,
-        conceal=conceal,
-        assign=assign,
-    )
-
-    def __init__(self, rules: Any = None) -> None:
-        refuse_rules(self.name, rules)
-
-    def parameters(self) -> npt.NDArray[np.int64]:
-        return np.array([self.cards], np.int64)
+    kernels = poker_kernels(legal_count, legal_action, play)
 
     def action_text(self, player: int, action: int) -> str:
         return ("fold", "call", "raise")[action]

@@ -4,6 +4,8 @@ A record of a small game is two words (number, plies) and a few bytes. A poker g
 kernels below and adds its betting.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from __future__ import annotations
 
 from typing import Any
@@ -12,8 +14,23 @@ import numpy as np
 import numpy.typing as npt
 
 from vauban.errors import ConfigurationError, RecordError
-from vauban.games.base import CHANCE, END, NOBODY, NUMBER, OWN, PLAYER, PLIES, STEP, WINNER, Format, Game, Shape
-from vauban.games.kernel import ZERO, kernel
+from vauban.games.base import (
+    CHANCE,
+    END,
+    NOBODY,
+    NUMBER,
+    OWN,
+    PLAYER,
+    PLIES,
+    STEP,
+    WINNER,
+    Format,
+    Game,
+    Kernels,
+    PlainKernel,
+    Shape,
+)
+from vauban.games.kernel import ZERO, hook, kernel
 
 NONE = 255
 """A byte for a card or a choice that is not there yet."""
@@ -69,6 +86,23 @@ def no_setup(start, rules, player, setup):
 def even_chance(game, index):
     """All events are equally likely."""
     return 1
+
+
+@hook
+def legal_count(game): ...
+
+
+@hook
+def legal_action(game, index): ...
+
+
+@kernel
+def is_listed(game, action):
+    """True if the action, or event, is one of those that the game lists: for games with few of them."""
+    for index in range(legal_count(game)):
+        if legal_action(game, index) == action:
+            return True
+    return False
 
 
 # ── Poker: the deck, the hands, the chips ────────────────────────────────────────────────────────
@@ -196,6 +230,40 @@ def assign(game, viewer, values):
         return False
     game.bytes[CARDS + 1 - viewer] = card
     return True
+
+
+class Poker(SmallGame):
+    """A poker game of two: it adds how actions are listed, and `play`."""
+
+    max_plies: int
+    ends = POKER_ENDS
+    public_actions = True
+    cards: int
+
+    def __init__(self, rules: Any = None) -> None:
+        refuse_rules(self.name, rules)
+
+    def parameters(self) -> npt.NDArray[np.int64]:
+        return np.array([self.cards], np.int64)
+
+
+def poker_kernels(legal_count: PlainKernel, legal_action: PlainKernel, play: PlainKernel) -> Kernels:
+    """Return the kernels of a poker game, from those that are its own."""
+    return Kernels(
+        begin=begin_hand,
+        legal_count=legal_count,
+        legal_action=legal_action,
+        is_legal=is_listed,
+        play=play,
+        utility=chips_won,
+        draw_start=no_start,
+        place_setup=no_setup,
+        chance_weight=even_chance,
+        hidden_count=hidden_count,
+        hidden_values=hidden_values,
+        conceal=conceal,
+        assign=assign,
+    )
 
 
 def are_hands(bytes_: npt.NDArray[Any], deck: int) -> npt.NDArray[np.bool_]:

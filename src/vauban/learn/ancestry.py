@@ -6,51 +6,59 @@ schedules go on where they were, and the card of what comes of it has the model'
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from vauban.errors import ConfigurationError
 from vauban.learn.checkpoint import Checkpoint
-from vauban.learn.config import RunConfig
-from vauban.nets.store import COUNTED, Card, Model
+from vauban.learn.config import RunConfig, toml_text
+from vauban.nets.kinds import describe, flat_settings, kind_of
+from vauban.nets.store import Model
 
 if TYPE_CHECKING:
     from vauban.learn.run import Stage
 
-FREE = ("kind", *COUNTED, "dropout")
-"""Entries of a card that a run may differ in: they follow from the rest, or matter in training only."""
+FREE = ("dropout",)
+"""Settings that a run may differ in: they matter in training only."""
 
 PUBLISHED = ("count_prior", "flag_side")
 """Options of imported setup networks, which are not trained here."""
 
 
-def check_same(card: Card, wanted: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str]) -> None:
+def check_same(model: Model, wanted: Mapping[str, nn.Module], keys: Mapping[str, str]) -> None:
     """Refuse a model whose networks a configuration would build in another way.
 
     wanted: its own networks, by part. keys: where the configuration says how they are built, by part.
     """
-    differences, settings = [], []
-    for part, description in wanted.items():
+    differences, settings, name = [], [], model.card["name"]
+    for part, network in wanted.items():
         key = keys[part]
-        described = card["networks"].get(part)
-        if described is None:
-            raise ConfigurationError(f"the model {card['name']!r} has no {part} network: add --set {key}=false")
-        has, wants = _options(described), _options(description)
-        for name in has:
-            if has[name] == wants.get(name):
+        if part not in model.networks:
+            raise ConfigurationError(f"the model {name!r} has no {part} network: add --set {key}=false")
+        had, wants = kind_of(model.networks[part]).name, kind_of(network).name
+        has, asked = (_settings(each) for each in (model.networks[part], network))
+        if had != wants:
+            differences.append(f"the {part} network is of the kind {had} in the model {name!r} and {wants} in the "
+                               "configuration")  # fmt: skip
+            table = ", ".join(f"{each} = {toml_text(value)}" for each, value in {"kind": had, **has}.items())
+            settings.append(f"--set {shlex.quote(f'{key}={{{table}}}')}")
+            continue
+        for setting in has:
+            if has[setting] == asked[setting]:
                 continue
-            if name in PUBLISHED:
+            if setting in PUBLISHED:
                 raise ConfigurationError(
-                    f"the setup network of the model {card['name']!r} sets up as the published program does ({name}), "
+                    f"the setup network of the model {name!r} sets up as the published program does ({setting}), "
                     f"which is not trained here: add --set {key}=false, and only its moves are learned on"
                 )
             differences.append(
-                f"{name} of the {part} network is {has[name]} in the model {card['name']!r} and {wants.get(name)} in "
+                f"{setting} of the {part} network is {has[setting]} in the model {name!r} and {asked[setting]} in "
                 "the configuration"
             )
-            settings.append(f"--set {key}.{name}={has[name]}")
+            settings.append(f"--set {shlex.quote(f'{key}.{setting}={toml_text(has[setting])}')}")
     if differences:
         raise ConfigurationError(
             f"{'; '.join(differences)}: a run that goes on from a model keeps its networks as they are, so add "
@@ -88,7 +96,6 @@ def moving_minutes(history: Mapping[str, Any]) -> float:
     return float(curve[-1]["minutes"] if curve else history.get("minutes", 0.0))
 
 
-def _options(described: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that a network is built from, by one name each."""
-    flat = {**described, **described["size"]}
-    return {name: value for name, value in flat.items() if name not in (*FREE, "size")}
+def _settings(network: nn.Module) -> dict[str, Any]:
+    """Return what a network is built from, by one name each."""
+    return {name: value for name, value in flat_settings(describe(network)).items() if name not in FREE}

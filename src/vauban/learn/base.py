@@ -2,7 +2,8 @@
 
 A run is the loop: it keeps the clock, stops, saves, resumes, writes the journal, evaluates and makes the model. A
 learner is what happens in an iteration. It is registered by its name, by which a configuration asks for it, and has a
-table of its own there:
+table of its own there. Those we ship lie in packages of this room; a configuration may also ask for `py:FILE.py:CLASS`,
+whose table bears the name of the class in small letters unless it registers another.
 
     @register("mine")
     class Mine(Learner):
@@ -16,13 +17,17 @@ of those before it (`follow`).
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
 import torch
+from torch import Tensor
 
+from vauban import door
 from vauban.errors import ConfigurationError
 from vauban.games.base import Game, nearest
 from vauban.learn.trainee import Trainee
@@ -48,7 +53,21 @@ class Metric:
     drawn: bool = False
     """Whether `vauban curves` draws it unless others are asked for."""
     kept: bool = False
-    """Whether the card of a model keeps its course, if it is of the first stage."""
+    """Whether the card of a model keeps it: its course, if it is of the first stage; of a later one its last value."""
+
+
+def names_of(declared: Sequence[Metric]) -> tuple[str, ...]:
+    """Return the last parts of the names of metrics."""
+    return tuple(each.name.rpartition(".")[2] for each in declared)
+
+
+def in_order(declared: Sequence[Metric], measured: Mapping[str, Tensor]) -> Tensor:
+    """Return what was measured, by the last parts of its names, as rows in the order in which it is declared."""
+    names = names_of(declared)
+    if set(measured) != set(names):
+        odd = ", ".join(sorted(set(measured) ^ set(names)))
+        raise ConfigurationError(f"declared as metrics and measured are not the same: {odd}")
+    return torch.stack([measured[name] for name in names])
 
 
 @dataclass(frozen=True)
@@ -98,9 +117,13 @@ class Learner(ABC):
 
     name: ClassVar[str]
     """As a configuration asks for it."""
+    about: ClassVar[str] = ""
+    """What it does, in a few words for the page of a model: "damped self-play after Ataraxos"."""
     config: ClassVar[type[StageConfig]] = StageConfig
     """The dataclass of its table."""
     metrics: ClassVar[Sequence[Metric]] = ()
+    headed: ClassVar[Sequence[str]] = ()
+    """First parts of the names of metrics that a line shows under their heading, since others are worded alike."""
     clock: ClassVar[str] = "iteration"
     """The metric that counts its iterations."""
     steps: ClassVar[Mapping[str, str]] = {}
@@ -124,16 +147,20 @@ class Learner(ABC):
     def check(cls, game: Game, config: Any) -> None:
         """Refuse a game that it cannot learn, or not with these settings."""
 
+    @classmethod
+    def limits(cls, facts: Mapping[str, float]) -> list[str]:
+        """Return sentences for the page of a model on what it cannot do.
+
+        facts: the last values of metrics that the card keeps (`Training.facts`).
+        """
+        return []
+
     def follow(self, networks: Mapping[str, Trainee[Any]]) -> None:
         """Go on from what the stages before have come to, by name: when it begins, or begins again."""
 
     @abstractmethod
     def iterate(self) -> dict[str, float]:
         """Learn for an iteration; its metrics."""
-
-    @abstractmethod
-    def describe(self) -> dict[str, dict[str, Any]]:
-        """Return the networks as the card of a model has them (`vauban.nets.store.describe`)."""
 
     def progress(self) -> dict[str, Any]:
         """Progress in numbers and texts, which a checkpoint cannot do without."""
@@ -166,9 +193,11 @@ class Learner(ABC):
 
 # ── The registry ─────────────────────────────────────────────────────────────────────────────────
 
-_MODULES = ["vauban.learn.ataraxos.learner", "vauban.learn.ataraxos.belief"]
-"""Modules that register the learners we ship."""
+GROUP = "vauban.learners"
+"""Under this entry point, installed packages offer learners: classes, or modules that register them."""
 _learners: dict[str, type[Learner]] = {}
+_failed: dict[str, str] = {}
+_loaded = False
 Kind = TypeVar("Kind", bound=type[Learner])
 
 
@@ -176,6 +205,13 @@ def register(name: str) -> Callable[[Kind], Kind]:
     """Make a learner known under a name."""
 
     def add(kind: Kind) -> Kind:
+        taken = _learners.get(name, kind)
+        if taken is not kind:
+            raise ConfigurationError(
+                f"there is an algorithm {name!r} already, {taken.__qualname__} of {taken.__module__}: give "
+                f"{kind.__qualname__} of {kind.__module__} another name"
+            )
+        _check_metrics(name, kind)
         kind.name = name
         _learners[name] = kind
         return kind
@@ -185,14 +221,69 @@ def register(name: str) -> Callable[[Kind], Kind]:
 
 def learners() -> dict[str, type[Learner]]:
     """Return all learners, by name."""
-    while _MODULES:
-        importlib.import_module(_MODULES.pop(0))
+    _load()
     return dict(_learners)
 
 
 def find_learner(name: str) -> type[Learner]:
-    """Return the learner of this name."""
+    """Return the learner of this name, or the class that `py:FILE.py:CLASS` names."""
+    if name.startswith(door.PREFIX):
+        return _taken_in(door.load(name, "an algorithm"), name)
     known = learners()
     if name not in known:
-        raise ConfigurationError(f"there is no algorithm {name!r}: {nearest(name, list(known))}")
+        lost = "".join(f"; {sentence}" for sentence in _failed.values())
+        raise ConfigurationError(f"there is no algorithm {name!r}: {nearest(name, list(known))}{lost}")
     return known[name]
+
+
+def _load() -> None:
+    """Import the algorithms that we ship, a package of this room each, and what installed packages offer."""
+    global _loaded
+    if _loaded:
+        return
+    _loaded = True
+    import vauban.learn as room
+
+    for package in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
+        if package.ispkg:
+            for module in pkgutil.iter_modules(importlib.import_module(package.name).__path__, f"{package.name}."):
+                importlib.import_module(module.name)
+    for name, load in door.entry_points(GROUP).items():
+        # A package that is broken must not take the others away: it is told of where an algorithm is not found.
+        try:
+            offered = load()
+            if not isinstance(offered, ModuleType):  # which has registered its learners
+                _taken_in(offered, name, name)
+        except ConfigurationError as error:
+            _failed[name] = str(error)
+
+
+def _taken_in(offered: Any, text: str, name: str = "") -> type[Learner]:
+    """Return the learner that a file or a package offers; one without a name gets this one, or that of its class."""
+    if not isinstance(offered, type) or not issubclass(offered, Learner):
+        raise ConfigurationError(
+            f"{text!r} is no algorithm: make it a class that derives from vauban.learn.base.Learner"
+        )
+    missing = sorted(offered.__abstractmethods__)
+    if missing:
+        raise ConfigurationError(
+            f"the algorithm {text!r} lacks methods: {', '.join(missing)} (vauban.learn.base.Learner)"
+        )
+    return register(vars(offered).get("name") or name or offered.__name__.lower())(offered)
+
+
+def _check_metrics(name: str, kind: type[Learner]) -> None:
+    """Refuse a metric that could not be shown."""
+    for each in kind.metrics:
+        try:
+            said = each.shown.format(0.5)
+        except (ValueError, LookupError, AttributeError, TypeError) as error:
+            reason = f"{type(error).__name__}: {error}"
+        else:
+            if not each.shown or said != each.shown:
+                continue
+            reason = "the number is not in it"
+        raise ConfigurationError(
+            f"the algorithm {name!r}: its metric {each.name!r} cannot be shown as {each.shown!r} ({reason}): "
+            "write a format of one number, such as 'loss {:.3f}'"
+        )

@@ -24,14 +24,15 @@ from vauban.learn.metrics import clock_of, metrics
 from vauban.learn.origin import read_starts
 from vauban.learn.readme import README, readme_text
 from vauban.learn.run import CHECKPOINT, CONFIG, MODEL, run_config
+from vauban.nets.kinds import COUNTED
 from vauban.nets.store import (
-    COUNTED,
     Card,
     Model,
     ModelError,
     Training,
     load_model,
     make_card,
+    player_of,
     read_card,
     save_model,
     strength_row,
@@ -52,14 +53,14 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
     # Read before anything is written: a model whose strength cannot be told is not half made.
     model = load_model(run / MODEL)
     strength = [row for path in matches for row in _strength(path, run, name, model.game, config.game)]
-    kept = COUNTED
     described = {
-        part: {key: value for key, value in each.items() if key not in kept}
+        part: {key: value for key, value in each.items() if key not in COUNTED}
         for part, each in model.card["networks"].items()
     }
     card = make_card(
         model.game, described, name=name, about=config.about or f"Trained by vauban train, in {run.name}.",
         training=training_of(run), source=read_progress(run / CHECKPOINT)["before"].get("source"), strength=strength,
+        plays=player_of(model.card),
     )  # fmt: skip
     save_model(out, model.networks, card, torch.bfloat16)
     card = read_card(out)
@@ -70,12 +71,15 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
 def load_trained(name: str | Path) -> Model:
     """Return a model whose card has its training: as it was written, or from the run in whose folder the model is.
 
-    A run that has lost its checkpoint does not know its training any more: its model counts from nothing.
+    A run that has lost its checkpoint, or is of an earlier version, cannot tell its training: its model counts from
+    nothing.
     """
     model = load_model(name)
     run = model.folder.parent
     files = (run / CONFIG, run / CHECKPOINT / PROGRESS)
     if "training" in model.card or model.folder.name != MODEL or not all(path.exists() for path in files):
+        return model
+    if "stages" not in read_progress(run / CHECKPOINT):
         return model
     return replace(model, card={**model.card, "training": asdict(training_of(run))})
 
@@ -98,7 +102,7 @@ def training_of(run: Path) -> Training:
         command=" && ".join(commands) or f"vauban train {run / CONFIG}",
         date=progress["saved"],
         steps=steps_of(lines, before.get("steps", {})),
-        belief=belief_of(lines),  # nothing of a belief before: it was measured on games of another policy
+        facts=facts_of(lines),  # nothing of what was before: a belief was measured on games of another policy
         curve=[*before.get("curve", ()), *curve_of(lines)],
     )
 
@@ -115,12 +119,14 @@ def steps_of(lines: Sequence[Mapping[str, float]], before: Mapping[str, int] = {
     return {part: int(steps) for part, steps in counted.items() if steps}
 
 
-def belief_of(lines: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The last validation of a run's belief, in nats a hidden piece: its own, those of the two beliefs that learn
-    nothing, and, where games from uniform setups were played as well, its own and the uniform posterior's there."""
-    last: Mapping[str, float] = next((line for line in reversed(lines) if "belief.validation" in line), {})
-    names = ("validation", "marginal", "uniform", "strange", "strange_uniform")
-    return {name: round(last[f"belief.{name}"], 4) for name in names if f"belief.{name}" in last}
+def facts_of(lines: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The last values of the metrics that later algorithms have kept (`Metric.kept`), by name."""
+    facts: dict[str, float] = {}
+    for kind in learners().values():
+        kept = [each.name for each in kind.metrics if each.kept and kind.clock != "iteration"]
+        last = next((line for line in reversed(lines) if any(name in line for name in kept)), {})
+        facts |= {name: round(last[name], 4) for name in kept if name in last}
+    return facts
 
 
 def curve_of(lines: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:

@@ -7,18 +7,23 @@ import json
 import math
 import tomllib
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import resources
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from vauban import door
 from vauban.errors import ConfigurationError
-from vauban.games.base import nearest
+from vauban.games.base import game, nearest
 from vauban.learn.base import StageConfig, find_learner, learners
+from vauban.learn.networks import NetworkTable
+from vauban.learn.presets import presets
 from vauban.learn.schedules import PowerLaw
 from vauban.learn.workers import PATIENCE
+from vauban.nets.kinds import setting_types
+
+Note = Callable[[str], None]
+"""Is told sentences that whoever reads a configuration should know."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +63,10 @@ class RunConfig:
     """Minutes that one of several workers waits for others that give no sign of life before it takes one of them for
     dead. The first one's evaluations may take longer."""
     algorithms: tuple[str, ...] = ("ataraxos",)
-    """The stages of the run, one after the other. Each has a table of its own, by its name."""
+    """The stages of the run, one after the other: names, or `py:FILE.py:CLASS`. Each has a table by its name."""
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     stages: Mapping[str, StageConfig] = field(default_factory=dict)
-    """The tables of the algorithms."""
+    """The tables of the algorithms, by the names that these have, in their order."""
 
     def __post_init__(self) -> None:
         for name in ("iterations", "minutes", "save_every"):
@@ -69,28 +74,31 @@ class RunConfig:
                 raise ConfigurationError(f"{name} must be a number from 0, not {getattr(self, name)}")
         if not self.patience > 0:
             raise ConfigurationError(f"patience must be more than 0 minutes, not {self.patience}")
-        if not self.algorithms or len(set(self.algorithms)) < len(self.algorithms):
+        kinds = {find_learner(name).name: find_learner(name) for name in self.algorithms}
+        if not self.algorithms or len(kinds) < len(self.algorithms):
             raise ConfigurationError(f"algorithms: name one or more, none of them twice, not {list(self.algorithms)}")
         for name in self.stages:
-            if name not in self.algorithms:
+            if name not in kinds:
                 raise ConfigurationError(
                     f"there is a table for {name!r}, and the algorithms are {list(self.algorithms)}: add it to "
                     "algorithms, or leave the table away"
                 )
-        made = {name: self.stages.get(name) or find_learner(name).config() for name in self.algorithms}
-        if made[self.algorithms[0]].minutes:
-            raise ConfigurationError(
-                f"{self.algorithms[0]}.minutes: the first algorithm has the minutes of the run, so set minutes"
-            )
+        made = {name: self.stages.get(name) or kind.config() for name, kind in kinds.items()}
+        first = next(iter(made))
+        if made[first].minutes:
+            raise ConfigurationError(f"{first}.minutes: the first algorithm has the minutes of the run, so set minutes")
         object.__setattr__(self, "stages", made)
 
     def later_minutes(self) -> dict[str, float]:
         """Minutes of each algorithm after the first one, without those that are left out."""
-        return {name: self.stages[name].minutes for name in self.algorithms[1:] if self.stages[name].minutes}
+        return {name: each.minutes for name, each in list(self.stages.items())[1:] if each.minutes}
 
 
-def load_config(name: str, changes: Sequence[str] = ()) -> RunConfig:
-    """A preset or a TOML file, with changes `key=value` (keys of tables with dots: `ataraxos.moves.games=512`)."""
+def load_config(name: str, changes: Sequence[str] = (), note: Note = lambda sentence: None) -> RunConfig:
+    """A preset or a TOML file, with changes `key=value` (keys of tables with dots: `ataraxos.moves.games=512`).
+
+    note: is told what was left out since the changes name another game.
+    """
     if name.endswith(".toml"):
         text = read_config(Path(name))
     else:
@@ -98,7 +106,7 @@ def load_config(name: str, changes: Sequence[str] = ()) -> RunConfig:
         if name not in known:
             raise ConfigurationError(f"there is no preset {name!r}: {nearest(name, list(known))}; or give a .toml file")
         text = known[name]
-    return parse_config(text, changes, name)
+    return parse_config(text, changes, name, note)
 
 
 def read_config(path: Path) -> str:
@@ -111,21 +119,21 @@ def read_config(path: Path) -> str:
         raise ConfigurationError(f"{path} is no UTF-8, from byte {error.start} on: save it as UTF-8") from error
 
 
-def presets() -> dict[str, str]:
-    """Return the presets that are shipped, as TOML."""
-    folder = resources.files("vauban.learn") / "presets"
-    files = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".toml")), key=lambda each: each.name)
-    return {entry.name.removesuffix(".toml"): entry.read_text(encoding="utf-8") for entry in files}
-
-
-def parse_config(text: str, changes: Sequence[str] = (), where: str = "the configuration") -> RunConfig:
-    """Return a configuration from TOML and changes to it; the file of a game is named so that any folder finds it."""
+def parse_config(
+    text: str, changes: Sequence[str] = (), where: str = "the configuration", note: Note = lambda sentence: None
+) -> RunConfig:
+    """Return a configuration from TOML and changes to it; files in it are named so that any folder finds them."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{where} is no TOML: {error}") from error
+    was = table.get("game", RunConfig.game)
     for change in changes:
         _change(table, change)
+    _leave_out_what_was_of(was, table, changes, note)
+    if isinstance(table.get("algorithms"), list):
+        for name in table["algorithms"]:
+            find_learner(_build(str, name, f"{where}.algorithms"))
     known = learners()
     tables = {name: table.pop(name) for name in list(table) if name in known}
     for name in table:
@@ -134,20 +142,35 @@ def parse_config(text: str, changes: Sequence[str] = (), where: str = "the confi
             inside = [kind for kind in known if name in get_type_hints(known[kind].config)]
             hint = f"did you mean {f'{inside[0]}.{name}'!r}?" if inside else nearest(name, keys)
             raise ConfigurationError(f"{where} has no {name!r}: {hint}")
-    for name in table.get("algorithms", ()):
-        find_learner(name)
     for name, each in tables.items():
         table.setdefault("stages", {})[name] = _build(known[name].config, each, f"{where}.{name}")
     built: RunConfig = _build(RunConfig, table, where)
-    return replace(built, game=_from_anywhere(built.game))
+    algorithms = tuple(_from_anywhere(name, "an algorithm") for name in built.algorithms)
+    return replace(built, game=_from_anywhere(built.game, "a game"), algorithms=algorithms)
 
 
-def _from_anywhere(game: str) -> str:
-    """Return the name of a game as any folder finds it."""
-    if game.startswith(door.PREFIX):
-        path, name, _ = door.split(game, "a game")
+def _leave_out_what_was_of(was: str, table: dict[str, Any], changes: Sequence[str], note: Note) -> None:
+    """Leave out what a configuration says of its game where changes name another, and do not say it anew.
+
+    Rules of the same family of games stay: a preset for one board is one for others of its family.
+    """
+    now, changed = table.get("game", was), {change.partition("=")[0].strip() for change in changes}
+    if now == was or not isinstance(now, str):
+        return
+    if "about" not in changed:
+        table.pop("about", None)
+    rules = table.get("rules")
+    if rules and "rules" not in changed and game(was).family != game(now).family:
+        del table["rules"]
+        note(f"the rules {rules!r} are for {was!r}, so {now!r} is played by its own (--set rules=… for others)")
+
+
+def _from_anywhere(named: str, wanted: str) -> str:
+    """Return the name of a game or an algorithm as any folder finds it."""
+    if named.startswith(door.PREFIX):
+        path, name, _ = door.split(named, wanted)
         return f"{door.PREFIX}{path.expanduser().absolute()}:{name}"
-    return str(Path(game).absolute()) if game.endswith(".toml") else game
+    return str(Path(named).absolute()) if named.endswith(".toml") else named
 
 
 def _change(table: dict[str, Any], change: str) -> None:
@@ -179,16 +202,11 @@ def _build(kind: Any, value: Any, where: str) -> Any:
     if dataclasses.is_dataclass(kind):
         if not isinstance(value, dict):
             raise ConfigurationError(f"{where} is a table, not {value!r}")
+        if kind is NetworkTable:
+            return _build_network(value, where)
         hints = get_type_hints(kind)
-        for name in value:
-            if name not in hints:
-                raise ConfigurationError(f"{where} has no {name!r}: {nearest(name, list(hints))}")
-        given = {name: _build(hints[name], each, f"{where}.{name}") for name, each in value.items()}
-        try:
-            return kind(**given)  # type: ignore[operator]
-        except TypeError as error:
-            missing = [each.name for each in dataclasses.fields(kind) if _is_required(each) and each.name not in given]
-            raise ConfigurationError(f"{where} needs {', '.join(missing)}") from error
+        _check_names(value, hints, where)
+        return _made(kind, {name: _build(hints[name], each, f"{where}.{name}") for name, each in value.items()}, where)
     if get_origin(kind) is tuple:
         if not isinstance(value, list):
             raise ConfigurationError(f"{where} is a list, not {value!r}")
@@ -198,6 +216,45 @@ def _build(kind: Any, value: Any, where: str) -> Any:
     if type(value) is not kind:
         raise ConfigurationError(f"{where} is {_NAMES.get(kind, kind)}, not {value!r}")
     return value
+
+
+def _build_network(table: Mapping[str, Any], where: str) -> NetworkTable:
+    """Return the network that a table asks for."""
+    kind = _build(str, table.get("kind", ""), f"{where}.kind")
+    try:
+        config = NetworkTable.config_of(kind)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{where}.kind: {error}") from error
+    types = setting_types(config)
+    _check_names(table, ["kind", *types], where)
+    given = {name: _build(types[name], each, f"{where}.{name}") for name, each in table.items() if name != "kind"}
+    return NetworkTable(_built_of(config, given, where), kind)
+
+
+def _built_of(kind: Any, given: Mapping[str, Any], where: str) -> Any:
+    """Return a dataclass of settings that stand beside each other, those of a dataclass inside it among them."""
+    values: dict[str, Any] = {}
+    for each in dataclasses.fields(kind):
+        hint = get_type_hints(kind)[each.name]
+        if not dataclasses.is_dataclass(hint):
+            values |= {name: value for name, value in given.items() if name == each.name}
+        elif _is_required(each) or set(given) & set(setting_types(hint)):  # type: ignore[arg-type]
+            values[each.name] = _built_of(hint, given, where)
+    return _made(kind, values, where)
+
+
+def _made(kind: Any, given: dict[str, Any], where: str) -> Any:
+    try:
+        return kind(**given)
+    except TypeError as error:
+        missing = [each.name for each in dataclasses.fields(kind) if _is_required(each) and each.name not in given]
+        raise ConfigurationError(f"{where} needs {', '.join(missing)}") from error
+
+
+def _check_names(table: Mapping[str, Any], known: Collection[str], where: str) -> None:
+    for name in table:
+        if name not in known:
+            raise ConfigurationError(f"{where} has no {name!r}: {nearest(name, list(known))}")
 
 
 _NAMES = {int: "a whole number", float: "a number", str: "a text in quotes", bool: "true or false"}
@@ -214,9 +271,20 @@ def config_text(config: RunConfig) -> str:
 
 def _table(config: RunConfig) -> dict[str, Any]:
     """Return a configuration as a file has it: the tables of the algorithms beside the others."""
-    table = dataclasses.asdict(config)
+    table: dict[str, Any] = _plain(config)
     stages = table.pop("stages")
     return {**table, **stages}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of a configuration in tables and lists."""
+    if isinstance(value, NetworkTable):
+        return value.table()
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    if dataclasses.is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+    return value
 
 
 def _lines(table: Mapping[str, Any], path: str) -> list[str]:

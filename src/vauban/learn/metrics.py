@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from vauban.learn.base import Metric, learners
 
 
@@ -18,6 +20,17 @@ def find_metric(name: str) -> Metric | None:
     known = metrics()
     stem = name.rpartition(".")[0]
     return known.get(name) or known.get(f"{stem}.*") or known.get(f"{name.split('.', 1)[0]}.*")
+
+
+def facts_text(facts: Mapping[str, float]) -> dict[str, str]:
+    """Return values of metrics in words, by the first part of their names."""
+    found: dict[str, list[str]] = {}
+    for name, value in facts.items():
+        group, _, rest = name.partition(".")
+        metric = find_metric(name)
+        shown = metric.shown if metric and metric.shown else f"{rest.replace('_', ' ')} {{:g}}"
+        found.setdefault(group, []).append(shown.format(value))
+    return {group: ", ".join(said) for group, said in found.items()}
 
 
 def clock_of(name: str) -> str:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from vauban.nets.store import Card
+from vauban.errors import ConfigurationError
+from vauban.games.base import Game
+from vauban.learn.base import Learner, find_learner
+from vauban.learn.metrics import facts_text
+from vauban.nets.belief import uniform_belief
+from vauban.nets.kinds import settings_text
+from vauban.nets.store import Card, game_of
 
 README = "README.md"
 """In a model's folder, beside its card."""
@@ -16,18 +23,33 @@ OURS, OTHERS = "apache-2.0", "other"
 
 def readme_text(card: Card) -> str:
     """Return a page with all that a card says: how to use the model, the game, networks, training, results, limits."""
-    parts = [_header(card), f"# {card['name']}", card["about"], _use(card), _game(card), _networks(card)]
+    game, algorithms = game_of(card, card["name"]), _algorithms(card)
+    parts = [_header(card, game), f"# {card['name']}", card["about"], _use(card, game), _game(card), _networks(card)]
     if "training" in card:
-        parts.append(_training(card["training"]))
+        parts.append(_training(card["training"], algorithms))
     if "source" in card:
         parts.append(_source(card["source"]))
-    parts += [_results(card["strength"]), _limits(card)]
+    parts += [_results(card["strength"]), _limits(card, algorithms)]
     return "\n\n".join(parts) + "\n"
 
 
-def _header(card: Card) -> str:
-    of_stratego = ["stratego"] if card["rules"] is not None else []
-    tags = [*of_stratego, *card["variants"], "reinforcement-learning", "self-play", "imperfect-information"]
+def _algorithms(card: Card) -> dict[str, type[Learner] | None]:
+    """Return the algorithms that have made a model, by name, one that is not known here as None."""
+    named = card.get("training", {}).get("configuration", {}).get("algorithms", ())
+    found: dict[str, type[Learner] | None] = {}
+    for place, name in enumerate(named):
+        try:
+            kind = find_learner(name)
+        except ConfigurationError:
+            found[name] = None
+            continue
+        if place == 0 or set(kind.tables) & set(card["networks"]):  # a later one may have been left out
+            found[name] = kind
+    return found
+
+
+def _header(card: Card, game: Game) -> str:
+    tags = [game.family, *card["variants"], "reinforcement-learning", "self-play", "imperfect-information"]
     return "\n".join(
         [
             "---",
@@ -43,19 +65,29 @@ def _header(card: Card) -> str:
     )
 
 
-def _use(card: Card) -> str:
-    name, variant = card["name"], card["variants"][0]
-    commands = [f"vauban exploitability {variant} net:{name}"]
-    if card["rules"] is not None:
+def _use(card: Card, game: Game) -> str:
+    name, spec = card["name"], shlex.quote(_spec(card))
+    commands = [f"vauban exploitability {spec} net:{name}"]
+    if game.drawn:
+        setups = " --setups own" if game.setups else ""
         commands = [
-            f"vauban match net:{name} random --game {variant} --setups own --games 100",
-            f"vauban terminal --opponent net:{name} --game {variant}",
+            f"vauban match net:{name} random --game {spec}{setups} --games 100",
+            f"vauban terminal --opponent net:{name} --game {spec}",
         ]
     shown = "\n".join(f"$ {command}" for command in commands)
+    searches = f" `search:{name}` searches before it moves." if uniform_belief(game) else ""
     return (
         f"## Use\n\n```console\n{shown}\n```\n\nA name alone is that of a model which comes with Vauban; of one in a "
-        f"folder, give the path: `net:models/{name}`. `search:{name}` searches before it moves."
+        f"folder, give the path: `net:models/{name}`.{searches}"
     )
+
+
+def _spec(card: Card) -> str:
+    """Return the game as a command names it; one that a table describes by the file that the training had."""
+    if isinstance(card["variant"], str):
+        return card["variant"]
+    configuration = card.get("training", {}).get("configuration", {})
+    return str(configuration.get("game", f"{card['variants'][0]}.toml"))
 
 
 def _game(card: Card) -> str:
@@ -66,30 +98,26 @@ def _game(card: Card) -> str:
 
 
 def _networks(card: Card) -> str:
-    rows = []
-    for part, each in card["networks"].items():
-        size = each["size"]
-        sees = f"sees `{each['observation']}`" if "observation" in each else ""
-        rows.append((part, size["depth"], size["width"], size["heads"], f"{each['parameters']:,}", each["dtype"], sees))
-    heading = ("network", "depth", "width", "heads", "parameters", "stored as", "observation")
+    rows = [
+        (part, each["kind"], settings_text(each), f"{each['parameters']:,}", each["dtype"])
+        for part, each in card["networks"].items()
+    ]
+    heading = ("network", "kind", "settings", "parameters", "stored as")
     return f"## Networks\n\n{_table(heading, rows)}"
 
 
-def _training(training: Mapping[str, Any]) -> str:
+def _training(training: Mapping[str, Any], algorithms: Mapping[str, type[Learner] | None]) -> str:
     steps = ", ".join(f"{part} {count:,}" for part, count in training["steps"].items()) or "none"
+    did = [kind.about if kind and kind.about else name for name, kind in algorithms.items()]
     rows = [
-        ("algorithm", "damped self-play after Ataraxos, for setups and for moves; then a belief, if it has one"),
+        *([("algorithm", "; then ".join(did))] if did else []),
         ("iterations", f"{training['iterations']:,}"),
         ("moves, games", f"{training['moves']:,}, {training['games']:,}"),
         ("gradient steps", steps),
         ("compute", f"{training['minutes']:g} minutes on {training['machine']}"),
         ("commit, date", f"{training['commit']}, {training['date']}"),
+        *facts_text(training.get("facts", {})).items(),
     ]
-    if belief := training["belief"]:
-        names = {"validation": "its own", "marginal": "marginals", "uniform": "uniform posterior",
-                 "strange": "its own with uniform setups", "strange_uniform": "uniform posterior there"}  # fmt: skip
-        told = ", ".join(f"{names[name]} {value:g}" for name, value in belief.items())
-        rows.append(("belief, nats a hidden piece", told))
     command = training["command"].replace(" && ", " &&\n  ")
     configuration = json.dumps(training["configuration"], indent=2, ensure_ascii=False)
     return (
@@ -123,17 +151,16 @@ def _score(row: Mapping[str, Any]) -> str:
     return f"{row['score']:.1%} ({row['score_low']:.1%} to {row['score_high']:.1%})"
 
 
-def _limits(card: Card) -> str:
+def _limits(card: Card, algorithms: Mapping[str, type[Learner] | None]) -> str:
     limits = [
         f"It plays {' and '.join(card['variants'])}, and no other board.",
         "A score is against the agents in the table, with the setups there, and says nothing of people.",
     ]
     if not any(row["agent"].startswith("search:") for row in card["strength"]):
         limits.append("How much stronger a search makes it is not measured here.")
-    if card.get("training", {}).get("belief") and "strange" not in card["training"]["belief"]:
-        limits.append("Its belief has met no setups but its own, and may be wrong about others.")
-    if "training" in card and "source" not in card:
-        limits.append("It has learned from games against itself alone.")
+    if "source" not in card:
+        facts = card.get("training", {}).get("facts", {})
+        limits += [each for kind in reversed(list(algorithms.values())) if kind for each in kind.limits(facts)]
     return "## Limits\n\n" + "\n".join(f"* {each}" for each in limits)
 
 

@@ -35,6 +35,7 @@ from vauban.learn.journal import Journal
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets import store
+from vauban.nets.kinds import describe
 
 Evaluator = Callable[[Path], Mapping[str, float]]
 """(folder of a model) → its scores, by metrics such as score.cadet."""
@@ -103,10 +104,9 @@ class Run:
         self._clock = clock
         self.game: Game = game(config.game, config.rules or None)
         self.stages = [
-            Stage(find_learner(name), config.stages[name], *((0, config.stages[name].minutes) if later else
-                  (config.iterations, config.minutes)))
-            for later, name in enumerate(config.algorithms)
-        ]  # fmt: skip
+            Stage(find_learner(name), table, *((0, table.minutes) if later else (config.iterations, config.minutes)))
+            for later, (name, table) in enumerate(zip(config.algorithms, config.stages.values(), strict=True))
+        ]
         for later, stage in enumerate(self.stages):
             if stage.minutes or not later:
                 stage.kind.check(self.game, stage.config)
@@ -345,18 +345,13 @@ class Run:
         """Write the averaged networks as a model."""
         networks = {name: trainee.average for name, trainee in self.trainees().items()}
         player = next(stage.kind.player for stage in self.stages if stage.kind.player)
-        card = store.make_card(
-            self.game, self._described(), name=self.folder.name, about=self.config.about, plays=player
-        )
+        described = {name: describe(network) for name, network in networks.items()}
+        card = store.make_card(self.game, described, name=self.folder.name, about=self.config.about, plays=player)
         store.save_model(folder, networks, card, dtype=torch.float32)
 
     def trainees(self) -> dict[str, Trainee[Any]]:
         """Return the networks of all stages that have begun, by name."""
         return {name: trainee for stage in self.stages for name, trainee in _networks(stage).items()}
-
-    def _described(self) -> dict[str, dict[str, Any]]:
-        """Return the networks of this run, as a card has them."""
-        return {name: each for stage in self.stages if stage.learner for name, each in stage.learner.describe().items()}
 
     def _write_config(self) -> None:
         if self.workers.leads:
@@ -400,7 +395,7 @@ class Run:
             for stage in self.stages
             for name, table in stage.kind.tables.items()
         }
-        check_same(model.card, self._described(), keys)
+        check_same(model, {name: trainee.network for name, trainee in self.trainees().items()}, keys)
         self._load(model_checkpoint(model, self.stages, list(self.trainees()), self.config))
         self.notes = [f"it goes on from the networks of {model.card['name']!r}, after iteration {self.iteration:,}"]
 
@@ -449,7 +444,15 @@ def run_config(folder: Path, changes: Sequence[str] = ()) -> RunConfig:
     path = folder / CONFIG
     if not path.exists():
         raise ConfigurationError(f"there is no run in {folder}: it has no config.toml")
-    return parse_config(read_config(path), changes, str(path))
+    text = read_config(path)
+    try:
+        parse_config(text, (), str(path))
+    except ConfigurationError as error:
+        raise ConfigurationError(
+            f"{error} (a run of another version of Vauban cannot be resumed, but another run can go on from its "
+            f"networks: vauban train PRESET --from {folder / MODEL} --out FOLDER)"
+        ) from error
+    return parse_config(text, changes, str(path))
 
 
 def _networks(stage: Stage) -> dict[str, Trainee[Any]]:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from vauban.errors import ConfigurationError
 from vauban.families import family_part
 from vauban.games.base import Game
+from vauban.nets.kinds import register
 from vauban.nets.policy import PolicyNetwork
 from vauban.nets.transformer import Block, Size, learned_positions
 from vauban.observe import base as observations
@@ -27,21 +28,24 @@ class MoveNetworkConfig:
     """Settings of a move network."""
 
     size: Size
-    observation: str = "ataraxos"
+    observation: str = ""
+    """What it sees; empty: the default observation of the game."""
 
 
+@register("move", MoveNetworkConfig)
 class MoveNetwork(PolicyNetwork):
     """Chooses moves and foresees the outcome, from the observation of the player on turn."""
 
-    def __init__(self, game: Game, size: Size, observation: str = "ataraxos") -> None:
+    def __init__(self, game: Game, size: Size, observation: str = "") -> None:
         super().__init__()
         if game.moves is None:
             raise ConfigurationError(f"a move network needs a board, and {game.name!r} has none")
-        self.observation = observation
+        self.observation = observation or observations.default(game).name
+        self.config = MoveNetworkConfig(size, self.observation)
         special = family_part("nets", game.family, "squares")
         barred = special.barred(game) if special else ()
         occupiable = [square for square in range(game.board[0] * game.board[1]) if square not in barred]
-        self.embed = nn.Linear(observations.find(game, observation).channels(game), size.width)
+        self.embed = nn.Linear(observations.find(game, self.observation).channels(game), size.width)
         self.positions = learned_positions(1 + len(occupiable), size.width)
         self.blocks = nn.ModuleList(Block(size) for _ in range(size.depth))
         self.norm = nn.LayerNorm(size.width)
@@ -67,8 +71,12 @@ class MoveNetwork(PolicyNetwork):
 
 
 def _choices(moves: npt.NDArray[np.int64], squares: int, occupiable: list[int]) -> Tensor:
-    """Return the pair of occupiable squares of each action; 0 for actions that leave them, which are never legal."""
+    """Return the pair of occupiable squares of each action.
+
+    A step off the board (target −1) has its source twice, a pair that no move has. Actions that leave the occupiable
+    squares otherwise are never legal, and have the pair 0.
+    """
     place = np.full(squares, -1)
     place[occupiable] = np.arange(len(occupiable))
-    source, target = place[moves.T]
+    source, target = place[moves[:, 0]], place[np.where(moves[:, 1] < 0, moves[:, 0], moves[:, 1])]
     return torch.from_numpy(np.where((source < 0) | (target < 0), 0, source * len(occupiable) + target))

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from vauban.games.base import Game
+from vauban.nets.kinds import register
 from vauban.nets.policy import PolicyNetwork
 from vauban.nets.transformer import Size
 from vauban.observe import base as observations
@@ -19,16 +20,19 @@ class PlainNetworkConfig:
     """Settings of a plain network."""
 
     size: Size
-    observation: str = "information_state"
+    observation: str = ""
+    """What it sees; empty: the default observation of the game."""
 
 
+@register("plain", PlainNetworkConfig)
 class PlainNetwork(PolicyNetwork):
     """Chooses actions and foresees the outcome, from an observation without squares."""
 
-    def __init__(self, game: Game, size: Size, observation: str = "information_state") -> None:
+    def __init__(self, game: Game, size: Size, observation: str = "") -> None:
         super().__init__()
-        self.observation = observation
-        self.embed = nn.Linear(observations.find(game, observation).channels(game), size.width)
+        self.observation = observation or observations.default(game).name
+        self.config = PlainNetworkConfig(size, self.observation)
+        self.embed = nn.Linear(observations.find(game, self.observation).channels(game), size.width)
         self.layers = nn.ModuleList(nn.Linear(size.width, size.width) for _ in range(size.depth))
         self.policy = nn.Linear(size.width, game.action_count)
         self.outcome = nn.Linear(size.width, len(game.utilities))

@@ -16,23 +16,20 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import safetensors.torch
 import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
-from vauban.errors import VaubanError
-from vauban.families import family_parts
+from vauban.errors import ConfigurationError, VaubanError
 from vauban.files import write_whole
 from vauban.games.base import Game, from_spec, nearest
-from vauban.nets.move import MoveNetwork, MoveNetworkConfig
-from vauban.nets.plain import PlainNetwork, PlainNetworkConfig
+from vauban.nets.kinds import COUNTED, Kind, find_kind, kinds
 from vauban.nets.policy import PolicyNetwork
-from vauban.nets.transformer import Size
 from vauban.observe import base as observations
 
 Network = TypeVar("Network")
@@ -45,15 +42,6 @@ SHIPPED = Path(str(importlib.resources.files("vauban.models")))
 Card = dict[str, Any]
 PLAYS = "move"
 """The part that plays by a card that does not say it."""
-KINDS: dict[str, tuple[type[nn.Module], type[Any]]] = {
-    "move": (MoveNetwork, MoveNetworkConfig),
-    "plain": (PlainNetwork, PlainNetworkConfig),
-}
-"""Kinds of networks: the class, and a dataclass of what it is built from, beside the game."""
-for _part in family_parts("nets"):
-    KINDS |= _part.KINDS
-COUNTED = ("parameters", "dtype", "observation_version")
-"""Entries of a network in a card beside its settings."""
 PART = re.compile("[a-z][a-z0-9_]*")
 """Names that a part of a model can have, which are names of files."""
 
@@ -119,18 +107,13 @@ class Training:
     """Date of the run's end, as YYYY-MM-DD."""
     steps: Mapping[str, int] = field(default_factory=dict)
     """Gradient steps, by network."""
-    belief: Mapping[str, float] = field(default_factory=dict)
-    """Nats of its belief in games that it has not seen, beside those of beliefs that learn nothing."""
+    facts: Mapping[str, float] = field(default_factory=dict)
+    """Last values of metrics of the later algorithms, by name: what a belief came to, say."""
     curve: Sequence[Mapping[str, float]] = ()
     """The course of the training: iteration, minutes and so on in each row, scores where they were measured."""
 
 
 # ── Cards ────────────────────────────────────────────────────────────────────────────────────────
-
-
-def describe(kind: str, size: Size, **options: Any) -> dict[str, Any]:
-    """A network as a card has it: `describe("move", size, observation="ataraxos")`. `KINDS` knows the options."""
-    return {"kind": kind, "size": asdict(size), **options}
 
 
 def make_card(
@@ -147,7 +130,7 @@ def make_card(
 ) -> Card:
     """Return the card of a model, from facts.
 
-    networks: by part, as `describe` makes them. about: one sentence.
+    networks: by part, as `vauban.nets.kinds.describe` makes them. about: one sentence.
     variants: where the model plays, if not only at the variant of `game`.
     training: for a model of ours; source: for one that comes from elsewhere.
     strength: matches, as `strength_row` makes them.
@@ -225,25 +208,25 @@ def check_card(card: Card, where: str) -> None:
         "format": (int,), "name": (str,), "about": (str,), "variant": (str, dict), "rules": (str, type(None)),
         "variants": (list,), "networks": (dict,), "strength": (list,),
     }  # fmt: skip
-    for key, kinds in wanted.items():
+    for key, types in wanted.items():
         if key not in card:
             raise ModelError(f"{where}: the entry {key!r} is missing")
-        if not isinstance(card[key], kinds):
-            raise ModelError(f"{where}: the entry {key!r} must be {_named(kinds)}, not {card[key]!r}")
+        if not isinstance(card[key], types):
+            raise ModelError(f"{where}: the entry {key!r} must be {_named(types)}, not {card[key]!r}")
     if card["format"] != FORMAT:
         raise ModelError(f"{where}: a card of format {card['format']}, and this version of Vauban reads {FORMAT}")
     if not card["variants"] or not all(isinstance(each, str) for each in card["variants"]):
         raise ModelError(f"{where}: 'variants' must be the names of variants, not {card['variants']!r}")
     for part, description in card["networks"].items():
-        _check_description(part, description, where)
+        _check_description(part, description, card, where)
     plays = player_of(card)
     if plays not in card["networks"]:
         raise ModelError(
             f"{where}: the network {plays!r} is to play, and 'networks' has {_some(list(card['networks']))}"
         )
-    kind = card["networks"][plays]["kind"]
-    if not issubclass(KINDS[kind][0], PolicyNetwork):
-        raise ModelError(f"{where}: the network {plays!r} is to play, and one of the kind {kind!r} cannot")
+    kind = kind_of(card, plays, where)
+    if not issubclass(kind.network, PolicyNetwork):
+        raise ModelError(f"{where}: the network {plays!r} is to play, and one of the kind {kind.name!r} cannot")
     for row in card["strength"]:
         for key in ("agent", "opponent", "variant", *STRENGTH, "command", "date"):
             if not isinstance(row, dict) or key not in row:
@@ -255,46 +238,76 @@ def player_of(card: Card) -> str:
     return str(card.get("plays", PLAYS))
 
 
-def _check_description(part: str, description: Any, where: str) -> None:
-    where = f"{where}, network {part!r}"
-    if not PART.fullmatch(part):
-        raise ModelError(f"{where}: a part of a model is named by small letters, such as {PLAYS!r}")
-    if not isinstance(description, dict) or not isinstance(description.get("kind"), str):
-        raise ModelError(f"{where}: a network is described by an object with its 'kind', not by {description!r}")
-    kind = description["kind"]
-    if kind not in KINDS:
-        raise ModelError(f"{where}: there is no kind of network {kind!r}: {nearest(kind, list(KINDS))}")
-    hints = get_type_hints(KINDS[kind][1])
-    for key in description:
-        if key not in (*hints, "kind", *COUNTED):
-            raise ModelError(f"{where}: a network of the kind {kind!r} has no {key!r}: {nearest(key, list(hints))}")
-    for key, expected in hints.items():
-        given = description.get(key)
-        if is_dataclass(expected):
-            numbers = [each.name for each in fields(expected)]
-            if not isinstance(given, dict):
-                raise ModelError(f"{where}: {key!r} must be an object, not {given!r}")
-            if sorted(given) != sorted(numbers) or not all(type(number) is int for number in given.values()):
-                raise ModelError(f"{where}: {key!r} must have the whole numbers {', '.join(numbers)}, not {given!r}")
-            continue
-        fits = isinstance(given, (int, float) if expected is float else expected)
-        if key not in description or not fits or (isinstance(given, bool) and expected is not bool):
-            raise ModelError(f"{where}: {key!r} must be {_named((expected,))}, not {given!r}")
+def kind_of(card: Card, part: str, where: str) -> Kind:
+    """Return the kind of a part of a model; cards of earlier versions name a family's own kinds without the family."""
+    name = card["networks"][part]["kind"]
+    family = "" if name in kinds() else game_of(card, where).family
+    try:
+        return find_kind(name, family)
+    except ConfigurationError as error:
+        raise ModelError(f"{where}, network {part!r}: {error}") from error
 
 
-def _named(kinds: tuple[type, ...]) -> str:
-    words = {
-        int: "a whole number", float: "a number", str: "a text", bool: "true or false", list: "a list",
-        dict: "an object", type(None): "null",
-    }  # fmt: skip
-    return " or ".join(words[kind] for kind in kinds)
-
-
-def _game_of(card: Card, where: str) -> Game:
+def game_of(card: Card, where: str) -> Game:
+    """Return the game that a model was trained for."""
     try:
         return from_spec({"game": card["variant"], "rules": card["rules"]})
     except VaubanError as error:
         raise ModelError(f"{where}: {error}") from error
+
+
+def _check_description(part: str, description: Any, card: Card, where: str) -> None:
+    if not PART.fullmatch(part):
+        raise ModelError(f"{where}, network {part!r}: a part of a model is named by small letters, such as {PLAYS!r}")
+    if not isinstance(description, dict) or not isinstance(description.get("kind"), str):
+        raise ModelError(
+            f"{where}, network {part!r}: a network is described by an object with its 'kind', not by {description!r}"
+        )
+    kind, where = kind_of(card, part, where), f"{where}, network {part!r}"
+    known = get_type_hints(kind.config)
+    for key in description:
+        if key not in (*known, "kind", *COUNTED):
+            raise ModelError(
+                f"{where}: a network of the kind {kind.name!r} has no {key!r}: {nearest(key, list(known))}"
+            )
+    _settings(kind, description, where)
+
+
+def _settings(kind: Kind, description: Mapping[str, Any], where: str) -> Any:
+    """Return what a network is built from, by its description in a card."""
+    known = get_type_hints(kind.config)
+    try:
+        return kind.config(**{key: _setting(hint, description.get(key), key, where) for key, hint in known.items()})
+    except ConfigurationError as error:
+        raise ModelError(f"{where}: {error}") from error
+
+
+def _setting(hint: Any, given: Any, key: str, where: str) -> Any:
+    """Return a setting of a network, of the type that it should have, from what JSON has."""
+    if is_dataclass(hint):
+        inside: dict[str, Any] = get_type_hints(hint)
+        if not isinstance(given, dict):
+            raise ModelError(f"{where}: {key!r} must be an object, not {given!r}")
+        if sorted(given) != sorted(inside):
+            raise ModelError(f"{where}: {key!r} must have {', '.join(inside)}, not {given!r}")
+        made: Any = hint
+        return made(**{each: _setting(inside[each], given[each], f"{key}.{each}", where) for each in inside})
+    if get_origin(hint) is tuple:
+        if not isinstance(given, (list, tuple)):
+            raise ModelError(f"{where}: {key!r} must be a list, not {given!r}")
+        return tuple(_setting(get_args(hint)[0], each, key, where) for each in given)
+    fits = isinstance(given, (int, float) if hint is float else hint)
+    if not fits or (isinstance(given, bool) and hint is not bool):
+        raise ModelError(f"{where}: {key!r} must be {_named((hint,))}, not {given!r}")
+    return given
+
+
+def _named(types: tuple[type, ...]) -> str:
+    words = {
+        int: "a whole number", float: "a number", str: "a text", bool: "true or false", list: "a list",
+        dict: "an object", type(None): "null",
+    }  # fmt: skip
+    return " or ".join(words[kind] for kind in types)
 
 
 # ── Where models are ─────────────────────────────────────────────────────────────────────────────
@@ -337,7 +350,7 @@ def save_model(
     """
     where = str(folder)
     check_card(card, where)
-    game = _game_of(card, where)
+    game = game_of(card, where)
     if dtype not in _STORED:
         raise ModelError(f"{where}: weights are stored in {' or '.join(_STORED.values())}, not in {dtype}")
     if set(networks) != set(card["networks"]):
@@ -370,7 +383,7 @@ def load_model(name: str | Path, device: str | torch.device = "cpu") -> Model:
     folder = find_model(name)
     card = read_card(folder)
     where = str(folder)
-    game = _game_of(card, where)
+    game = game_of(card, where)
     networks = {}
     for part in card["networks"]:
         path = weights_file(folder, part)
@@ -411,21 +424,14 @@ def check_tensors(tensors: Mapping[str, Tensor], network: nn.Module, where: str)
 
 def build_network(description: Mapping[str, Any], game: Game, where: str) -> Any:
     """The network that a card describes, with weights of no meaning; torch's global generator stays as it was."""
-    network, config = KINDS[description["kind"]]
-    hints: dict[str, Any] = get_type_hints(config)
     try:
-        given = {
-            key: _made(hint, description[key]) if is_dataclass(hint) else description[key]
-            for key, hint in hints.items()
-        }
+        kind = find_kind(description["kind"], game.family)
         with torch.random.fork_rng(devices=[]):
-            return network(game, **given)
+            return kind.build(game, _settings(kind, description, where))
+    except ModelError:
+        raise
     except VaubanError as error:
         raise ModelError(f"{where}: {error}") from error
-
-
-def _made(kind: Any, table: Mapping[str, Any]) -> Any:
-    return kind(**table)
 
 
 def _observation(network: nn.Module, game: Game) -> tuple[str, int] | None:

@@ -1,8 +1,8 @@
-"""Search at the time of play: rollouts over sampled configurations, and one step of magnetic mirror descent.
+"""Search while playing: rollouts over sampled configurations, and one step of magnetic mirror descent.
 
 search = Search.of_model(model, SearchConfig(rollouts=1000, depth=40), "cuda")
 [analysis] = search.analyse(view.snapshot(), seeds=[7])
 analysis.policy, analysis.values, analysis.belief()
 
-docs/search.md says how it works.
+docs/search.md explains it.
 """

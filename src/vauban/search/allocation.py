@@ -1,8 +1,8 @@
-"""Rollouts for each move: how many, from how many configurations, how deep; and what is cut when time is short.
+"""Rollouts for each move: their number, their configurations, their depth, and the cuts when time is short.
 
 Time is cut in this order, each as far as it goes before the next: depth (down to 4 plies), configurations (down to
 one), moves (the least likely ones get no rollout; two always do, since the value of one alone says nothing). Moves are
-cut last because the network knows its likeliest moves already: what a search gains, it gains by the others. Where
+cut last because the network knows its likeliest moves already: a search gains by looking at the others. Where
 drawing configurations by the belief would take more than half of the time, they are drawn as if all were equally
 likely.
 """
@@ -34,7 +34,7 @@ class Plan:
     depth: int
     """Plies of each rollout, the forced one included: an even number, so that the searching player is on turn again."""
     configurations: int
-    """Number of ways the hidden pieces may be that are looked at."""
+    """Number of configurations to look at: ways the hidden pieces may be."""
     moves: int
     """Number of moves that get rollouts: the most likely ones."""
     cut: tuple[str, ...] = ()
@@ -44,9 +44,9 @@ class Plan:
 def make_plan(
     legal: int, rollouts: int, depth: int, most: int = 0, pace: Pace | None = None, time: float = 0.0
 ) -> Plan:
-    """Plan the rollouts of a position with so many legal moves.
+    """Plan the rollouts of a position with a given number of legal moves.
 
-    most: at most so many configurations; 0 for as many as there are rollouts a move.
+    most: most configurations to look at; 0 for as many as there are rollouts a move.
     time: seconds; 0 for no limit. With a limit, `pace` says what fits.
     """
     cut = []

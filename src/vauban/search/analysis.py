@@ -63,7 +63,7 @@ class Analysis:
         return forecast
 
     def belief(self) -> dict[int, dict[int, float]]:
-        """For the square of each hidden thing, how often it was of which kind in the configurations."""
+        """Return, for the square of each hidden thing, the share of each kind in the configurations."""
         game = self.view.game
         found = {}
         for place, square in enumerate(game.hidden_squares(self.view.record(), self.player) or ()):
@@ -73,7 +73,7 @@ class Analysis:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, in words and numbers: for the page and for programs. The best moves come first."""
+        """Return everything, in words and numbers: for the page and for programs. The best moves come first."""
         game, player = self.view.game, self.player
         order = np.argsort(-self.policy, kind="stable")
         return {

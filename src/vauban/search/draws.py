@@ -1,4 +1,4 @@
-"""Drawing configurations of one position: a long chain of small steps, which a GPU replays as one captured graph."""
+"""Configurations of one position, drawn by a long chain of small steps, which a GPU replays as one captured graph."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from vauban.nets.replay import Replay
 
 
 class Draws:
-    """Draws configurations of a position, a fixed number at a time; what is not wanted of them is left away."""
+    """Draws configurations of a position, a fixed number at a time; any surplus is left away."""
 
     def __init__(self, belief: Belief, seen: Tensor, samples: int) -> None:
         """seen: an observation of one position, on the device that draws. A GPU takes seconds here, to be quick later.
 
-        samples: at most so many are drawn at a time, and it takes as long to draw fewer.
+        samples: most that are drawn at a time; it takes as long to draw fewer.
         """
         self._belief = belief
         self._seen = seen.clone()
@@ -25,7 +25,7 @@ class Draws:
         self._replay.prepare(self._draw)
 
     def draw(self, seen: Tensor, uniforms: Tensor) -> Tensor:
-        """As `Belief.sample`."""
+        """Draw configurations, as `Belief.sample` does."""
         samples = uniforms.shape[1]
         self._seen.copy_(seen)
         self._uniforms[:, :samples].copy_(uniforms)

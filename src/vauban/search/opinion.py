@@ -32,7 +32,7 @@ class Opinion(NamedTuple):
     legal: Tensor
     """int16, the legal actions, −1 behind the last."""
     counts: Tensor
-    """int32, how many."""
+    """int32, the number of legal actions."""
     log_policy: Tensor
     """float32, −inf behind the last."""
     outcome: Tensor
@@ -80,7 +80,9 @@ class _Views:
 
 
 def _batch(views: Snapshot) -> Any:
-    """Return what runs the kernels over these records in place. A `Simulator` would refuse rules without limits."""
+    """Return the batch that runs the kernels over these records in place. A `Simulator` would refuse rules without
+    limits.
+    """
     device = views.store.words.device
     if device.type == "cpu":
         return CpuBatch(views.game, views.format, 1 if len(views) < ALONE else None)
@@ -90,7 +92,7 @@ def _batch(views: Snapshot) -> Any:
 
 
 def check_views(views: Snapshot) -> None:
-    """Refuse what nobody can choose from."""
+    """Refuse whole games, and views in which the player is not on turn or the game is over."""
     if views.viewer is None:
         raise ConfigurationError("these are whole games, and players choose from their views: hand in `views(player)`")
     bytes_ = as_numpy(views.store.bytes)
@@ -101,12 +103,12 @@ def check_views(views: Snapshot) -> None:
 
 
 def uniforms(views: Snapshot, seeds: npt.NDArray[np.uint64], purpose: int) -> npt.NDArray[np.float64]:
-    """Return a number between 0 and 1 for each view: a function of its seed, player and ply, and of what it is for."""
+    """Return a number between 0 and 1 for each view: a function of its seed, player and ply, and of the purpose."""
     return (bits(views, seeds, purpose).astype(np.float64) + 0.5) / 2**32
 
 
 def bits(views: Snapshot, seeds: npt.NDArray[np.uint64], purpose: int) -> npt.NDArray[np.uint64]:
-    """32 random bits for each view: a function of its seed, player and ply, and of what they are for."""
+    """Return 32 random bits for each view: a function of its seed, player and ply, and of the purpose."""
     plies = as_numpy(views.store.words[:, PLIES]).astype(np.uint64)
     players = np.full(len(views), views.viewer, np.uint64)
     # The kernel works on whole arrays as well.
@@ -116,7 +118,7 @@ def bits(views: Snapshot, seeds: npt.NDArray[np.uint64], purpose: int) -> npt.ND
 
 
 def pick(policies: npt.NDArray[np.float64], chances: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """For each policy a place, by its probability; chances are above 0 and below 1."""
+    """Return a place for each policy, by its probability; chances are above 0 and below 1."""
     sums = np.cumsum(policies, 1)
     places: npt.NDArray[np.int64] = (sums > chances[:, None] * sums[:, -1:]).argmax(1)
     return places

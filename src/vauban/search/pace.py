@@ -8,7 +8,8 @@ from dataclasses import dataclass
 KEPT_SHARE = 0.5
 """Share of an estimate that stays when a search has shown another."""
 SURPRISE = 2.0
-"""At most so many times as long as expected is believed: a machine that was busy for a moment is not slow for good."""
+"""Factor on the expected time up to which a measurement is believed: a machine that was busy for a moment is not slow
+for good."""
 USUAL_HICCUP = 0.01
 """Seconds that may come on top, so that estimates near 0 can grow."""
 TRIAL_SECONDS = 0.05
@@ -38,10 +39,10 @@ class Pace:
         return depth * (self.ply + self.row * rollouts)
 
     def corrected(self, fixed: float, draw: float | None, rolling: float) -> Pace:
-        """Return the pace after a search has taken so many seconds for the policy and for drawing configurations.
+        """Return the pace after a search has taken these seconds for the policy and for drawing configurations.
 
-        draw: None if nothing was drawn by the belief, which says nothing about what that takes.
-        rolling: how many times as long as expected the rollouts took.
+        draw: None if nothing was drawn by the belief; the pace of drawing then stays.
+        rolling: seconds of the rollouts, divided by the expected ones.
         """
         factor = KEPT_SHARE + (1 - KEPT_SHARE) * min(rolling, SURPRISE)
         return Pace(
@@ -59,7 +60,7 @@ def _between(expected: float, taken: float) -> float:
 def measure(attempt: Callable[[int, int], float], draw: float, fewest: int, most: int) -> Pace:
     """Return the pace, by searches with more and more rollouts, until one takes long enough to tell.
 
-    attempt: searches with so many rollouts of so many plies, and tells how many seconds it took.
+    attempt: runs a search with a number of rollouts of a number of plies, and returns its seconds.
     draw: seconds for drawing configurations.
     """
     rows, shallow = fewest, 0.0

@@ -22,7 +22,7 @@ class Rollouts:
     def __init__(self, network: PolicyNetwork, forward: Forward, game: Game, rows: int, format: Format) -> None:
         """
         network: its device and numbers are those of the rollouts: as `Search` chooses them.
-        forward: how it is run: the network itself, or as it was compiled.
+        forward: the function that runs it: the network itself, or its compiled form.
         """
         parameter = next(network.parameters())
         self.rows = rows
@@ -33,10 +33,10 @@ class Rollouts:
 
     @torch.inference_mode()
     def run(self, views: Snapshot, values: Tensor, first: Tensor, numbers: Tensor, depth: int) -> Tensor:
-        """Play so many plies: the forced first move, then moves drawn from the network's policy, for both sides.
+        """Play `depth` plies: the forced first move, then moves drawn from the network's policy, for both sides.
 
-        views: one for each row, of one player, who is on turn; values: what is hidden, as `determinise` takes it.
-        first: the forced moves (int16). numbers: what the dice of each row depend on (int64).
+        views: one for each row, of one player, who is on turn; values: the hidden things, as `determinise` takes them.
+        first: the forced moves (int16). numbers: seeds of the dice of each row (int64).
         Returns for each row the probabilities of the outcomes for that player: as the network foresees them at
         the last position, or the outcome itself where the game has ended. Where the first move is not legal, which
         repetition rules that compare hidden types can bring about, the row is nan.
@@ -53,7 +53,7 @@ class Rollouts:
             self._ply(self._play)
         _, logits = self._actor.look()
         foreseen = logits.float().softmax(-1)
-        # Games without strict turns may stop at the other player's position; what that player gains the viewer loses.
+        # Games without strict turns may stop at the other player's position: that player's gain is the viewer's loss.
         foreseen = torch.where((sim.players == viewer)[:, None], foreseen, foreseen.flip(1))
         worth = sim.results.utility if viewer == 0 else -sim.results.utility
         nearest = (worth[:, None] - self._utilities).abs().argmin(1)
@@ -62,6 +62,6 @@ class Rollouts:
         return outcomes.masked_fill(~played[:, None], torch.nan)
 
     def _play(self) -> None:
-        """One ply of all games."""
+        """Play one ply of all games."""
         self._actor.choose()
         self._actor.step()

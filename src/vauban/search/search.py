@@ -1,4 +1,4 @@
-"""`Search`: what to play in a position, by rollouts over what may be hidden (Ataraxos, section D.7).
+"""`Search`: chooses a move by rollouts over what may be hidden (Ataraxos, section D.7).
 
 1. Configurations of the hidden pieces are drawn from the belief.
 2. Every legal move is played in every configuration at least once; the game then goes on by the move network for both
@@ -7,8 +7,8 @@
    the result where the game has ended before.
 4. One step of magnetic mirror descent from the network's policy, with these values, gives the policy that is played.
 
-Positions of many games are searched together: all their rollouts are rows of one batch. What is found about a position
-does not depend on the others (beyond rounding), but on its seed alone.
+Positions of many games are searched together: all their rollouts are rows of one batch. The analysis of a position
+depends on its seed alone, not on the other positions (beyond rounding).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from torch import Tensor
 from vauban.errors import ConfigurationError, RecordError
 from vauban.games.base import PLIES, Format, Game
 from vauban.games.randomness import CONFIGURATION, ROLLOUT
-from vauban.learn.ataraxos.targets import action_sources, magnet_log_policy
 from vauban.nets.belief import Belief, uniform_belief
 from vauban.nets.dtypes import working_copy
+from vauban.nets.magnet import action_sources, magnet_log_policy
 from vauban.nets.policy import Forward, PolicyNetwork
 from vauban.nets.store import Model
 from vauban.search.allocation import BELIEF, Plan, make_plan, rollout_counts
@@ -48,16 +48,17 @@ MOST_ROWS = {"cpu": 256, "cuda": 8192}
 STEP_OF_ROWS = {"cpu": 1, "cuda": 128}
 """On a GPU the number of rollouts is filled up to a multiple of this, so that few graphs have to be captured."""
 LEAST_SAMPLES = 128
-"""On a GPU so many configurations of a position are drawn at least: fewer take as long, and would be captured anew."""
+"""Least number of configurations of a position that are drawn on a GPU: fewer take as long, and would be captured
+anew."""
 MOST_SAMPLES = 4096
 """Configurations that are drawn in one go: more only take more memory."""
 KEPT = 8
 """Batches that are kept for the next search."""
 
 USED = 0.9
-"""The part of the time that is planned with: no estimate is exact."""
+"""Share of the time that is planned with: no estimate is exact."""
 TRIAL_DRAWS = 8
-"""Configurations that are drawn to find out what drawing takes: hardly less than for one."""
+"""Configurations that are drawn to measure the time of drawing: hardly slower than drawing one."""
 
 Seeds = npt.NDArray[np.uint64]
 
@@ -99,7 +100,7 @@ class Search:
     ) -> None:
         """
         network: for the policy and for both sides of the rollouts.
-        belief: what the hidden pieces may be; without it, everything that is possible is equally likely.
+        belief: of the hidden pieces; without it, everything that is possible is equally likely.
         device: where it has instructions for bfloat16, rollouts and belief run on copies of the networks in that.
         """
         self.config = config or SearchConfig()
@@ -129,7 +130,7 @@ class Search:
         time: float | None = None,
         among: Sequence[Sequence[int]] | None = None,
     ) -> list[Analysis]:
-        """Search positions of one player, who is on turn in all of them: one analysis for each.
+        """Search positions of one player, who is on turn in all of them: return one analysis for each.
 
         seeds: one for each position; the same seed, the same answer, unless there is a limit of time.
         time: seconds for each position, in place of the configuration's; 0 for no limit.
@@ -144,7 +145,7 @@ class Search:
         return self._analyse(views, np.asarray(seeds, np.uint64), config, among)
 
     def warm_up(self, game: Game, format: Format | None = None) -> None:
-        """Find out what a search costs here, so that the first one already keeps to its time. Done once for a game."""
+        """Measure the cost of a search here, so that the first one already keeps to its time. Done once for a game."""
         if game.name in self.paces:
             return
         kind = self.device.type
@@ -216,7 +217,7 @@ class Search:
         ]  # fmt: skip
 
     def draw_configurations(self, view: Snapshot, seed: int, count: int) -> npt.NDArray[np.int8]:
-        """Draw this many ways in which what is hidden from one view may be, by the belief: configurations × things."""
+        """Draw this many configurations of one view by the belief: configurations × things."""
         [drawn] = self._draw_configurations(view.to(self.device), np.array([seed], np.uint64), [count])
         found: npt.NDArray[np.int8] = drawn.cpu().numpy()
         return found
@@ -224,7 +225,7 @@ class Search:
     def _draw_configurations(
         self, views: Snapshot, seeds: Seeds, counts: list[int], *, hurried: bool = False
     ) -> list[Tensor]:
-        """For each position the ways in which what is hidden may be: int8, configurations × things, −1 behind."""
+        """Draw the configurations of each position: int8, configurations × things, −1 behind."""
         belief = self._belief_for(views.game, hurried=hurried)
         seen = look(views, belief.observation, torch.float32)
         plies = views.store.words[:, PLIES].tolist()
@@ -308,7 +309,9 @@ class Search:
 
 
 def _alike(wanted: list[int]) -> Iterator[tuple[int, list[int]]]:
-    """Rows that want about as many samples, to be drawn together: how many (the surplus is left away), and which."""
+    """Yield groups of rows that want about as many samples, to be drawn together: the number of samples, and the rows.
+    (Any surplus is left away.)
+    """
     sizes = [1 << (count - 1).bit_length() for count in wanted]
     for size in sorted(set(sizes)):
         rows = [row for row, each in enumerate(sizes) if each == size]
@@ -326,15 +329,15 @@ def _compared(legal: npt.NDArray[np.int16], among: Sequence[int] | None) -> Ints
 
 
 def _likeliest(policy: Floats, moves: int) -> Ints:
-    """Return the places of so many moves, the most likely ones, in ascending order."""
+    """Return the places of the `moves` most likely moves, in ascending order."""
     return np.sort(np.argsort(-policy, kind="stable")[:moves])
 
 
 def _average(before: Floats, plans: list[Plan], searched: list[Ints], reached: list[Floats]) -> tuple[Floats, Ints]:
-    """For each position and move the mean of what its rollouts ended with, and how many these are.
+    """Return, for each position and move, the mean of the results of its rollouts, and the number of rollouts.
 
-    Moves without a rollout get the mean of the others, weighed by the network's policy: what nothing is known about
-    neither gains nor loses.
+    Moves without a rollout get the mean of the others, weighed by the network's policy: a move about which nothing is
+    known neither gains nor loses.
     """
     outcomes = np.zeros((*before.shape, reached[0].shape[1]))
     visits = np.zeros(before.shape, np.int64)
@@ -353,7 +356,7 @@ def _average(before: Floats, plans: list[Plan], searched: list[Ints], reached: l
 
 
 def _standard_errors(shape: tuple[int, ...], plans: list[Plan], searched: list[Ints], reached: list[Floats]) -> Floats:
-    """For each position and move the standard error of its value, from the values that its rollouts ended with."""
+    """Return, for each position and move, the standard error of its value, from the results of its rollouts."""
     errors = np.full(shape, np.inf)
     for row, plan in enumerate(plans):
         moves = np.repeat(searched[row], rollout_counts(plan.rollouts, plan.moves))

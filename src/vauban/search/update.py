@@ -21,6 +21,6 @@ def mirror_descent(values: Tensor, log_policy: Tensor, log_magnet: Tensor, alpha
     absent = log_magnet == -torch.inf
     scores = values.masked_fill(absent, 0.0)
     for weight, logarithms in ((alpha, log_magnet), (beta, log_policy)):
-        if weight > 0:  # what weighs nothing may be −inf
+        if weight > 0:  # a weight of 0 may stand beside −inf
             scores = scores + (weight * logarithms).masked_fill(absent, 0.0)
     return torch.log_softmax((scores / (alpha + beta)).masked_fill(absent, -torch.inf), -1)

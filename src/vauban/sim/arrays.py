@@ -37,7 +37,7 @@ class NumpyArrays:
         return np.empty(shape, kind)
 
     def take(self, given: Any) -> Array:
-        """Turn what a caller gives into an array of ours."""
+        """Return an array of ours with what a caller gives."""
         return as_numpy(given)
 
     def clear(self, array: Array) -> None:
@@ -56,16 +56,16 @@ class NumpyArrays:
         out[...] = np.arange(first, first + len(out))
 
     def actions(self, given: Array, wide: Array, halves: Array, most: int) -> Array:
-        """Given numbers as 16-bit actions, by way of 64 bits: one that 16 bits cannot hold becomes no action."""
+        """Return given numbers as 16-bit actions, by way of 64 bits: one that 16 bits cannot hold becomes no action."""
         halves[...] = given.clip(-1, most)
         return halves
 
     def values(self, given: Array) -> Array:
-        """Given numbers as 8-bit values of hidden things."""
+        """Return given numbers as 8-bit values of hidden things."""
         return given.clip(-1, 127).astype(np.int8)
 
     def whole(self, array: Array) -> bool:
-        """Whether an array holds whole numbers."""
+        """Return whether an array holds whole numbers."""
         return array.dtype.kind in "iu"
 
     def kind(self, array: Array) -> str:
@@ -73,19 +73,19 @@ class NumpyArrays:
         return str(array.dtype)
 
     def fits(self, out: Array) -> bool:
-        """Whether somebody's array is one of ours, in one piece."""
+        """Return whether a caller's array is one of ours, in one piece."""
         return isinstance(out, np.ndarray) and out.flags.c_contiguous
 
 
 def as_numpy(given: Any) -> Any:
-    """Return a NumPy array of whatever holds numbers; of a tensor on a GPU, a copy."""
+    """Return a NumPy array of anything that holds numbers; of a tensor on a GPU, a copy."""
     if hasattr(given, "cpu"):
         given = given.cpu()
     return np.asarray(given)
 
 
 def joined(parts: Sequence[Array]) -> Array:
-    """Arrays of one kind, one below the other."""
+    """Return arrays of one kind, one below the other."""
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
     import torch
@@ -94,5 +94,5 @@ def joined(parts: Sequence[Array]) -> Array:
 
 
 def repeated(array: Array, times: int) -> Array:
-    """Return every row so many times, copies side by side."""
+    """Return every row `times` times, copies side by side."""
     return array.repeat(times, 0) if isinstance(array, np.ndarray) else array.repeat_interleave(times, 0)

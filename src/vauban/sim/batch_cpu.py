@@ -1,5 +1,7 @@
 """Batches on the CPU: loops over the games `first` to `last`, run by as many threads as there are parts."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.games.base import END, NUMBER, PLAYER
@@ -68,7 +70,7 @@ def begin_from(first, last, words, halves, bytes_, rules, starts, seed):
 
 @kernel
 def note_all(first, last, words, halves, bytes_, rules, results):
-    """Write down what came of the games that are over."""
+    """Write down the results of the games that are over."""
     for row in range(first, last):
         note_result(Record(words[row], halves[row], bytes_[row], rules), results, row)
 
@@ -90,7 +92,7 @@ def choose_all(first, last, words, halves, bytes_, rules, seed, legal, log_polic
 
 @kernel
 def check_all(first, last, words, halves, bytes_, rules, actions, faults):
-    """Faults: the games that go on and in which the action is not legal."""
+    """Record faults: the games that go on and in which the action is not legal."""
     for row in range(first, last):
         game = Record(words[row], halves[row], bytes_[row], rules)
         if bytes_[row, END] == 0 and not is_legal(game, np.int64(actions[row])):
@@ -113,7 +115,7 @@ def step_all(first, last, words, halves, bytes_, rules, actions, seed, results, 
 @kernel
 def play_random(first, last, words, halves, bytes_, rules, plies, seed, results,
                 starts, first_pool, second_pool, stride, counts):  # fmt: skip
-    """Play every game on at random, for so many plies; `counts` is how many of them ended in each row."""
+    """Play every game on at random, for `plies` plies; `counts` is the number of games that ended in each row."""
     for row in range(first, last):
         game = Record(words[row], halves[row], bytes_[row], rules)
         for _ in range(plies):
@@ -129,7 +131,7 @@ def play_random(first, last, words, halves, bytes_, rules, plies, seed, results,
 
 @kernel
 def mask_all(first, last, words, halves, bytes_, rules, mask):
-    """One byte for every action: 1 if it is legal."""
+    """Write one byte for every action: 1 if it is legal."""
     for row in range(first, last):
         game = Record(words[row], halves[row], bytes_[row], rules)
         line = mask[row]
@@ -140,7 +142,7 @@ def mask_all(first, last, words, halves, bytes_, rules, mask):
 
 @kernel
 def list_all(first, last, words, halves, bytes_, rules, actions, counts):
-    """The legal actions of every game, −1 behind the last."""
+    """List the legal actions of every game, −1 behind the last."""
     for row in range(first, last):
         game = Record(words[row], halves[row], bytes_[row], rules)
         count = legal_count(game)
@@ -151,7 +153,7 @@ def list_all(first, last, words, halves, bytes_, rules, actions, counts):
 
 @kernel
 def observe_all(first, last, words, halves, bytes_, rules, viewer, out, codes, levels):
-    """Observations of the player on turn (or of `viewer`, if not negative), into flat rows of `out`."""
+    """Write observations of the player on turn (or of `viewer`, if not negative) into flat rows of `out`."""
     squares, channels = codes.shape[0], levels.shape[0]
     for row in range(first, last):
         game = Record(words[row], halves[row], bytes_[row], rules)
@@ -187,14 +189,14 @@ def conceal_all(first, last, words, halves, bytes_, rules, viewer):
 
 @kernel
 def count_hidden(first, last, words, halves, bytes_, rules, viewer, counts):
-    """Count what is hidden from the viewer in every game."""
+    """Count the things that are hidden from the viewer in every game."""
     for row in range(first, last):
         counts[row] = hidden_count(Record(words[row], halves[row], bytes_[row], rules), viewer)
 
 
 @kernel
 def tell_hidden(first, last, words, halves, bytes_, rules, viewer, values):
-    """Tell what is hidden from the viewer in every game, −1 behind the last."""
+    """Write the things that are hidden from the viewer in every game, −1 behind the last."""
     for row in range(first, last):
         line = values[row]
         line[:] = -1

@@ -3,6 +3,8 @@
 Each function is the body of a kernel; `vauban.sim.cuda` compiles and launches them.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 from numba import cuda
 
@@ -157,10 +159,10 @@ def assign_all(words, halves, bytes_, rules, viewer, values, faults):
 
 
 def observe_all(words, halves, bytes_, rules, viewer, out):
-    """A block for each game: codes and levels are made in shared memory, then spread out.
+    """Observe with a block for each game: codes and levels are made in shared memory, then spread out.
 
-    Indexes run along instead of being multiplied out: the writing is most of the work, and what
-    it costs is the arithmetic around each number written.
+    Indexes run along instead of being multiplied out: the writing is most of the work, and its cost is the arithmetic
+    around each number written.
     """
     codes = cuda.shared.array((OUT_SQUARES, OUT_WORDS), np.uint32)
     levels = cuda.shared.array((OUT_CHANNELS, 4), np.float32)
@@ -195,7 +197,7 @@ def observe_all(words, halves, bytes_, rules, viewer, out):
 
     line = out[row]
     if OUT_BY_SQUARE:
-        # The rows of OUT_RUN squares are written together, so many numbers at a time: a thread's
+        # The rows of OUT_RUN squares are written together, OUT_RUN numbers at a time: a thread's
         # numbers are always of the same channels.
         entry = lane
         while entry < OUT_CHANNELS:

@@ -4,6 +4,8 @@ The functions marked with `@hook` stand for the kernels of whatever game is play
 (`vauban.games.base.Kernels`).
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from math import exp
 from typing import Any, NamedTuple
 
@@ -26,7 +28,7 @@ class ResultArrays(NamedTuple):
 
 
 ATTEMPTS = 1000
-"""Most draws of a start, where the game would be over at once."""
+"""Most draws of a start, where drawn games would be over at once."""
 
 
 @hook
@@ -139,7 +141,7 @@ def choose_action(game, seed, legal, log_policy):
 
 @kernel
 def note_result(game, results, row):
-    """Write down what came of a game that is over."""
+    """Write down the result of a game that is over."""
     if game.bytes[END] != 0:
         results.ended[row] = 1
         results.end[row] = game.bytes[END]
@@ -158,7 +160,7 @@ def advance(game, action, seed, results, row):
 
 @kernel
 def step_game(game, action, seed, results, row):
-    """Play an action if it is legal; False if it was not. A game that is over stays as it is."""
+    """Play an action if it is legal; return False if it was not. A game that is over stays as it is."""
     results.ended[row] = 0
     if game.bytes[END] != 0:
         return True

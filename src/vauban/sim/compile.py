@@ -1,4 +1,4 @@
-"""Compiling kernels: the same plain functions, for the CPU with numba and for CUDA with numba-cuda.
+"""Compilation of kernels: the same plain functions, for the CPU with numba and for CUDA with numba-cuda.
 
 `compiled(function, target)` compiles a kernel and, through the names it uses, every kernel that it
 calls. Compiled CPU code is kept on disk under a fingerprint of all of Vauban's kernels, so that a
@@ -36,8 +36,8 @@ def compiled(function: Callable[..., Any], target: str, hooks: Hooks = NO_HOOKS,
 
     Constants replace module-level names of the same spelling in the kernel and in all that it
     calls, before compilation: branches on them cost nothing. (So a constant's name must be one that
-    no kernel uses for anything else.) Hooks are put in where the kernel, or one that it calls, uses
-    a function marked with `@hook`.
+    no kernel uses for anything else.) Hooks are put in where the kernel, or one that it calls, or a
+    hook, uses a function marked with `@hook`.
     """
     return _compiled_once(function, target, hooks, constants, outermost=True)
 
@@ -57,7 +57,7 @@ def _compiled_once(
 
 
 def bound(function: Callable[..., Any], target: str, hooks: Hooks = NO_HOOKS, **constants: Any) -> FunctionType:
-    """A copy of a plain function that sees the target's kernels, primitives and constants; itself not compiled."""
+    """Return an uncompiled copy of a plain function that sees the target's kernels, primitives and constants."""
     plain = cast(FunctionType, function)
     names = dict(plain.__globals__)
     for name in plain.__code__.co_names:
@@ -67,7 +67,7 @@ def bound(function: Callable[..., Any], target: str, hooks: Hooks = NO_HOOKS, **
         elif getattr(value, "__primitive__", False):
             names[name] = primitives(target)[name]
         elif getattr(value, "__hook__", False):
-            names[name] = _compiled_once(hooks[name], target, NO_HOOKS, constants, outermost=False)
+            names[name] = _compiled_once(hooks[name], target, hooks, constants, outermost=False)
         elif getattr(value, "__kernel__", False):
             names[name] = _compiled_once(cast(FunctionType, value), target, hooks, constants, outermost=False)
     copy = FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__)
@@ -86,10 +86,31 @@ def _uses_hooks(function: Callable[..., Any]) -> bool:
     )
 
 
+ARRAY_MAKERS = frozenset({"arange", "copy", "empty", "empty_like", "full", "ones", "zeros", "zeros_like"})
+"""What a kernel may make arrays with: only those of agents do, which run on the CPU."""
+ARRAY_HINT = (
+    f"A kernel makes an array by {', '.join(f'np.{name}' for name in sorted(ARRAY_MAKERS))} and by nothing else, and "
+    "copies one to another in a loop."
+)
+
+
+@cache
+def _makes_arrays(function: Callable[..., Any]) -> bool:
+    """Whether a kernel, or one that it calls, makes an array; those that hooks stand for are not looked at."""
+    plain = cast(FunctionType, getattr(function, "py_func", function))
+    names = plain.__code__.co_names
+    if not ARRAY_MAKERS.isdisjoint(names):
+        return True
+    used = [plain.__globals__.get(name) for name in names]
+    return any(_makes_arrays(each) for each in used if getattr(each, "__kernel__", False) or hasattr(each, "py_func"))
+
+
 def _compile_cpu(function: FunctionType, hooks: Hooks, constants: dict[str, Any], outermost: bool) -> Any:
     # Python calls the outermost function alone; ways from Python into the others would be a fifth of the compiling.
     inner = {} if outermost else {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    dispatcher = _njit()(function, nogil=True, error_model="numpy", **inner)
+    # Where no array is made, references to arrays need no counting, which took three quarters of a game's time.
+    counts = _makes_arrays(function) or any(map(_makes_arrays, hooks.values()))
+    dispatcher = _njit()(function, nogil=True, error_model="numpy", _nrt=counts, **inner)
     # What is kept holds all that it calls. The fingerprint knows our own files only: kernels from
     # elsewhere are compiled afresh in every process.
     ours = all(each.__module__.startswith("vauban.") for each in (function, *hooks.values()))
@@ -100,7 +121,7 @@ def _compile_cpu(function: FunctionType, hooks: Hooks, constants: dict[str, Any]
 
 @cache
 def _njit() -> Any:
-    """numba's decorator, once no two functions of any two processes can bear the same name.
+    """Return numba's decorator, once no two functions of any two processes can bear the same name.
 
     Compiled code is linked by name, and code that was kept comes with the names of another process.
     numba numbers them from 1 in every process: one function bound in two ways, or two functions that
@@ -135,7 +156,7 @@ def cuda() -> Any:
 
 @cache
 def primitives(target: str) -> dict[str, Any]:
-    """Return what each target supplies by itself (`vauban.games.kernel`)."""
+    """Return the primitives that each target supplies by itself (`vauban.games.kernel`)."""
     if target == CPU:
         from vauban.sim import primitives_cpu as source
     else:
@@ -156,7 +177,7 @@ def cache_folder() -> Path:
 
 @cache
 def _can_write() -> bool:
-    """Whether compiled kernels can be kept; says so once if they cannot."""
+    """Return whether compiled kernels can be kept; print a note once if they cannot."""
     try:
         cache_folder().mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -167,7 +188,7 @@ def _can_write() -> bool:
 
 @cache
 def fingerprint(folders: frozenset[Path] = frozenset()) -> str:
-    """A name for the present state of every file that the rules, and kernels in these folders, are written in."""
+    """Return a name for the present state of the files that hold the rules, and kernels in these folders."""
     import numba
 
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
@@ -199,14 +220,14 @@ def _folders(function: FunctionType, hooks: Hooks) -> frozenset[Path]:
 
 
 def _digest(hooks: Hooks, constants: dict[str, Any]) -> str:
-    """Return a short name for what a function was bound to."""
+    """Return a short name for the hooks and constants that a function was bound to."""
     settings = [f"{name}={value}" for name, value in sorted(constants.items())]
     settings += [f"{name}={hook.__module__}.{hook.__qualname__}" for name, hook in sorted(hooks.items())]
     return hashlib.sha256(",".join(settings).encode()).hexdigest()[:12]
 
 
 def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any]) -> Any:
-    """numba's cache of compiled functions, kept in our folder and named by our fingerprint."""
+    """Return numba's cache of compiled functions, kept in our folder and named by our fingerprint."""
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
     name = f"{function.__module__}.{function.__name__}"
@@ -236,7 +257,7 @@ def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any])
     class Cache(FunctionCache):  # type: ignore[misc]
         _impl_class = Impl
         missed: Callable[[], None] | None = None
-        """Is called when nothing is kept, so that compiling begins."""
+        """Called when nothing is kept, so that compiling begins."""
 
         def load_overload(self, *arguments: Any) -> Any:
             # A file that is damaged, or vanishes, is as good as none: forget it, and compile.
@@ -262,14 +283,14 @@ def _disk_cache(function: FunctionType, hooks: Hooks, constants: dict[str, Any])
 # ── The first call of a compiled function ────────────────────────────────────────────────────────
 
 PATIENCE = 0.7
-"""Seconds of compiling after which a person is told what is waited for."""
+"""Seconds of compiling after which a note tells a person what takes so long."""
 
 _announced = False
 
 
 @contextmanager
 def progress(function: Any, what: str) -> Iterator[None]:
-    """Around a call: if it is the first, say on the terminal what is being compiled and how long it took.
+    """Report on the terminal what a call compiles, and how long it took, if it is the first one.
 
     Plain lines, so that they do no harm to a progress bar or in a log. A kernel that cannot be
     compiled raises an error that begins with the place in its source.
@@ -284,7 +305,7 @@ def progress(function: Any, what: str) -> Iterator[None]:
 
 @contextmanager
 def _locked(name: str, shared: bool = False) -> Iterator[None]:
-    """Keep other processes out of what bears this name, where compiled kernels are kept; or only those that write."""
+    """Keep other processes, or only those that write, away from the kernels kept under this name."""
     try:
         import fcntl
 
@@ -320,7 +341,8 @@ def _announcing(function: Any, what: str) -> Iterator[None]:
         if type(error).__module__.startswith("numba"):
             places = re.findall(r'File "([^"]+)", line (\d+)', str(error))
             place = f"{places[0][0]}, line {places[0][1]}: " if places else ""
-            raise ConfigurationError(f"{place}a kernel of {what} cannot be compiled:\n{error}") from error
+            hint = f"\n{ARRAY_HINT}" if "NRT required" in str(error) else ""
+            raise ConfigurationError(f"{place}a kernel of {what} cannot be compiled:\n{error}{hint}") from error
         raise
     finally:
         timer.cancel()

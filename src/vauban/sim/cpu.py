@@ -1,4 +1,4 @@
-"""Running the kernels of a game over a batch on the CPU, on as many threads as wanted."""
+"""The kernels of a game, run over a batch on the CPU, on as many threads as wanted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running the kernels of a game over a batch on a GPU.
+"""The kernels of a game, run over a batch on a GPU.
 
 Launches go to torch's current stream and take no memory, so that a loop of steps can be captured
 into a `torch.cuda.CUDAGraph` once each kernel has been called (and thereby compiled) outside.

@@ -1,5 +1,7 @@
 """Primitives of kernels on CUDA."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 from numba import cuda
 

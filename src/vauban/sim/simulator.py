@@ -7,8 +7,8 @@
         sim.step(actions)
         sim.results.utility[sim.results.ended.bool()]
 
-A game that ends is begun anew in the same step (`restart=True`): what `step` leaves behind is the
-first position of the new game, and `results` holds what the old one came to. With `restart=False`
+A game that ends is begun anew in the same step (`restart=True`): `step` leaves the first position of the new game
+behind, and `results` holds the result of the old one. With `restart=False`
 ended games stay as they are, have no legal actions, and further actions leave them alone.
 
 All outputs are torch tensors, or NumPy arrays with `arrays="numpy"`, which needs no torch; every method
@@ -61,17 +61,17 @@ class Simulator:
         """Make `n` games and begin them.
 
         rules: of the game, if not its default ones (docs/rules.md).
-        seed: what all randomness depends on, with the game's number (0 to n − 1; a game that is
+        seed: of all randomness, together with the game's number (0 to n − 1; a game that is
             begun anew in a place gets the number of the old one plus n). Drawn and kept in `seed`
             if not given.
-        tracks: keep what the observation `ataraxos` needs. Without it, rules alone are faster.
+        tracks: keep the history that the observation `ataraxos` needs. Without it, rules alone are faster.
         format: of the records, from `game.format`, in place of `tracks`.
         restart: begin a new game where one ends.
         setups: a pool of setups (rows of `game.setup_size`: 0 for nothing, 1 + type, in their
             owner's frame) to draw from, or one pool for each player; drawn uniformly from all
             possible ones if not given.
         threads: on the CPU; all cores if not given.
-        stride: how much a new game's number exceeds that of the old one in its place; n if not given. Several
+        stride: difference between the numbers of a new game and of the old one in its place; n if not given. Several
             simulators that share the work of one have numbers of their own: `stride` games in all, and
             `reset(first_number=…)`.
         arrays: "torch" for tensors, "numpy" for NumPy arrays, on the CPU alone.
@@ -164,7 +164,7 @@ class Simulator:
         else:
             self._pools = pools
 
-    # ── What is the case ─────────────────────────────────────────────────────────────────────────
+    # ── The present positions ────────────────────────────────────────────────────────────────────
 
     @property
     def players(self) -> Array:
@@ -202,13 +202,15 @@ class Simulator:
         return self.game.outcome(end, int(self.results.winner[row]), float(self.results.utility[row]))
 
     def legal_mask(self, out: Array | None = None) -> Array:
-        """Return which actions are legal: bool, n × `game.action_count`."""
+        """Return a mask of the legal actions: bool, n × `game.action_count`."""
         out = self._output(out, (self.n, self.game.action_count), "bool")
         self._batch.mask_all(self.store, out)
         return out
 
     def legal_actions(self, out: Array | None = None, counts: Array | None = None) -> tuple[Array, Array]:
-        """Return the legal actions as lists (int16, n × `game.max_legal`, −1 behind the last) and how many (int32)."""
+        """Return the legal actions as lists (int16, n × `game.max_legal`, −1 behind the last) and their numbers
+        (int32).
+        """
         out = self._output(out, (self.n, self.game.max_legal), "int16")
         counts = self._output(counts, (self.n,), "int32")
         self._batch.list_all(self.store, out, counts)
@@ -304,7 +306,9 @@ class Simulator:
             self._refuse(row, None if actions is None else int(actions[row]))
 
     def play_random(self, plies: int) -> Array:
-        """Play every game on at random for so many plies, restarting those that end; how many ended in each row."""
+        """Play every game on at random for `plies` plies, restarting those that end; return the number that ended in
+        each row.
+        """
         self._refuse_views()
         if plies < 0:
             raise ConfigurationError(f"plies cannot be negative: {plies}")
@@ -343,7 +347,7 @@ class Simulator:
 
             for t in sim.replay(snapshot, actions):
                 sim.observe(…), sim.legal_mask(…)      # as they were before actions[t]
-                sim.results                            # what actions[t − 1] brought
+                sim.results                            # those of actions[t − 1]
 
         Starts and chance come out as they did, since they depend on seed and game alone. After the
         last action the games are where the rollout left them.
@@ -368,14 +372,16 @@ class Simulator:
         return out
 
     def hidden_values(self, viewer: int, out: Array | None = None) -> Array:
-        """Return what is hidden from the viewer, as `determinise` takes it: int8, n × `game.hidden_size`, −1 behind."""
+        """Return the things hidden from the viewer, as `determinise` takes them: int8, n × `game.hidden_size`, −1
+        behind.
+        """
         _check_viewer(viewer)
         out = self._output(out, (self.n, self.game.hidden_size), "int8")
         self._batch.tell_hidden(self.store, viewer, out)
         return out
 
     def determinise(self, views: Snapshot, viewer: int, values: Any) -> None:
-        """Set all games to what a view becomes when its hidden things are these.
+        """Set all games to a view with these values for its hidden things.
 
         views: one view, or n of them (from `views`, or records).
         values: for each game the hidden things in order, in Stratego the types of the hidden
@@ -417,7 +423,7 @@ class Simulator:
     # ── Inside ───────────────────────────────────────────────────────────────────────────────────
 
     def _note_results(self) -> None:
-        """Let the results be those of the games as they stand: of the ones that are over."""
+        """Set the results to those of the games as they stand: of the games that are over."""
         for column in self.results:
             self._arrays.clear(column)
         self._arrays.clear(self._faults)

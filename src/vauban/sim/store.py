@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import torch
 
 Pools = tuple[Array, Array]
-"""The setups that the first player's, and the second's, are drawn from."""
+"""Pools of setups: the first player's, and the second's."""
 
 
 class Store(NamedTuple):
@@ -65,7 +65,7 @@ class Snapshot:
         return f"<Snapshot of {len(self)} games of {self.game!r}>"
 
     def __getitem__(self, rows: int | slice | Sequence[int] | Array) -> Snapshot:
-        """Some of the games; a single number gives a snapshot of one."""
+        """Return some of the games; a single number gives a snapshot of one."""
         chosen = rows
         if not isinstance(rows, slice):
             with suppress(TypeError):
@@ -73,7 +73,7 @@ class Snapshot:
         return self._with(Store(*(part[chosen] for part in self.store)))
 
     def repeat(self, times: int) -> Snapshot:
-        """Return every game so many times, copies of one game side by side."""
+        """Return every game `times` times, copies of one game side by side."""
         return self._with(Store(*(repeated(part, times) for part in self.store)))
 
     def to(self, device: str | torch.device) -> Snapshot:
@@ -115,7 +115,7 @@ class Snapshot:
         """Return the inverse of `pack`; refuses rows that are no records of this game.
 
         format: that of the records; the game's usual one if not given.
-        viewer: whose views they are.
+        viewer: the player whose views they are.
         """
         format = format or game.format()
         packed = as_numpy(rows)

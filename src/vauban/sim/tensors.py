@@ -1,4 +1,4 @@
-"""Torch tensors for a `Simulator` (`vauban.sim.arrays` says what for), on the CPU or on a GPU."""
+"""Torch tensors for a `Simulator` (`vauban.sim.arrays` says why), on the CPU or on a GPU."""
 
 from __future__ import annotations
 

@@ -40,26 +40,26 @@ class Solver(ABC):
         self.regrets: Table = np.zeros(tree.slots)
         """By slot: the cumulative counterfactual regret."""
         self.policy: Table = uniform(tree)
-        """The policy of the next iteration, as far as it comes by."""
+        """The policy of the next iteration, where it is known already."""
         self.sums: Table = np.zeros(tree.slots)
         """By slot: the policies so far, weighted; what the average is made of."""
 
     def run(self, iterations: int) -> None:
-        """Run so many iterations more."""
+        """Run this many more iterations."""
         if iterations < 0:
             raise ConfigurationError(f"iterations cannot be negative: {iterations}")
         self._run(self.iterations + 1, self.iterations + 1 + iterations)
         self.iterations += iterations
 
     def average(self) -> Table:
-        """Return the average policy; uniform where it never came."""
+        """Return the average policy; uniform in information sets that were never reached."""
         table = np.empty(self.tree.slots)
         _call(sweeps.normalise, self.tree.groups.first_slot, self.sums, table)
         return table
 
     @abstractmethod
     def _run(self, first: int, last: int) -> None:
-        """The iterations `first` to `last`, exclusive; they are counted from 1."""
+        """Run the iterations `first` to `last`, exclusive; they are counted from 1."""
 
 
 class CFR(Solver):

@@ -27,7 +27,7 @@ class Evaluation:
     value: float
     """The game's worth to the first player when both play by the policy."""
     best_responses: tuple[float, float]
-    """What each player gets by answering the other's part as well as possible."""
+    """The gain of each player by answering the other's part as well as possible."""
 
     @property
     def nash_conv(self) -> float:
@@ -36,7 +36,7 @@ class Evaluation:
 
     @property
     def exploitability(self) -> float:
-        """Half of NashConv: what a player can gain who does not know which side it will be."""
+        """Half of NashConv: the possible gain of a player who does not know which side it will be."""
         return self.nash_conv / 2
 
     @property
@@ -46,7 +46,7 @@ class Evaluation:
 
 
 def evaluate(tree: Tree, policy: Table) -> Evaluation:
-    """Value and best responses of a table."""
+    """Return value and best responses of a table."""
     reach = _reach(tree, policy)
     value = float(_call(sweeps.expect, tree.payoffs, reach))
     one, two = (_respond(tree, policy, player, reach)[0] for player in (0, 1))
@@ -88,7 +88,7 @@ def _respond(tree: Tree, policy: Table, player: int, reach: Table) -> tuple[floa
 
 
 def _reach(tree: Tree, policy: Table) -> Table:
-    """By slot: with what probability its owner plays so far."""
+    """Return by slot the probability with which its owner plays so far."""
     table = np.ascontiguousarray(policy, np.float64)
     if table.shape != (tree.slots,):
         raise ConfigurationError(

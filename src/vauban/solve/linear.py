@@ -45,7 +45,7 @@ def solve_matrix(payoffs: npt.ArrayLike) -> MatrixEquilibrium:
 
 
 def _best_mix(matrix: Mix) -> tuple[float, Mix]:
-    """The mix of rows that guarantees the most, and how much: maximise v with mix · matrix ≥ v in every column."""
+    """Return the mix of rows that guarantees most, and how much: maximise v with mix · matrix ≥ v in every column."""
     rows, columns = matrix.shape
     found = _minimise(
         np.append(np.zeros(rows), -1.0),
@@ -60,7 +60,10 @@ def _best_mix(matrix: Mix) -> tuple[float, Mix]:
 
 
 def solve_tree(tree: Tree) -> TreeEquilibrium:
-    """An equilibrium of a tree, in sequence form (von Stengel, "Efficient computation of behavior strategies")."""
+    """Return an equilibrium of a tree, in sequence form.
+
+    (von Stengel, "Efficient computation of behavior strategies".)
+    """
     value, first = _best_plan(tree, 0)
     return TreeEquilibrium(value, joined(tree, first, _best_plan(tree, 1)[1]))
 
@@ -76,14 +79,14 @@ def _best_plan(tree: Tree, player: int) -> tuple[float, Table]:
     mine, own_column = _sequences(tree, player)
     theirs, _ = _sequences(tree, other)
     sign = 1.0 if player == 0 else -1.0
-    # My gain if I play by the weights and the other plays a sequence: one row for each of its sequences.
+    # The player's gain by these weights if the other plays a sequence: one row for each of its sequences.
     payoff = sparse.coo_matrix(
         (sign * tree.payoffs.weight, (theirs[tree.payoffs.slots[:, other]], mine[tree.payoffs.slots[:, player]])),
         shape=(theirs[-1] + 1, mine[-1] + 1),
     ).tocsr()
     flow = _flow(tree, player, mine)
-    # In each of its information sets the other takes what it likes best: the set's worth to me is at
-    # most that of any of its sequences, with all that follows them.
+    # In each of its information sets the other takes what it likes best: the set's worth to the player is at most that
+    # of any of its sequences, with all that follows them.
     worth = _flow(tree, other, theirs).T.tocsr()
     weights, worths = flow.shape[1], worth.shape[1]
     goal = np.zeros(weights + worths)
@@ -106,7 +109,9 @@ def _best_plan(tree: Tree, player: int) -> tuple[float, Table]:
 
 
 def _sequences(tree: Tree, player: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """By slot (the empty sequence's last): its number among the player's sequences; and the player's slots in order."""
+    """Return by slot (the empty sequence's last) its number among the player's sequences; and the player's slots in
+    order.
+    """
     own = np.flatnonzero(tree.slot_owners == player)
     numbers = np.full(tree.slots + 1, -1, np.int64)
     numbers[own] = np.arange(len(own))

@@ -58,7 +58,7 @@ def regret_matching_plus(payoffs: npt.ArrayLike, iterations: int) -> tuple[Mix, 
 
 
 def _matched(regrets: Mix, worths: Mix, mix: Mix) -> Mix:
-    """Add the regrets of not having played each strategy instead of the mix; the mix in proportion to them."""
+    """Add the regrets of not having played each strategy instead of the mix; set the mix in proportion to them."""
     regrets += worths - mix @ worths
     np.maximum(regrets, 0, out=regrets)
     total = regrets.sum()

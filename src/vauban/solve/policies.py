@@ -1,6 +1,6 @@
-"""Policies: what probability each action has in each information set.
+"""Policies: the probability of each action in each information set.
 
-A `Table` holds them all; a `Policy` is a function that tells them from views. `tabulate` asks a
+A `Table` holds them all; a `Policy` is a function that computes them from views. `tabulate` asks a
 function, or an agent that gives probabilities, everywhere, and makes a table of its answers.
 """
 
@@ -28,10 +28,10 @@ has the same shape.
 
 @runtime_checkable
 class GivesProbabilities(Protocol):
-    """An agent that says with what probability it plays what."""
+    """An agent that tells the probabilities of its actions."""
 
     def probabilities(self, view: Snapshot) -> npt.ArrayLike:
-        """For one view of the player on turn: one number for each legal action, in the order of `legal_actions`."""
+        """Return one number for each legal action of a view of the player on turn, in the order of `legal_actions`."""
 
 
 BATCH = 4096
@@ -46,7 +46,7 @@ def uniform(tree: Tree) -> Table:
 
 
 def first(tree: Tree) -> Table:
-    """Always the legal action with the lowest number."""
+    """Return the policy that always plays the legal action with the lowest number."""
     table = np.zeros(tree.slots)
     lowest = np.minimum.reduceat(tree.actions, tree.groups.first_slot[:-1])
     table[tree.actions == np.repeat(lowest, tree.widths)] = 1
@@ -56,7 +56,7 @@ def first(tree: Tree) -> Table:
 def tabulate(tree: Tree, policy: Policy | GivesProbabilities, tick: Callable[[int], None] = lambda _: None) -> Table:
     """Return the table of a policy, which is asked about every information set of both players.
 
-    tick: is told from time to time how many information sets have been asked about.
+    tick: called from time to time with the number of information sets that have been asked about.
     """
     asked = _one_by_one(policy) if isinstance(policy, GivesProbabilities) else policy
     table = np.zeros(tree.slots)

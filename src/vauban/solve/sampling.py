@@ -4,6 +4,8 @@
 games".) Dice are functions of the seed and the iteration (`vauban.games.randomness`).
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.games.base import CHANCE
@@ -24,7 +26,7 @@ def pick(probabilities, first, last, dice):
         rest -= probabilities[place]
         if rest < 0:
             return place - first
-    # Rounding may leave a trace of probability to nobody: it must not fall on an impossible place.
+    # Rounding may leave a trace of probability over: it must not fall on an impossible place.
     place = last - 1
     while probabilities[place] == 0 and place > first:
         place -= 1
@@ -43,10 +45,10 @@ def happen(nodes, chances, node, seed, iteration, player):
 
 @kernel
 def sample_externally(nodes, groups, chances, player, seed, iteration, policy, regrets, sums, path, tried, values):
-    """One traversal with external sampling: all of the player's own actions, one of everything else.
+    """Make one traversal with external sampling: all of the player's own actions, one of everything else.
 
-    The other player chooses once in each information set, as often as the traversal comes by. Its
-    policy is counted into the average here: it comes here as often as it plays so.
+    The other player chooses once in each information set, as often as the traversal comes by. Its policy is counted
+    into the average here, since the traversal comes here as often as it plays so.
     """
     sign = 1.0 if player == 0 else -1.0
     node = np.int64(0)
@@ -93,7 +95,7 @@ def sample_externally(nodes, groups, chances, player, seed, iteration, policy, r
 @kernel
 def sample_outcome(nodes, groups, chances, player, exploration, seed, iteration, policy, mixed, regrets, sums, path,
                    chosen, reaches):  # fmt: skip
-    """One traversal with outcome sampling: a single play, in which the player explores.
+    """Make one traversal with outcome sampling: a single play, in which the player explores.
 
     `reaches`: by step, the other player's reach before it. Chance is sampled as it is, so it cancels.
     """
@@ -145,7 +147,7 @@ def sample_outcome(nodes, groups, chances, player, exploration, seed, iteration,
 
 @kernel
 def run_external(nodes, groups, chances, first, last, seed, policy, regrets, sums, path, tried, values):
-    """The iterations `first` to `last`, exclusive: a traversal for each player."""
+    """Run the iterations `first` to `last`, exclusive: a traversal for each player."""
     for iteration in range(first, last):
         for player in range(2):
             sample_externally(nodes, groups, chances, player, seed, np.uint64(iteration), policy, regrets, sums, path,
@@ -155,7 +157,7 @@ def run_external(nodes, groups, chances, first, last, seed, policy, regrets, sum
 @kernel
 def run_outcome(nodes, groups, chances, first, last, seed, exploration, policy, mixed, regrets, sums, path, chosen,
                 reaches):  # fmt: skip
-    """The iterations `first` to `last`, exclusive: a traversal for each player."""
+    """Run the iterations `first` to `last`, exclusive: a traversal for each player."""
     for iteration in range(first, last):
         for player in range(2):
             sample_outcome(nodes, groups, chances, player, exploration, seed, np.uint64(iteration), policy, mixed,

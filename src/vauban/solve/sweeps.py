@@ -10,6 +10,8 @@ yet. `live` lists a player's information sets, in order, from which some end tha
 be reached; in the others nothing matters.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.games.kernel import kernel
@@ -17,7 +19,9 @@ from vauban.games.kernel import kernel
 
 @kernel
 def mark_live(groups, payoffs, alive):
-    """By slot and, behind them, for the root: whether an end that is not worth 0 can follow. (`alive` begins as 0.)"""
+    """Mark, by slot and, behind them, for the root, whether an end that is not worth 0 can follow. (`alive` begins as
+    0.)
+    """
     for end in range(payoffs.weight.shape[0]):
         alive[payoffs.slots[end, 0]] = True
         alive[payoffs.slots[end, 1]] = True
@@ -29,7 +33,7 @@ def mark_live(groups, payoffs, alive):
 
 @kernel
 def add_reach(groups, live, policy, reach):
-    """The probability with which a player's own choices lead through each of its slots."""
+    """Add the probability with which a player's own choices lead through each of its slots."""
     reach[reach.shape[0] - 1] = 1.0
     for group in live:
         before = reach[groups.parent[group]]
@@ -39,7 +43,7 @@ def add_reach(groups, live, policy, reach):
 
 @kernel
 def gather(payoffs, player, reach, value):
-    """By slot: what the ends right after it are worth to the player, weighted by chance and the other's reach."""
+    """Sum by slot the worth of the ends right after it to the player, weighted by chance and the other's reach."""
     value[:] = 0.0
     sign = 1.0 if player == 0 else -1.0
     for end in range(payoffs.weight.shape[0]):
@@ -73,7 +77,7 @@ def respond(groups, live, value, policy):
 
 @kernel
 def match_regrets(regrets, first, last, policy):
-    """Probabilities in proportion to positive regrets; uniform where there are none."""
+    """Set probabilities in proportion to positive regrets; uniform where there are none."""
     total = 0.0
     for slot in range(first, last):
         total += max(regrets[slot], 0.0)
@@ -104,7 +108,7 @@ def update_regrets(groups, live, weight, clips, policy, reach, value, regrets, s
 
 @kernel
 def run_cfr(groups, payoffs, live_0, live_1, first, last, plus, policy, reach, value, regrets, sums):
-    """The iterations `first` to `last`, exclusive, counted from 1: the first player's turn, then the second's.
+    """Run the iterations `first` to `last`, exclusive, counted from 1: the first player's turn, then the second's.
 
     `plus`: regrets are clipped, and iterations count by their number (CFR+).
     """
@@ -122,7 +126,7 @@ def run_cfr(groups, payoffs, live_0, live_1, first, last, plus, policy, reach, v
 
 @kernel
 def normalise(first_slot, sums, policy):
-    """Sums as probabilities; uniform where nothing was added."""
+    """Turn sums into probabilities; uniform where nothing was added."""
     for group in range(first_slot.shape[0] - 1):
         first, last = first_slot[group], first_slot[group + 1]
         total = 0.0

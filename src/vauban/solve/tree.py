@@ -34,7 +34,7 @@ SHARE = 1_000_000
 PLAYS = 4000
 """Random plays by which the size of a tree is estimated."""
 MUCH = 4.0
-"""An estimate this many times too large is believed at once; below that, walking tells."""
+"""Factor by which an estimate must exceed the limit to be believed at once; below that, walking tells."""
 
 Table = npt.NDArray[np.float64]
 
@@ -85,13 +85,13 @@ class Tree:
 
     @property
     def widths(self) -> npt.NDArray[np.int64]:
-        """By information set: how many actions it has."""
+        """By information set: its number of actions."""
         widths: npt.NDArray[np.int64] = np.diff(self.groups.first_slot).astype(np.int64)
         return widths
 
     @property
     def slot_owners(self) -> npt.NDArray[np.int8]:
-        """By slot: whose it is."""
+        """By slot: its player."""
         return np.repeat(self.groups.owner, self.widths)
 
     def slots_of(self, information_set: int) -> slice:
@@ -162,8 +162,8 @@ def build_tree(
 ) -> Tree:
     """Walk through all histories of a game, from all its starts.
 
-    limit: how many histories there may be; an error says how many there are, or about how many.
-    tick: is told from time to time how many histories have been found.
+    limit: most histories that there may be; an error gives their number, or an estimate of it.
+    tick: called from time to time with the number of histories found.
     """
     found = find_game(game, rules)
     if not 0 < limit <= MOST:
@@ -194,7 +194,7 @@ def _too_large(game: Game, size: str, limit: int) -> ConfigurationError:
 
 
 def _survey(game: Game) -> tuple[npt.NDArray[np.int8], float]:
-    """The starts from which a game goes on, and about how many histories there are."""
+    """Return the starts from which a game goes on, and an estimate of the number of histories."""
     starts = all_starts(game)
     live = np.zeros(len(starts), np.int64)
     function = compiled(walk.survey, CPU, vars(game.kernels), TRACKS=False)
@@ -207,7 +207,7 @@ def _survey(game: Game) -> tuple[npt.NDArray[np.int8], float]:
 
 
 def _records(game: Game, levels: int) -> tuple[Any, Any, Any, Any]:
-    """Room for so many records, without what only observations need."""
+    """Return room for the records of a number of levels, without what only observations need."""
     format = game.format(tracks=False, plies=game.max_plies)
     return *format.empty(levels), format.parameters
 
@@ -250,7 +250,7 @@ class _Builder:
         self.counts[walk.LEVEL] = -1
 
     def walk(self) -> Iterator[int]:
-        """Walk; yield from time to time how many histories have been found."""
+        """Walk; yield from time to time the number of histories found."""
         go_on = self._compiled(walk.walk)
         with progress(go_on, self.game.name):
             stop = go_on(*self._arrays, self.starts, 0)
@@ -302,9 +302,9 @@ class _Builder:
         return compiled(function, CPU, vars(self.game.kernels), TRACKS=False)
 
     def _grow(self, what: int) -> None:
-        """Make what is full larger."""
+        """Enlarge what is full."""
         if what == walk.NODES_FULL:
-            # By a half only: this is where the memory goes.
+            # By a half only: these arrays take most of the memory.
             self.nodes = walk.Nodes(*(_longer(part, len(part) // 2) for part in self.nodes))
         elif what == walk.GROUPS_FULL:
             more = len(self.groups.owner)

@@ -1,13 +1,15 @@
-"""Walking through all histories of a game, as kernels: what `vauban.solve.tree` is filled by.
+"""A walk through all histories of a game, as kernels: it fills `vauban.solve.tree`.
 
 The walk is depth first, with a stack of records; every call goes on where the last one stopped,
 which it does when an array is full (the caller makes it larger) or when it has done its share.
 
-What a player knows is a chain: at every history the present view and, after an action of its own, that
-action are hashed into what it knew before. So nothing that it ever saw is forgotten, even if a
+A player's knowledge is a chain: at every history the present view and, after an action of its own, that action are
+hashed into the knowledge before. So nothing that it ever saw is forgotten, even if a
 later view no longer shows it. Keys have 128 bits: among ten million information sets, two that
 differ agree by accident with a chance of 10^-25.
 """
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
 
 from typing import Any, NamedTuple
 
@@ -31,20 +33,20 @@ class Nodes(NamedTuple):
     """Histories. The children of one lie side by side, behind it."""
 
     kind: Any
-    """int8: who is on turn, `CHANCE` or `TERMINAL`."""
+    """int8: the player on turn, `CHANCE` or `TERMINAL`."""
     group: Any
     """int32: its information set; at chance, its number among the histories of chance."""
     child: Any
     """int32: its first child."""
     utility: Any
-    """float64: at the end, what it is worth to the first player."""
+    """float64: at the end, its worth to the first player."""
 
 
 class Groups(NamedTuple):
     """Information sets, in the order in which the walk met them: each behind its player's earlier ones."""
 
     owner: Any
-    """int8: whose it is."""
+    """int8: its player."""
     first_slot: Any
     """int32: its actions are the slots from here to the next set's, exclusive."""
     parent: Any
@@ -57,7 +59,7 @@ class Index(NamedTuple):
     """The key by which an information set is found again."""
 
     keys: Any
-    """uint64, two for each set: what its player knows, hashed."""
+    """uint64, two for each set: its player's knowledge, hashed."""
     table: Any
     """int32, a power of two, twice as many as sets have room: hash table of the sets, −1 where it is empty."""
 
@@ -68,7 +70,7 @@ class Payoffs(NamedTuple):
     slots: Any
     """int32, one for each player: the slot of its last action; −1 if it had none (as above)."""
     weight: Any
-    """float64: its worth to the first player times the probability of all that chance did."""
+    """float64: the end's worth to the first player times the probability of all that chance did."""
 
 
 class Chances(NamedTuple):
@@ -81,7 +83,7 @@ class Chances(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """The records and what is known of the histories from the root to where the walk is."""
+    """The records and the knowledge along the histories from the root to where the walk is."""
 
     words: Any
     halves: Any
@@ -89,11 +91,11 @@ class Stack(NamedTuple):
     node: Any
     """int64: the history's number."""
     count: Any
-    """int64: how many children it has."""
+    """int64: its number of children."""
     next: Any
-    """int64: which of them comes next."""
+    """int64: the next of them."""
     keys: Any
-    """uint64, players × 2: what each player knows."""
+    """uint64, players × 2: each player's knowledge."""
     slots: Any
     """int64: the slot of each player's last action."""
     reach: Any
@@ -101,7 +103,7 @@ class Stack(NamedTuple):
 
 
 LEVEL, DEEPEST, NODE_COUNT, GROUP_COUNT, SLOT_COUNT, PAYOFF_COUNT, CHANCE_COUNT, EVENT_COUNT, COUNTS = range(9)
-"""Counters: the end of the stack, its furthest end so far, and how much of each array is used."""
+"""Counters: the end of the stack, its furthest end so far, and the used part of each array."""
 
 HASH_0 = np.uint64(0x9E3779B97F4A7C15)
 HASH_1 = np.uint64(0xD6E8FEB86659FD93)
@@ -134,7 +136,7 @@ def mixed(key, number, multiplier):
 
 @kernel
 def know(stack, level, parent, player, action, rules):
-    """Hash what a player knows at a level: the knowledge at its parent's, the own action (−1: none), the view."""
+    """Hash a player's knowledge at a level: the knowledge at its parent's, the own action (−1: none), the view."""
     scratch = stack.words.shape[0] - 1
     copy_level(stack, level, scratch)
     game = record_at(stack, scratch, rules)
@@ -289,7 +291,7 @@ def enter_root(nodes, groups, sets, actions, payoffs, chances, stack, counts, ru
 
 @kernel
 def walk(nodes, groups, sets, actions, payoffs, chances, stack, counts, rules, starts, share):
-    """Go on walking until all is walked, an array is full, or so many histories more were found.
+    """Go on walking until all is walked, an array is full, or `share` more histories were found.
 
     Level 0 is the root: the one start, or chance that draws one.
     """
@@ -335,16 +337,16 @@ def walk(nodes, groups, sets, actions, payoffs, chances, stack, counts, rules, s
         )
         if stop != DONE:
             return stop
-        # Only now: a history that found no room is tried again.
+        # Set only now: a history that found no room is tried again.
         stack.next[level] = index + 1
     return DONE
 
 
 @kernel
 def survey(words, halves, bytes_, rules, starts, live, plays):
-    """Find out which starts begin a game that goes on, and about how many histories follow each of these.
+    """Find the starts that begin a game that goes on, and estimate the number of histories that follow each of these.
 
-    The estimate is from random plays: at every step, in how many ways one could have come so far (Knuth).
+    The estimate is from random plays: the sum over the steps of the number of ways to have come so far (Knuth).
     """
     game = Record(words, halves, bytes_, rules)
     game.words[NUMBER] = ZERO

@@ -16,7 +16,6 @@ import re
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request, WebSocket
@@ -28,18 +27,18 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vauban.errors import ConfigurationError, VaubanError
+from vauban.web import files as page
 from vauban.web.host import Host, NoSuchGameError
 from vauban.web.limits import BODY_BYTES, FLOOD, IMPORT_BYTES, MESSAGE_BYTES, Limits
-from vauban.web.offer import offer
+from vauban.web.offer import offer, static_folder
 from vauban.web.reviews import ReviewError
 from vauban.web.rooms import Client
 from vauban.web.shelf import ClearedError, ConflictError, ShelfError, UnreadableError
-from vauban.web.show import SIDES, TableError
+from vauban.web.show import SIDES, TableError, shows
 from vauban.web.table import Table
 from vauban.words import sentence
 from vauban.work.base import BusyError, WorkError
 
-PAGE = Path(__file__).with_name("page")
 SIT_SECONDS = 10.0
 """Time for a new socket to sit down at a table."""
 MOST_SAID = 600
@@ -257,12 +256,15 @@ async def _say_http(request: Request, error: Exception) -> Response:
 def _add_pages(app: FastAPI) -> None:
     # Browsers run modules of this type only, and Python's guess depends on the machine.
     mimetypes.add_type("text/javascript", ".js")
-    files = StaticFiles(directory=PAGE, check_dir=False)
+    files = StaticFiles(directory=page.PAGE, check_dir=False)
 
     @app.get("/")
     async def index(request: Request) -> Response:
         return await files.get_response("index.html", request.scope)
 
+    for show in shows():
+        if show.files is not None:
+            app.mount(static_folder(show), StaticFiles(directory=show.files))
     app.mount("/static", files)
 
 

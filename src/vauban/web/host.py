@@ -20,12 +20,12 @@ from typing import Any
 from vauban.errors import VaubanError
 from vauban.web import sight as wall
 from vauban.web.commitment import new_salt
-from vauban.web.levels import ANYBODY, Level, find_level, has_learned, learned_agents
+from vauban.web.levels import Level, find_level, has_learned, learned_agents, with_anybody
 from vauban.web.offer import find_offered
 from vauban.web.reviews import Reviews
 from vauban.web.rooms import Client, Room, numbered
 from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
-from vauban.web.show import SIDES, TableError, imported, offered, show_of
+from vauban.web.show import SIDES, TableError, check_scripts, imported, offered, show_of
 from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, new_table
 from vauban.web.thinking import ChooseMove, ChooseSetup, DrawHidden, WarmUp, WeighDraw, thinkers
 from vauban.web.wishes import read_side, read_switch, read_words, read_yes
@@ -83,13 +83,12 @@ class Host:
         self, shelf: Shelf, levels: Sequence[Level], settings: Settings | None = None, more: Sequence[str] = ()
     ) -> None:
         """`more`: games that are offered beside the usual ones, as `vauban.games.base.game` names them."""
+        check_scripts()
         self.shelf = shelf
         self.games = tuple(dict.fromkeys((*offered(), *more)))
         for name in more:
             show_of(name)  # refuses what is no game, before anything is served
-        self.levels = tuple(levels)
-        if not all(any(level.plays(name) for level in self.levels) for name in self.games):
-            self.levels += (ANYBODY,)
+        self.levels = with_anybody(levels, self.games)
         self.settings = settings or Settings()
         # Long thinking and looking back have processes of their own: no other game waits for them.
         self.quick = thinkers(self.settings.workers, warm_ups=self._warm_ups(True))
@@ -198,7 +197,8 @@ class Host:
         found = await asyncio.to_thread(imported, text, self.games)
         sitters = (Sitter("person", found.names[0]), Sitter("person", found.names[1]))
         table = await self._new_table(new_table(found.variant, "import", sitters, record=found.record), {})
-        return {"game": table.game, "seats": dict(table.secrets), "games": found.games}
+        seats = dict(table.secrets)
+        return {"game": table.game, "seats": seats, "games": found.games, "family": table.show.family}
 
     async def play_on(self, table: Table, wanted: Json) -> Json:
         """Make a game against a level that goes on from a position of a finished one; return what `make_game` does."""

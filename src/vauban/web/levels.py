@@ -1,21 +1,21 @@
 """The opponents by name: who they are and what plays for them (levels.toml), how strong they are (ratings.json).
 
 Both files lie with the family of games that the opponents play (`vauban.web.<family>`). Any other game is played by
-an agent that moves at random.
+an agent that moves at random. Whoever serves the page may add agents (`own_levels`).
 """
 
 from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from vauban.errors import ConfigurationError
-from vauban.games.base import nearest
+from vauban.errors import ConfigurationError, VaubanError
+from vauban.games.base import game, nearest
 from vauban.web.show import shows
 
 RATINGS = "ratings.json"
@@ -26,7 +26,7 @@ DEFAULT = "default"
 
 @dataclass(frozen=True)
 class Level:
-    """An opponent; the page has the words for it, by its key (strings.js)."""
+    """An opponent; the page has the words for it, by its key (page/js/strings)."""
 
     key: str
     name: str
@@ -38,6 +38,8 @@ class Level:
     """By variant, where it was measured. Random play has 0."""
     games: Sequence[str] | None = None
     """The variants that "default" stands for; None: all there are."""
+    own: bool = False
+    """Whether it is an agent of whoever serves the page (`own_levels`), and the page has no words for it."""
 
     def agent(self, variant: str) -> str:
         """Return the agent that plays for it in a variant."""
@@ -48,8 +50,11 @@ class Level:
         return variant in self.agents or (DEFAULT in self.agents and (self.games is None or variant in self.games))
 
 
+OWN_SECONDS = 0.1
+"""In place of the usual time for a move where it was not measured: too short to be told, too long to hold others up."""
+
 ANYBODY = Level("random", "Random", {DEFAULT: "random"}, 0.01)
-"""Plays games that have no opponents of their own."""
+"""Plays games that have no levels of their own."""
 
 
 @cache
@@ -75,6 +80,31 @@ def read_levels(file: Path, games: tuple[str, ...] | None = None) -> tuple[Level
     return found
 
 
+def with_anybody(among: Sequence[Level], games: Sequence[str]) -> tuple[Level, ...]:
+    """Return the opponents, with one more for the games that have no levels of their own."""
+    levels = [level for level in among if not level.own]
+    bare = tuple(name for name in games if not any(level.plays(name) for level in levels))
+    return (*((replace(ANYBODY, games=bare),) if bare else ()), *among)
+
+
+def own_levels(agents: Sequence[str], games: Sequence[str], tell: Callable[[str], None]) -> tuple[Level, ...]:
+    """Return agents, by their texts, as opponents in those of the games that they can play; `tell` why not in others.
+
+    An agent that plays none of the games is refused.
+    """
+    found = []
+    for agent in dict.fromkeys(agents):
+        refusals = {name: _refusal(agent, name) for name in games}
+        playing = tuple(name for name, refusal in refusals.items() if refusal is None)
+        reasons = [f"{agent} is not offered in {name}: {refusal}" for name, refusal in refusals.items() if refusal]
+        if not playing:
+            raise ConfigurationError(f"{agent} plays none of the games that are offered here. {'; '.join(reasons)}")
+        for reason in reasons:
+            tell(reason)
+        found.append(Level(f"own:{agent}", agent, {DEFAULT: agent}, OWN_SECONDS, games=playing, own=True))
+    return tuple(found)
+
+
 def find_level(key: Any, variant: str, among: Sequence[Level]) -> Level:
     """Return the opponent of this key, if it plays the variant."""
     for level in among:
@@ -86,14 +116,37 @@ def find_level(key: Any, variant: str, among: Sequence[Level]) -> Level:
 
 
 def learned_agents(variant: str, among: Sequence[Level]) -> list[str]:
-    """Return the agents with a network that has learned a variant, the weakest first."""
-    agents = [level.agent(variant) for level in among if level.plays(variant)]
-    return [agent for agent in agents if has_learned(agent)]
+    """Return the agents with a network that has learned a variant, the weakest first; one's own before all others."""
+    playing = sorted((level for level in among if level.plays(variant)), key=lambda level: not level.own)
+    return [level.agent(variant) for level in playing if has_learned(level.agent(variant))]
 
 
 def has_learned(agent: str) -> bool:
     """Say whether an agent plays by a network."""
     return agent.partition(":")[0] in ("net", "search")
+
+
+def _refusal(agent: str, name: str) -> str | None:
+    """Return why an agent cannot play a game; None if it can. One that does not say so itself is asked for a move."""
+    from vauban.agents import make_agent
+    from vauban.agents.base import close
+    from vauban.web.thinking import WarmUp
+
+    try:
+        made = make_agent(agent)
+        try:
+            check = getattr(made, "check_plays", None)
+            if check is not None:
+                check(game(name))
+        finally:
+            close(made)
+        if check is None:
+            WarmUp(agent, name).run(lambda share: None)
+    except VaubanError as error:
+        return str(error)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
 
 
 def _level(entry: dict[str, Any], ratings: Mapping[str, Mapping[str, int]], games: Sequence[str] | None) -> Level:

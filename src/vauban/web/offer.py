@@ -1,4 +1,4 @@
-"""Games, levels and clocks that the page offers. The page has the words for them."""
+"""Families, games, levels, clocks and languages that the page offers. The page has the words for them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 from vauban import __version__
 from vauban.games.base import nearest
 from vauban.web.clocks import CLOCKS
+from vauban.web.files import languages
 from vauban.web.levels import Level, learned_agents
-from vauban.web.show import TableError, show_of
+from vauban.web.plain import PLAIN
+from vauban.web.show import Show, TableError, show_of, shows
 
 Json = dict[str, Any]
 
@@ -18,10 +20,13 @@ def offer(games: Sequence[str], levels: Sequence[Level]) -> Json:
     """Return all that is offered."""
     return {
         "version": __version__,
+        "languages": languages(),
+        "families": [_family(show) for show in (*shows(), PLAIN)],
         "variants": [_variant(name, levels) for name in games],
         "levels": [
             {
                 "key": level.key, "name": level.name, "seconds": level.seconds, "elo": dict(level.elo),
+                "own": level.own,
                 "variants": [name for name in games if level.plays(name)],
             }
             for level in levels
@@ -30,11 +35,24 @@ def offer(games: Sequence[str], levels: Sequence[Level]) -> Json:
     }  # fmt: skip
 
 
+def static_folder(show: Show) -> str:
+    """Return the address of the folder with a family's script."""
+    return "/static/js/games" if show.files is None else f"/static/games/{show.family}"
+
+
 def find_offered(name: Any, games: Sequence[str]) -> str:
     """Return the name of a game, if it can be played here."""
     if not isinstance(name, str) or name not in games:
         raise TableError("variant", f"There is no variant {name!r} here: {nearest(str(name), games)}.")
     return name
+
+
+def _family(show: Show) -> Json:
+    return {
+        "name": show.family,
+        "script": f"{static_folder(show)}/{show.script.name}",
+        "screens": list(show.screens),
+    }
 
 
 def _variant(name: str, levels: Sequence[Level]) -> Json:

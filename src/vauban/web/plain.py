@@ -26,7 +26,8 @@ class PlainShow(Show):
     # ── A game ───────────────────────────────────────────────────────────────────────────────────
 
     def has_setups(self, variant: str) -> bool:
-        return base.game(variant).setups is not None
+        game = base.game(variant)
+        return game.setups is not None and game.setups_chosen
 
     def rules_text(self, variant: str, rules: str | None) -> str:
         return rules or ""
@@ -94,13 +95,13 @@ class PlainShow(Show):
         return setups.text(setups.draw(random.Random(seed)))
 
     def choose_setup(self, agent: str, seed: int, variant: str, player: int) -> str:
-        from vauban.agents import make_agent
+        from vauban.agents import make_player
         from vauban.agents.base import set_up
 
         game = base.game(variant)
         if game.setups is None:
             raise TableError("setup", "Nothing is set up in this game.")
-        return game.setups.text(set_up(make_agent(agent, seed), game, player, random.Random(f"{seed} setup")))
+        return game.setups.text(set_up(make_player(agent, game, seed), game, player, random.Random(f"{seed} setup")))
 
     def weigh(self, view: Any) -> tuple[float, bool]:
         return 0.0, False

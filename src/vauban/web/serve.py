@@ -6,11 +6,13 @@ serve("0.0.0.0", 8300, browser=False)      # whoever can reach it; then with lim
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import threading
+import time
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import uvicorn
@@ -20,10 +22,10 @@ from vauban.errors import ConfigurationError
 from vauban.web.app import is_loopback, make_app, own_names
 from vauban.web.connections import HttpConnection, SocketConnection, descriptors
 from vauban.web.host import Host, Settings
-from vauban.web.levels import levels
+from vauban.web.levels import levels, own_levels
 from vauban.web.limits import MESSAGE_BYTES, REQUESTS, SHELF_BYTES, SOCKETS, Limits
 from vauban.web.shelf import Shelf
-from vauban.web.show import show_of, shows
+from vauban.web.show import offered, show_of, shows
 from vauban.web.thinking import MODULES
 from vauban.work.processes import cores, prepare
 
@@ -35,6 +37,8 @@ NEIGHBOURS = "127.0.0.1,::1"
 SHUTDOWN_SECONDS = 3
 OWN_FILES = 256
 """Open files that the server needs for itself: its shelf, its workers, the page's files."""
+
+log = logging.getLogger("vauban.web")
 
 
 def default_shelf() -> Path:
@@ -50,24 +54,28 @@ def serve(
     shelf: Path | None = None,
     name: str | None = None,
     games_too: Sequence[str] = (),
+    opponents: Sequence[str] = (),
+    clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Serve the page until Ctrl-C; games are kept on the shelf.
 
     If the usual port is taken, another is; one that was asked for is not replaced. Port 0: any. `name` is what a
     proxy before this server is called: through it others come, even to a server on loopback. `games_too`
-    are games that are offered beside the usual ones.
+    are games that are offered beside the usual ones, `opponents` agents to play against beside the levels. Limits go
+    by `clock`.
     """
     names = own_names(host, name)
     listener = listen(host, port)
     prepare(MODULES)  # it takes longer than all that follows, and somebody may want to play at once
     _warm_up(games_too)
+    own = own_levels(opponents, (*offered(), *games_too), log.warning)
     port = listener.getsockname()[1]
     address = f"http://{_written(host)}:{port}/"
     others = f"http://{_own_number()}:{port}/" if host in EVERYBODY else None
     settings = Settings(workers=max(1, cores()))
-    limits = Limits(paced=name is not None or not is_loopback(host), sockets=_room_for(SOCKETS))
+    limits = Limits(name is not None or not is_loopback(host), clock, _room_for(SOCKETS))
     games = Shelf(shelf or default_shelf(), SHELF_BYTES if limits.paced else None)
-    app = make_app(Host(games, levels(), settings, games_too), limits, names)
+    app = make_app(Host(games, (*levels(), *own), settings, games_too), limits, names)
     server = _Server(configuration(app, limits.sockets, name is not None), address, others, browser)
     try:
         server.run(sockets=[listener])
@@ -106,11 +114,12 @@ def _room_for(sockets: int) -> int:
 
 def _warm_up(games: Sequence[str]) -> None:
     """Have the rules compiled or loaded now, so that no game waits for them while they hold up all others."""
-    for show in shows():
-        show.warm_up(show.offered[0])
-        show.draw_setup(show.offered[0], "human", 0)
-    for name in games:
-        show_of(name).warm_up(name)
+    usual = [show.offered[0] for show in shows() if show.offered]
+    for name in dict.fromkeys((*usual, *games)):
+        show = show_of(name)
+        show.warm_up(name)
+        if show.has_setups(name):
+            show.draw_setup(name, "human", 0)
 
 
 class _Server(uvicorn.Server):

@@ -5,8 +5,9 @@
     show.position(board.view(0), 0)       # what red's page draws
 
 A family has its show in `vauban.web.<family>.show`, and a script that draws it in `page/js/games/<family>.js`; both are
-found by being there. A game whose family has none is shown plainly (`vauban.web.plain`). The rest of the page knows
-games by this interface alone.
+found by being there. An installed package offers shows by entry points of the group "vauban.shows", with scripts in a
+folder of its own (docs/page.md). A game whose family has none is shown plainly (`vauban.web.plain`). The rest of the
+page knows games by this interface alone.
 """
 
 from __future__ import annotations
@@ -19,11 +20,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vauban.errors import VaubanError
+from vauban import door
+from vauban.errors import ConfigurationError, VaubanError
 from vauban.games import base
+from vauban.web.files import scripts
 
 Json = dict[str, Any]
 Setups = tuple[str | None, str | None]
+
+GROUP = "vauban.shows"
+"""The entry points by which installed packages offer shows."""
 
 SIDES = ("red", "blue")
 """The page's names for the players of any game, the first one first."""
@@ -72,10 +78,21 @@ class Show(ABC):
     """As its games have it; also the name of the script that draws them."""
     offered: tuple[str, ...] = ()
     """The games that can be chosen on the start screen, the usual one first."""
+    order: int = 100
+    """The place among the families on the page: smaller numbers come first, equal ones by name."""
+    screens: tuple[str, ...] = ()
+    """Screens of its own that the head of the page leads to, as its script names them."""
+    files: Path | None = None
+    """The folder with the family's script and all else of its own that browsers may have; None: `page/js/games`."""
     levels: Path | None = None
     """The file that names its opponents; None: whoever plays at random."""
     looks_back = False
     """Whether a finished game can be looked back on, and be played on from."""
+
+    @property
+    def script(self) -> Path:
+        """The script that draws the family's games."""
+        return (self.files or scripts()) / f"{self.family}.js"
 
     # ── A game ───────────────────────────────────────────────────────────────────────────────────
 
@@ -108,10 +125,10 @@ class Show(ABC):
 
     def choose_move(self, agent: str, seed: int, view: Any) -> str | None:
         """Return an agent's move as text; None: it resigns."""
-        from vauban.agents import make_agent
+        from vauban.agents import make_player
         from vauban.agents.base import RESIGNS, choose_action, close
 
-        made = make_agent(agent, seed)
+        made = make_player(agent, view.game, seed)
         try:
             action = choose_action(made, view)
         finally:
@@ -197,13 +214,36 @@ class Show(ABC):
         """Everything there is to say about a finished game; `agent` is whose network looks back."""
 
 
-@cache
-def shows() -> tuple[Show, ...]:
-    """Return the shows of all families that have one."""
+def show_modules() -> tuple[str, ...]:
+    """Return the names of the modules with the shows that are at home here, without importing them."""
     import vauban.web
 
-    found = [each.name for each in pkgutil.iter_modules(vauban.web.__path__) if each.ispkg]
-    return tuple(importlib.import_module(f"vauban.web.{name}.show").SHOW for name in sorted(found))
+    return tuple(f"vauban.web.{each.name}.show" for each in pkgutil.iter_modules(vauban.web.__path__) if each.ispkg)
+
+
+@cache
+def shows() -> tuple[Show, ...]:
+    """Return the shows of all families that have one, in their order on the page."""
+    found: list[Show] = [importlib.import_module(name).SHOW for name in show_modules()]
+    for name, load in door.entry_points(GROUP).items():
+        show = load()
+        if not isinstance(show, Show):
+            raise ConfigurationError(f"the entry point {name!r} of {GROUP} should name a Show, not {show!r}")
+        found.append(show)
+    families = [show.family for show in found]
+    for family in families:
+        if families.count(family) > 1 or family == "plain":
+            raise ConfigurationError(f"the page has more than one show of the family {family!r}: remove one of them")
+    return tuple(sorted(found, key=lambda show: (show.order, show.family)))
+
+
+def check_scripts() -> None:
+    """Refuse a show without the script that draws its games."""
+    for show in shows():
+        if not show.script.is_file():
+            raise ConfigurationError(
+                f"the games of the family {show.family!r} cannot be drawn: there is no script {show.script}"
+            )
 
 
 @cache

@@ -3,7 +3,7 @@
 During a game everything about the position is computed from the `View` of the seat's player, from which all that is
 hidden from that player has been erased: the look that `_look` returns is the only way to it. Beside it there are only
 public things: moves, clocks, offers, promises. Watchers, and all once the game is over, are shown the board itself.
-What is sent are codes and figures; the page has the words for them (strings.js).
+What is sent are codes and figures; the page has the words for them (page/js/strings).
 """
 
 from __future__ import annotations

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vauban.web.show import show_of
+from vauban.web.show import show_modules, show_of
 from vauban.work.base import Task, Tell
 from vauban.work.pool import QUEUE, Pool
 
-MODULES = ("vauban.arena.play", "vauban.web.thinking", "vauban.web.stratego.show")
+MODULES = ("vauban.arena.play", "vauban.web.thinking", *show_modules())
 """Modules that workers import before they start."""
 
 WORSE, BETTER = -0.1, 0.1

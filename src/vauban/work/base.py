@@ -1,4 +1,4 @@
-"""Tasks and executors, and what can go wrong with them."""
+"""Tasks, executors, and their errors."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
 
 Tell = Callable[[float], Any]
-"""Is told how much of a task is done, from 0 to 1."""
+"""Called with the share of a task that is done, from 0 to 1."""
 
 ATTEMPTS = 3
-"""Most times that a task is begun whose process is killed. After that, something about the task kills processes."""
+"""Most times that a task is begun whose process is killed. After that, the task itself is taken to kill processes."""
 
 
 class WorkError(VaubanError, RuntimeError):
@@ -28,7 +28,8 @@ class BusyError(WorkError):
 class Task(Protocol[Result_co]):
     """Something to do, here or elsewhere. It can be pickled, and its `str` names it in messages.
 
-    A task may have an attribute `modules`: what a new process imports before it is given tasks like this one.
+    A task may have an attribute `modules`: the modules that a new process imports before it is given tasks like this
+    one.
     """
 
     def run(self, tell: Tell) -> Result_co:

@@ -18,7 +18,7 @@ from vauban.work.base import ATTEMPTS, Result, Task, WorkError, describe
 from vauban.work.processes import PATIENCE, Worker, cores, dismiss
 
 CONNECT_SECONDS = 10.0
-"""Seconds that a cluster has for its first word."""
+"""Seconds that a cluster has for its first answer."""
 
 
 def _ignore(share: float) -> None:
@@ -114,7 +114,7 @@ class RayExecutor:
     """Does tasks on a Ray cluster: one that runs, by its address ("auto": this machine's), or one of its own."""
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
-        """`workers`: how many tasks at a time; as many as the cluster has CPUs if not given."""
+        """`workers`: number of tasks at a time; as many as the cluster has CPUs if not given."""
         try:
             import ray
         except ImportError as error:
@@ -172,7 +172,7 @@ def _run(task: Task[Result]) -> Result:
 
 
 def _knock(address: str) -> None:
-    """Refuse an address at which nobody listens: Ray would try for minutes."""
+    """Refuse an address at which no cluster listens: Ray would try for minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon or not port.isdigit():
         return

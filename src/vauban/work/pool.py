@@ -4,7 +4,7 @@
     pool.start()
     answer = await pool.ask(task, seconds=30)
 
-A worker that dies is replaced and its task asked again; one that takes too long is replaced, and whoever asked is told.
+A worker that dies is replaced and its task asked again; one that takes too long is replaced, and the caller is told.
 While there is nothing to do, workers warm up, one at a time.
 """
 
@@ -24,7 +24,7 @@ from vauban.work.base import ATTEMPTS, BusyError, Result, Task, Tell, WorkError
 from vauban.work.processes import Worker, prepare
 
 GRACE = 1.0
-"""Seconds that a worker may go on with a task that nobody waits for any more, before it is replaced."""
+"""Seconds that a worker may go on with a task that no caller waits for any more, before it is replaced."""
 WARM_UP_SECONDS = 600.0
 QUEUE = 1024
 """Tasks that may wait."""
@@ -41,7 +41,7 @@ class _Asked:
     tell: Tell
     answer: asyncio.Future[Any]
     waits: bool = True
-    """No worker has begun with it, and somebody still wants it."""
+    """No worker has begun with it, and its caller still waits."""
 
 
 class Pool:
@@ -50,7 +50,7 @@ class Pool:
     def __init__(
         self, workers: int, modules: Sequence[str] = (), queue: int = QUEUE, warm_ups: Sequence[Task[Any]] = ()
     ) -> None:
-        """`modules`: what workers have imported before they start; `warm_ups`: tasks each of them does when idle."""
+        """`modules`: imported by workers before they start; `warm_ups`: tasks that each of them does when idle."""
         self._modules = tuple(modules)
         self._staff = [_Post(self._modules) for _ in range(workers)]
         self._warm_ups = tuple(warm_ups)
@@ -71,7 +71,7 @@ class Pool:
         self._serving = [asyncio.create_task(self._serve(post)) for post in self._staff]
 
     async def close(self) -> None:
-        """End all processes; whoever still waits is told."""
+        """End all processes; callers that still wait are told."""
         for serving in self._serving:
             serving.cancel()
         await asyncio.gather(*self._serving, return_exceptions=True)
@@ -84,7 +84,7 @@ class Pool:
                 _settle(asked.answer, _stopped())
 
     async def ask(self, task: Task[Result], seconds: float, tell: Tell = lambda share: None) -> Result:
-        """Return what a task results in, at most so many seconds after a worker began; cancelling gives it up."""
+        """Return the result of a task, at most `seconds` seconds after a worker began; cancelling gives it up."""
         if self._waiting >= self._most:
             raise BusyError(f"{self._most} tasks are waiting already: try again in a moment")
         asked = _Asked(task, seconds, tell, asyncio.get_running_loop().create_future())
@@ -108,7 +108,7 @@ class Pool:
                 self._warming = True
                 future = asyncio.get_running_loop().create_future()
                 await self._answer(post, _Asked(warm_ups.popleft(), WARM_UP_SECONDS, lambda share: None, future))
-                future.exception()  # a task that fails says so when somebody asks for it
+                future.exception()  # a task that fails says so when a caller asks for it
                 self._warming = False
                 self._queue.put_nowait(None)  # another one's turn to warm up
                 continue
@@ -118,7 +118,7 @@ class Pool:
                 await self._answer(post, asked)
 
     async def _answer(self, post: _Post, asked: _Asked) -> None:
-        """Have a task done. Whatever happens, whoever asked is answered, and the next one can be."""
+        """Have a task done. Whatever happens, the caller is answered, and the next task can be."""
         try:
             await self._attempt(post, asked)
         except Exception as error:
@@ -191,13 +191,13 @@ def _quietly(loop: asyncio.AbstractEventLoop, tell: Tell, share: float) -> None:
 
 
 def _look_at(trip: asyncio.Future[Any]) -> None:
-    """Take note of an error that nobody may be left to hear of."""
+    """Read an error for which no caller may be left."""
     if not trip.cancelled():
         trip.exception()
 
 
 def _settle(answer: asyncio.Future[Any], result: Any) -> None:
-    """Give an answer to whoever still waits for it."""
+    """Give an answer to its caller, if that still waits."""
     if answer.done():
         return
     if isinstance(result, BaseException):

@@ -1,4 +1,4 @@
-"""Worker processes: how they are started, given tasks, and ended."""
+"""Worker processes: their start, their tasks, their end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATIENCE = 5.0
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -120,7 +120,7 @@ def _work(connection: Connection) -> None:
 
 def become_worker() -> None:
     """Leave Ctrl-C to the process that started this one, end with it, and keep to one core."""
-    # Ctrl-C reaches every process of a terminal; the one that hands the work out decides what becomes of it.
+    # Ctrl-C reaches every process of a terminal; the one that hands the work out decides what follows.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     sys.unraisablehook = _end_all_the_same
@@ -131,7 +131,7 @@ def become_worker() -> None:
 
 
 def _end_all_the_same(unraised: sys.UnraisableHookArgs) -> None:
-    """End where Python cannot raise the exit: in a call back from the compiler."""
+    """End this process where Python cannot raise the exit: in a call back from the compiler."""
     if isinstance(unraised.exc_value, SystemExit):
         os._exit(1)
     sys.__unraisablehook__(unraised)

@@ -19,9 +19,9 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO, Literal, NoReturn
 
-from vauban.errors import VaubanError
+from vauban.agents.base import AgentError
 from vauban.words import shortened
 
 GUARD = str(Path(__file__).with_name("guard.py"))
@@ -50,9 +50,11 @@ KINDS = {
     "illegal": "its move may not be played",
 }
 """The kinds of misbehaviour of a bot."""
+REASONS: dict[str, Literal["illegal", "time", "failed"]] = {"silent": "time", "late": "time", "crashed": "failed"}
+"""By kind: how the game is lost; all others are answers that are none."""
 
 
-class BotError(VaubanError):
+class BotError(AgentError):
     """A bot misbehaved: it loses this game, and nothing else has happened."""
 
     def __init__(
@@ -61,12 +63,12 @@ class BotError(VaubanError):
         super().__init__(sentence)
         self.kind = kind
         """One of `KINDS`."""
+        self.reason = REASONS.get(kind, "illegal")
         self.answer = answer
         """The line that was wrong, if there was one."""
         self.stderr = stderr
         """The end of what the bot has said on standard error."""
         self.spoke = spoke
-        """Whether it has said anything to us since it was started."""
 
 
 class BotProcess:

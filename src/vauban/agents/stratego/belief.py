@@ -1,4 +1,4 @@
-"""The opponent model: what the enemy's hidden pieces may be, given how people set up and what has been seen.
+"""The opponent model: chances of the enemy's hidden pieces, given human setups and what has been seen.
 
     belief = PriorBelief("classic")
     belief.marginals(view)      # square → type → probability
@@ -14,6 +14,8 @@ identities, `moved` and the number of hidden pieces of each type, all public, an
 type. Hidden pieces are listed as `vauban.games.stratego.hidden` does; a prior has a row for each
 square of the board in the owner's frame (`prior_table`).
 """
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
 
 from __future__ import annotations
 
@@ -36,16 +38,16 @@ from vauban.sim.compile import CPU, compiled, progress
 
 KINDS = len(TYPES)
 LEAST = 1e-6
-"""The least weight: what a prior calls impossible is taken for very unlikely, so that there always is an answer."""
+"""Least weight: a type that a prior calls impossible is taken for very unlikely, so that there always is an answer."""
 STATES = 256
-"""With at most so many ways to choose from the hidden types, marginals are added up over all assignments."""
+"""Largest number of ways to choose from the hidden types with which marginals are added up over all assignments."""
 EXACT = 1e-9
-"""How far the marginals of a type may be from its number of hidden pieces."""
+"""Largest distance of a type's marginals from its number of hidden pieces."""
 ROUNDS = 20_000
-"""After so many rounds of fitting the marginals are taken as they are."""
+"""Rounds of fitting after which the marginals are taken as they are."""
 PURPOSE = np.uint64(PRIOR_WORLD)
 MIXING = 128
-"""Throws of dice from this one on are for exchanges; those below are for the pieces."""
+"""First throw of dice that is for exchanges; those below are for the pieces."""
 SHORT, SHORTS = np.uint64(16), np.uint64(0xFFFF)
 UNIT = 1.0 / 4294967296.0
 
@@ -53,7 +55,8 @@ Floats = npt.NDArray[np.float64]
 
 
 def prior_table(variant: Variant) -> Floats:
-    """By square of the board in the owner's frame, how likely a piece that started there is of each type.
+    """Return, by square of the board in the owner's frame, the probability of each type of a piece that started there.
+        0 outside the setup rows: pieces of free setups that start there are taken to be anything.
 
     0 outside the setup rows: pieces of free setups that start there are taken to be anything.
     """
@@ -183,7 +186,7 @@ def fit(p, count, bytes_, first):
 
 @kernel
 def fit_columns(w, count, bytes_, first, scale):
-    """Scale the columns so that, with rows scaled to 1 before, they fit; returns how far they were from it."""
+    """Scale the columns so that, with rows scaled to 1 before, they fit; return their distance from it."""
     sums = np.zeros(KINDS)
     for piece in range(count):
         total = 0.0
@@ -235,7 +238,7 @@ def sample(game, viewer, prior, steps, seed, number, values):
     for moved in (True, False):
         for piece in range(count):
             if (w[piece, FLAG] == 0.0) == moved:
-                # Of each type so many are left, and so many due to the pieces still to come.
+                # Number left of each type, and number due to the pieces still to come.
                 for kind in range(KINDS):
                     shares[kind] = p[piece, kind] * left[kind] / max(due[kind], p[piece, kind]) if left[kind] else 0.0
                     due[kind] -= p[piece, kind]
@@ -253,7 +256,7 @@ def sample(game, viewer, prior, steps, seed, number, values):
 
 @kernel
 def exchange(w, values, one, other, chance):
-    """One Metropolis step: exchange the types of two pieces if the ratio of the weights allows it."""
+    """Make one Metropolis step: exchange the types of two pieces if the ratio of the weights allows it."""
     here, there = values[one], values[other]
     if here != there:
         now = w[one, here] * w[other, there]
@@ -331,7 +334,7 @@ def pick(shares, chance):
 
 @kernel
 def dice(seed, number, ply, index):
-    """Four 32-bit numbers; `index` tells several throws apart."""
+    """Return four 32-bit numbers; `index` tells several throws apart."""
     last = PURPOSE | (np.uint64(index) << np.uint64(8))
     return philox(number & LOW, number >> HALF, ply, last, seed & LOW, seed >> HALF)
 
@@ -340,14 +343,14 @@ def dice(seed, number, ply, index):
 
 
 class PriorBelief:
-    """What a player may think of the enemy's hidden pieces."""
+    """The player's estimate of the enemy's hidden pieces."""
 
     def __init__(self, variant: str | Variant) -> None:
         self.variant = find_variant(variant)
         self.prior = prior_table(self.variant)
 
     def marginals(self, view: View) -> dict[int, dict[int, float]]:
-        """For the square of each hidden piece, the probability of each type that it can be."""
+        """Return, for the square of each hidden piece, the probability of each type that it can have."""
         squares = self._hidden(view)
         table = np.empty((len(squares), KINDS))
         self._call(marginals, self._record(view), view.player, self.prior, table)
@@ -357,14 +360,14 @@ class PriorBelief:
         }
 
     def sample(self, view: View, seed: int) -> dict[int, int]:
-        """For the square of each hidden piece a type: one way it may be, and legal at that."""
+        """Return a type for the square of each hidden piece: one way they may be, and legal at that."""
         squares = self._hidden(view)
         values = np.empty(len(squares), np.int8)
         steps = 10 * len(squares)
         for attempt in range(1000):
             record = self._record(view)
             self._call(sample, record, view.player, self.prior, steps, np.uint64(seed), np.uint64(attempt), values)
-            # A player on turn has a move: some assignments would leave him none.
+            # A player on turn has a move: some assignments would leave none.
             if self._call(assign, record, view.player, values):
                 return dict(zip(squares, values.tolist(), strict=True))
         raise RecordError(f"no assignment of the hidden types of {view!r} was found that leaves its player a move")

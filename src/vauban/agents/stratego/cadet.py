@@ -5,7 +5,7 @@ It weighs every legal move by four things and plays the heaviest:
 - what a battle would win or lose, over all types that the other piece can still have;
 - whether the piece comes nearer to something that it would like to strike;
 - whether it walks into, or out of, the reach of a piece that beats it;
-- patience: the longer nobody has fought, the more it likes to strike what it does not know.
+- patience: the longer the game is without a battle, the more it likes to strike unknown pieces.
 
 From the first follows the book: it takes what it surely beats, keeps away from what is known to be
 stronger, tries unknown pieces with Scouts and middling ranks before it risks a General, and sends
@@ -20,9 +20,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from vauban.agents.base import Actions, Seeds, chance
+from vauban.agents.base import Actions, Seeds, chance, check_family
 from vauban.board.stratego import Piece, View
-from vauban.errors import ConfigurationError
+from vauban.games.base import Game
 from vauban.games.stratego import rules
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, MOVABLE_TYPES, SCOUT, SPY, TYPES, WORTH
@@ -32,20 +32,20 @@ from vauban.notation.stratego.moves import Move
 from vauban.sim.store import Snapshot
 
 CURIOSITY = 1.0
-"""What it is worth to learn what a piece is."""
+"""Worth of learning a piece's type."""
 SECRECY = 0.25
-"""Which part of its worth a strong piece loses when it becomes known."""
+"""Share of its worth that a strong piece loses when it becomes known."""
 NEARER = 0.8
-"""What is left of a wish for every step on the way to it."""
+"""Share of a wish that is left for every step on the way to it."""
 CAUTION = 0.8
-"""How much of a piece counts as lost when it stands beside one that is known to beat it."""
+"""Share of a piece's worth that counts as lost beside one that is known to beat it."""
 SHADOW = {True: 0.3, False: 0.1}
 """The same beside an unknown piece that beats it, if that one has moved already, and if it has not."""
 PATIENCE = 40
-"""After so many plies without a battle it is twice as curious."""
+"""Plies without a battle after which it is twice as curious."""
 
 DEPTH = {SPY: 0.45, SCOUT: 0.9, MINER: 0.15, BOMB: 0.3, MARSHAL: 0.5}
-"""Where in its setup a type likes to stand: 0 is the back row, 1 the front; the others `AHEAD`."""
+"""Preferred place of a type in its setup: 0 is the back row, 1 the front; the others `AHEAD`."""
 AHEAD = 0.75
 
 Chances = Mapping[int, float]
@@ -59,6 +59,10 @@ class CadetAgent:
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
 
+    def check_plays(self, game: Game) -> None:
+        """Refuse games of other families."""
+        check_family(self.name, "stratego", game)
+
     # ── Setup ────────────────────────────────────────────────────────────────────────────────────
 
     def set_up(self, game: Stratego, player: int, rng: random.Random) -> Row:
@@ -71,8 +75,7 @@ class CadetAgent:
     # ── Moves ────────────────────────────────────────────────────────────────────────────────────
 
     def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
-        if views.game.family != "stratego":
-            raise ConfigurationError(f"agent {self.name!r} plays Stratego, not {views.game.name!r}")
+        self.check_plays(views.game)
         return np.array([self._choose(View.from_snapshot(views, row), seed) for row, seed in enumerate(seeds.tolist())])
 
     def _choose(self, view: View, seed: int) -> int:
@@ -122,7 +125,7 @@ class CadetAgent:
 
 
 def _chances(view: View, enemies: Mapping[int, Piece]) -> dict[int, Chances]:
-    """For each enemy piece, how likely each type is: counted from what is hidden and what has moved."""
+    """Return, for each enemy piece, the probability of each type: counted from what is hidden and what has moved."""
     counts = view.hidden_types()
     movable = sum(count for kind, count in counts.items() if kind < MOVABLE_TYPES)
     hidden = [piece for piece in enemies.values() if not piece.revealed]
@@ -154,7 +157,7 @@ def _gain(kind: int, secret: bool, enemy: Piece, chances: Chances, curiosity: fl
 
 @lru_cache(None)
 def _fight(attacker: int, defender: int) -> int:
-    """1 if the attacker wins, −1 if the defender does, 0 if both fall."""
+    """Return 1 if the attacker wins, −1 if the defender does, 0 if both fall."""
     if attacker >= MOVABLE_TYPES:
         return -1
     battle: Callable[[int, int], int] = rules.battle

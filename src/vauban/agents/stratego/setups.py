@@ -7,6 +7,8 @@
 with the Flag where people put it, Bombs around it, and neighbours that stand together as they do there.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from __future__ import annotations
 
 import random
@@ -30,7 +32,7 @@ from vauban.games.stratego.variants import Variant
 from vauban.sim.compile import CPU, compiled, progress
 
 USUAL = "human"
-"""The sampler that is taken where none is named."""
+"""The sampler where none is named."""
 STEPS = 6_000
 """Metropolis steps for one human-like setup: the statistics no longer change with more (docs/setups.md)."""
 
@@ -133,7 +135,7 @@ def _draw(draw: Callable[[random.Random], Row], variant: Variant, rng: random.Ra
 
 
 def human_setup(variant: Variant, rng: random.Random, steps: int = STEPS) -> Row:
-    """Return a setup drawn from the model of human setups: a uniform one, changed by so many Metropolis steps."""
+    """Return a setup drawn from the model of human setups: a uniform one, changed by this many Metropolis steps."""
     setup = random_setup(variant, rng)
     function = compiled(settle, CPU)
     with progress(function, "setups"):
@@ -190,7 +192,7 @@ def settle(setup, columns, model, steps, seed, number):
 
 @kernel
 def exchange_beside(setup, model, first, second):
-    """Exchange what stands next to two squares, way by way; returns the change of the log-probability."""
+    """Exchange the pieces next to two squares, direction by direction; return the change of the log-probability."""
     gain = 0.0
     for way in range(4):
         if model.near[first, way] >= 0 and model.near[second, way] >= 0:
@@ -200,14 +202,14 @@ def exchange_beside(setup, model, first, second):
 
 @kernel
 def exchange(setup, model, first, second):
-    """Exchange two squares; returns the change of the log-probability, but for the guard of the Flag."""
+    """Exchange two squares; return the change of the log-probability, but for the guard of the Flag."""
     code, other = setup[first], setup[second]
     return put(setup, model, first, other) + put(setup, model, second, code)
 
 
 @kernel
 def put(setup, model, square, code):
-    """Put a code on a square; returns the change of the log-probability."""
+    """Put a code on a square; return the change of the log-probability."""
     old = setup[square]
     gain = model.single[square, code] - model.single[square, old]
     for way in range(8):

@@ -1,5 +1,7 @@
 """The board as searching agents walk it, as a kernel."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.games.kernel import kernel, single
@@ -9,7 +11,7 @@ from vauban.games.stratego.squares import shifted
 
 @kernel
 def neighbours(rules):
-    """By square and direction (north, south, west, east): the square beside it; −1 for a lake or the edge."""
+    """Return, by square and direction (north, south, west, east), the square beside it; −1 for a lake or the edge."""
     squares = rules[SQUARES]
     near = np.full((squares, 4), -1, np.int16)
     steps = (rules[COLUMNS], -rules[COLUMNS], np.int64(-1), np.int64(1))

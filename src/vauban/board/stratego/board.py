@@ -67,7 +67,7 @@ class View(Look, base.View):
         return position_text(self.position())
 
     def hidden(self) -> list[int]:
-        """The squares of the enemy's hidden pieces, in the player's own frame order (as `determinise` takes them)."""
+        """List the squares of the enemy's hidden pieces, in the order of the player's frame (as `determinise` does)."""
         return self.game.hidden_squares(self._record, self.player)
 
     def hidden_types(self) -> dict[int, int]:
@@ -78,7 +78,7 @@ class View(Look, base.View):
 
 
 class Board(Look, base.Board):
-    """One game: its position, its moves so far, and what may be played next."""
+    """One game: its position, its moves so far, and the legal moves."""
 
     views: ClassVar[type[Any]] = View
 
@@ -247,7 +247,7 @@ class Board(Look, base.Board):
         return position_text(replace(Look(self.game, base).position(), moves=moves))
 
     def __eq__(self, other: object) -> bool:
-        """Equal if the same game, with the same rules, stands as it does here, with all the history that matters."""
+        """Return whether the other is the same game, by the same rules, with all the history that matters."""
         if not isinstance(other, Board):
             return NotImplemented
         return self.variant == other.variant and self.rules == other.rules and self.text == other.text
@@ -265,6 +265,10 @@ class Board(Look, base.Board):
         if self.quiet + 1 < self._history:
             return base.copy_of(self._record)
         return reformatted(self._record, self.game, self.game.format(plies=self.quiet + 1))
+
+    def roomy_record(self, plies: int) -> Record:
+        found = reformatted(self._record, self.game, self.game.format(plies=self.quiet + plies))
+        return found._replace(halves=found.halves[: found.rules[layout.HISTORY]].copy())
 
     def _check_text(self, written: MoveText) -> None:
         """Refuse a written move that contradicts the board."""

@@ -1,4 +1,4 @@
-"""Reading a position of Stratego: pieces, squares, barred moves and why; what boards and views have in common."""
+"""A position of Stratego: pieces, squares, barred moves with their reasons; the common part of boards and views."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ FAULTS = {
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece on the board, as whoever looks knows it."""
+    """A piece on the board, as the viewer knows it."""
 
     player: int
     kind: int | None
-    """Its type, a place in `TYPES`; None if it is hidden from whoever looks."""
+    """Its type, a place in `TYPES`; None if it is hidden from the viewer."""
     identity: int
     """The square on which it started."""
     moved: bool
@@ -94,7 +94,7 @@ class Barred:
     reason: str
     """A sentence for a person."""
     steps: tuple[Move, ...] = ()
-    """For the two-square rule: how the piece has just gone."""
+    """For the two-square rule: the latest steps of the piece."""
     ply: int | None = None
     """For the chase rule: the ply after which the same position stood on the board, if it is known."""
 
@@ -160,7 +160,7 @@ class Look(base.Look):
 
     @property
     def quiet(self) -> int:
-        """Plies since the last battle that the record knows: so far back the chase rule can look."""
+        """Plies since the last battle that the record knows, and the chase rule can look back to."""
         return int(self._record.words[layout.QUIET])
 
     def piece_at(self, square: int | str) -> Piece | None:
@@ -186,7 +186,7 @@ class Look(base.Look):
         return found
 
     def barred_moves(self, rule: str) -> list[Move]:
-        """The moves that one repetition rule ("two_square" or "chase") bars, whether or not the other does too."""
+        """List the moves that one repetition rule ("two_square" or "chase") bars, whether or not the other does too."""
         rules = {"two_square": inspect.TWO_SQUARE_BARS, "chase": inspect.CHASE_BARS}
         if rule not in rules:
             raise ConfigurationError(f"the repetition rules are 'two_square' and 'chase', not {rule!r}")
@@ -228,7 +228,9 @@ class Look(base.Look):
                 )
 
     def _same_position(self, move: Move) -> int | None:
-        """After which ply the pieces stood as they would after this move: which piece stands where is public."""
+        """Return the ply after which the pieces stood as they would after this move: the place of every piece is
+        public.
+        """
         here = {square: piece.identity for square, piece in self.pieces().items()}
         wanted = dict(here)
         wanted[move.target] = wanted.pop(move.source)
@@ -241,7 +243,7 @@ class Look(base.Look):
         return None
 
     def fault(self, move: Move) -> str:
-        """Name what is wrong, repetition aside, with a move of an own piece that is not legal: one of `FAULTS`."""
+        """Name the fault, repetition aside, of a move of an own piece that is not legal: one of `FAULTS`."""
         piece, target = self.piece_at(move.source), self.piece_at(move.target)
         assert piece is not None and piece.kind is not None
         if piece.kind >= MOVABLE_TYPES:
@@ -326,7 +328,7 @@ class Look(base.Look):
         return self.game.encode(self.turn, *self.move_of(move))
 
     def snapshot(self, format: Format | None = None) -> Snapshot:
-        """The game as a record, to put into a `Simulator`; in the usual format of its rules, or in a given one."""
+        """Return the game as a record, to put into a `Simulator`; in the usual format of its rules, or a given one."""
         from vauban.sim.store import Snapshot, Store
 
         format = format or self.game.format(plies=self.quiet)
@@ -341,9 +343,6 @@ class Look(base.Look):
     def svg(self, size: int = 480) -> str:
         """Return the position as an SVG picture."""
         return picture.svg(self, size)
-
-    def _repr_svg_(self) -> str:
-        return self.svg()
 
     @property
     def _history(self) -> int:

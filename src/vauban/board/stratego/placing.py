@@ -1,4 +1,4 @@
-"""Making the record of a position of Stratego (docs/notation.md)."""
+"""Records of positions of Stratego (docs/notation.md)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vauban.notation.stratego.position import Position
 
 
 def place(game: Stratego, position: Position) -> Record:
-    """Return the record of a position: as a start, with everything that a position text tells put in."""
+    """Return the record of a position: a start, with everything that the position text tells put in."""
     v = game.variant
     start = np.zeros(v.squares, np.int8)
     flags = [0, 0]
@@ -75,7 +75,7 @@ def place(game: Stratego, position: Position) -> Record:
 
 
 def _resume_isf(game: Stratego, record: Record) -> None:
-    """The chase of the federation's text that a battle begins: it follows from the board right after it."""
+    """Begin the chase of the federation's text that a battle begins: it follows from the board right after it."""
     words, bytes_ = record.words, record.bytes
     player = 1 - int(bytes_[PLAYER])
     target = int(bytes_[layout.LAST + 2 * player + 1])

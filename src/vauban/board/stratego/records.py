@@ -1,4 +1,4 @@
-"""Records of one game of Stratego: calling kernels with them, listing moves, making room for more history."""
+"""Records of one game of Stratego: kernels called with them, moves listed, room made for more history."""
 
 from __future__ import annotations
 

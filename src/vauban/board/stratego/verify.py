@@ -1,4 +1,4 @@
-"""Replaying recorded cases and games, and comparing every ply with what the rules say.
+"""Replays of recorded cases and games, compared at every ply with what the rules say.
 
 Reads files of hand-written repetition cases and of recorded chase games (.jsonl), and whole games
 with legal moves and observations (.json with an .npz of the same name beside it).
@@ -27,7 +27,7 @@ from vauban.notation.stratego.moves import Move
 
 @dataclass
 class Report:
-    """Counts of what agreed, and the first that did not."""
+    """Numbers of what agreed, and the first disagreement."""
 
     cases: int = 0
     plies: int = 0
@@ -51,7 +51,7 @@ class Report:
 
 
 def verify(paths: Iterable[Path], tick: Callable[[str], None] = lambda _: None) -> Report:
-    """Replay all files; `tick` is told what is being replayed."""
+    """Replay all files; `tick` is called with the name of each."""
     report = Report()
     for path in paths:
         report.files.append(str(path))
@@ -87,7 +87,9 @@ def _verify_file(path: Path, report: Report, tick: Callable[[str], None]) -> Non
 
 
 def _verify_case(case: dict[str, Any], where: str, report: Report) -> None:
-    """A hand-written case: moves to play, then what must be legal, barred, and over."""
+    """Replay a hand-written case: moves to play, then the moves that must be legal or barred, and whether the game is
+    over.
+    """
     report.cases += 1
     pieces = {
         square: (player, type_of(letter))
@@ -114,7 +116,7 @@ def _verify_case(case: dict[str, Any], where: str, report: Report) -> None:
 
 
 def _verify_chase_game(case: dict[str, Any], where: str, report: Report) -> None:
-    """A recorded game: at every ply, all moves that the chase rule bars."""
+    """Replay a recorded game: at every ply, compare all moves that the chase rule bars."""
     report.cases += 1
     # Some of these games were played with a part of the army that they name.
     variant = find_variant(case["army"])
@@ -134,7 +136,7 @@ def _verify_chase_game(case: dict[str, Any], where: str, report: Report) -> None
 
 
 def _verify_games(path: Path, report: Report, tick: Callable[[str], None]) -> None:
-    """Whole games: at every ply the legal moves, at some the observation, and the end."""
+    """Replay whole games: at every ply compare the legal moves, at some the observation, and the end."""
     from vauban.sim.simulator import Simulator
 
     table = json.loads(path.read_text(encoding="utf-8"))

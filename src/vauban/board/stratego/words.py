@@ -84,7 +84,7 @@ def counter_words(look: Look) -> str:
 
 
 def plies_left(count: int, limit: int | None, rules: Rules) -> int | None:
-    """After how many more plies a limit makes the game a draw."""
+    """Return the number of plies after which a limit makes the game a draw; None without a limit."""
     return None if limit is None else limit + (rules.limits == "exceeded") - count
 
 
@@ -115,7 +115,7 @@ def oddities(setup: Row, variant: Variant) -> list[str]:
 
 
 def _open_to_scouts(setup: Row, variant: Variant, flag: int) -> bool:
-    """Whether the Flag's file is empty as far as the enemy's army."""
+    """Return whether the Flag's file is empty as far as the enemy's army."""
     before = setup[flag + variant.columns :: variant.columns]
     lake = any(square % variant.columns == flag % variant.columns for square in variant.lakes)
     return variant.army[SCOUT] > 0 and not before.any() and not lake

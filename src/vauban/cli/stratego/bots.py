@@ -10,9 +10,9 @@ from typing import Annotated, TextIO
 
 import typer
 
-from vauban.agents import make_agent
+from vauban.agents import make_agent, make_player
 from vauban.agents.base import Agent, choose_move, close, set_up, tell
-from vauban.agents.external.agent import PREFIX
+from vauban.agents.external import prefix_of
 from vauban.agents.random import RandomAgent
 from vauban.cli.output import Json, console, print_json, progress_bar
 from vauban.errors import ConfigurationError, VaubanError
@@ -38,7 +38,7 @@ class Speaker:
 
     def run(self) -> None:
         """Play one game, to its end."""
-        from vauban.agents.external.seen import SeenGame
+        from vauban.agents.external.stratego.seen import SeenGame
 
         try:
             player, _ = ucc.parse_setup_line(self._read())
@@ -101,7 +101,7 @@ class Speaker:
 
 def _warm_up(agent: Agent) -> None:
     """Have the rules and the agent compiled, or fetched from where they are kept, before a clock runs."""
-    from vauban.agents.external.seen import SEEN_RULES, SeenGame
+    from vauban.agents.external.stratego.seen import SEEN_RULES, SeenGame
     from vauban.board.stratego import Board
 
     board = Board.random(ucc.CLASSIC, 0, SEEN_RULES)
@@ -125,7 +125,7 @@ def _without_scipy() -> Iterator[None]:
 
 def _hasty(text: str) -> Agent:
     """Return the same agent without time to think; in place of a program, anyone."""
-    if text.startswith(PREFIX):
+    if prefix_of(text):
         return RandomAgent(0)
     agent = make_agent(text)
     if not hasattr(getattr(agent, "options", None), "time"):
@@ -151,13 +151,13 @@ def bot(
 
     Example: vauban bot cadet --seed 7
     """
-    if time is not None and agent.startswith(PREFIX):
+    if time is not None and prefix_of(agent):
         raise ConfigurationError(f"--time is for agents of ours: {agent!r} is a program, which has its own ways")
     seed = random.SystemRandom().randrange(2**31) if seed is None else seed
     text = agent if time is None else f"{agent}{',' if ':' in agent else ':'}time={time:g}"
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
-    speaker = Speaker(make_agent(text, seed), seed, sys.stdin, sys.stdout)
+    speaker = Speaker(make_player(text, GAME, seed), seed, sys.stdin, sys.stdout)
     with _without_scipy():
         _warm_up(_hasty(text))
     speaker.run()
@@ -186,7 +186,7 @@ def bot_check(
     """
     from dataclasses import asdict
 
-    from vauban.agents.external.check import check
+    from vauban.agents.external.stratego.check import check
 
     if cwd == "":
         raise ConfigurationError("--cwd is empty: name a folder, or leave it out")

@@ -17,7 +17,7 @@ from vauban.games.stratego import rules as kernels
 from vauban.games.stratego.hidden import assign, conceal, hidden_count, hidden_values
 from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.games.stratego.setups import StrategoSetups, check_starts
-from vauban.games.stratego.switches import Rules, parse_rules
+from vauban.games.stratego.switches import SWITCHES, Rules, parse_rules
 from vauban.games.stratego.variants import TABLE_KEYS, VARIANTS, Variant, find_variant, variant_from, variant_table
 
 USUAL_HISTORY = 256
@@ -100,18 +100,13 @@ class Stratego(Game):
         return max(USUAL_HISTORY, 1 << plies.bit_length())
 
     def _parameters(self, history: int) -> npt.NDArray[np.int64]:
-        v, r = self.variant, self.rules
+        v = self.variant
         numbers = np.zeros(layout.ROW + v.squares, np.int64)
         numbers[layout.ROWS] = v.rows
         numbers[layout.COLUMNS] = v.columns
         numbers[layout.SQUARES] = v.squares
-        numbers[layout.TWO_SQUARE] = r.two_square
-        numbers[layout.CHASE] = ("off", "ataraxos", "isf").index(r.chase)
-        numbers[layout.COMPARE_TYPES] = r.chase_compare == "type"
-        numbers[layout.BATTLELESS_LIMIT] = layout.NO_LIMIT if r.battleless_limit is None else r.battleless_limit
-        numbers[layout.TOTAL_LIMIT] = layout.NO_LIMIT if r.total_limit is None else r.total_limit
-        numbers[layout.EXCEEDED] = r.limits == "exceeded"
-        numbers[layout.EAGER] = r.cannot_move == "eager"
+        for name in SWITCHES:
+            numbers[layout.SWITCH[name]] = self.rules.number(name)
         numbers[layout.HISTORY] = history
         numbers[layout.SETUP_SQUARES] = self.setup_size
         numbers[layout.ARMY : layout.ARMY + 12] = v.army
@@ -131,6 +126,13 @@ class Stratego(Game):
         if self.source and type(self) is not Stratego:
             return self.source
         return self.name if VARIANTS.get(self.name) == self.variant else variant_table(self.variant)
+
+    @property
+    def described(self) -> Variant:
+        return self.variant
+
+    def same_setups(self, other: Game) -> bool:
+        return isinstance(other, Stratego) and self.variant.army == other.variant.army
 
     def same_board(self, other: Game) -> bool:
         return isinstance(other, Stratego) and self.variant.place == other.variant.place

@@ -3,6 +3,8 @@
 Hidden pieces are listed in the order of their squares in the viewer's frame.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.games.base import END, NUMBER, PLAYER

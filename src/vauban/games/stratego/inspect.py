@@ -1,12 +1,14 @@
-"""Looking into one record: lists of moves, which of them the repetition rules bar, how many may follow; as kernels."""
+"""Looking into one record: lists of moves, and which of them the repetition rules bar; as kernels."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
 
 import numpy as np
 
 from vauban.games.base import END, PLAYER
-from vauban.games.kernel import ZERO, Record, kernel, lowest
+from vauban.games.kernel import ZERO, kernel, lowest
 from vauban.games.stratego.layout import LEGAL
 from vauban.games.stratego.repetition import bar_chase, bar_two_square
-from vauban.games.stratego.rules import legal_count, legal_move, play_move, reach
+from vauban.games.stratego.rules import reach
 from vauban.games.stratego.squares import origin
 
 LEGAL_MOVES, TWO_SQUARE_BARS, CHASE_BARS = 0, 1, 2
@@ -60,29 +62,3 @@ def list_moves(game, which, moves):
     for word in range(8):
         words[LEGAL + word] = np.uint64(moves[kept + word, 0])
     return count
-
-
-@kernel
-def count_sequences(words, halves, bytes_, rules, depth, nodes, indexes):
-    """Add to nodes[1 … depth] the sequences of that many plies that follow the position in row 0."""
-    level = 0
-    indexes[0] = 0
-    while level >= 0:
-        game = Record(words[level], halves[level], bytes_[level], rules)
-        count = legal_count(game)
-        if level == depth - 1:
-            nodes[depth] += count
-            level -= 1
-            continue
-        if indexes[level] == count:
-            level -= 1
-            continue
-        source, target = legal_move(game, indexes[level])
-        indexes[level] += 1
-        level += 1
-        words[level, :] = words[level - 1, :]
-        halves[level, :] = halves[level - 1, :]
-        bytes_[level, :] = bytes_[level - 1, :]
-        play_move(Record(words[level], halves[level], bytes_[level], rules), source, target)
-        nodes[level] += 1
-        indexes[level] = 0

@@ -66,6 +66,16 @@ PLAYABLE, NOT_FIRST, NOT_LAST = 12, 14, 16
 ARMY = 18
 ROW = 30
 """By square: its row (a look-up costs less than a division)."""
+SWITCH = {
+    "two_square": TWO_SQUARE,
+    "chase": CHASE,
+    "chase_compare": COMPARE_TYPES,
+    "battleless_limit": BATTLELESS_LIMIT,
+    "total_limit": TOTAL_LIMIT,
+    "limits": EXCEEDED,
+    "cannot_move": EAGER,
+}
+"""By switch of the rules (`switches.SWITCHES`): the parameter that holds its number."""
 CHASE_OFF, CHASE_ATARAXOS, CHASE_ISF = 0, 1, 2
 NO_LIMIT = -1
 

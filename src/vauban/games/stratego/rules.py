@@ -5,6 +5,8 @@ east. A direction and a target tell the origin too, since the way between them i
 first piece met when going back.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.games.base import DRAW, END, PLAYER, PLIES, WINNER

@@ -1,5 +1,7 @@
 """Geometry of sets of squares, as kernels."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.games.kernel import ONE, ZERO, holds, kernel, single

@@ -7,23 +7,24 @@ Rules are written as a preset, as switches, or as a preset followed by switches 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
+from vauban.games.stratego import layout
 from vauban.games.stratego.variants import LARGEST_LIMIT, Variant
 
-SWITCHES: dict[str, tuple[str, ...] | None] = {
-    "two_square": ("3", "5", "off"),
-    "chase": ("ataraxos", "isf", "off"),
-    "chase_compare": ("identity", "type"),
+SWITCHES: dict[str, dict[str, int] | None] = {
+    "two_square": {"3": 3, "5": 5, "off": 0},
+    "chase": {"ataraxos": layout.CHASE_ATARAXOS, "isf": layout.CHASE_ISF, "off": layout.CHASE_OFF},
+    "chase_compare": {"identity": 0, "type": 1},
     "battleless_limit": None,
     "total_limit": None,
-    "limits": ("reached", "exceeded"),
-    "cannot_move": ("on_turn", "eager"),
+    "limits": {"reached": 0, "exceeded": 1},
+    "cannot_move": {"on_turn": 0, "eager": 1},
 }
-"""Every switch and its values; None stands for a number or none."""
+"""Every switch and its values, each with the number that the kernels know it by; None stands for a number or none."""
 
 _PRESET_COLUMNS = ("two_square", "chase", "battleless_limit", "total_limit", "limits", "cannot_move")
 PRESETS: dict[str, dict[str, str]] = {
@@ -63,25 +64,45 @@ class Rules:
             if values is None:
                 if value is not None and (type(value) is not int or not 1 <= value <= LARGEST_LIMIT):
                     raise ConfigurationError(f"{name} must be a whole number from 1 to {LARGEST_LIMIT:,}, or none")
-            elif name == "two_square":
-                if type(value) is not int or value not in (0, 3, 5):
-                    raise ConfigurationError(f"two_square must be 3, 5 or off, not {value!r}")
-            elif value not in values:
-                raise ConfigurationError(f"{name} must be {' or '.join(values)}, not {value!r}")
+            elif type(value) is not type(DEFAULTS[name]) or value not in _kept(name):
+                *others, last = values
+                raise ConfigurationError(f"{name} must be {', '.join(others)} or {last}, not {value!r}")
 
     @property
     def text(self) -> str:
-        """The switches as in a game's header. `parse_rules` reads it back."""
-        compare = "" if self.chase_compare == "identity" else f" chase_compare={self.chase_compare}"
-        return (
-            f"two_square={self.two_square or 'off'} chase={self.chase}{compare} "
-            f"battleless_limit={self.battleless_limit or 'none'} total_limit={self.total_limit or 'none'} "
-            f"limits={self.limits} cannot_move={self.cannot_move}"
-        )
+        """The switches as in a game's header: those of the presets, and others that are not as by default.
+
+        `parse_rules` reads it back.
+        """
+        written = [name for name in SWITCHES if name in _PRESET_COLUMNS or getattr(self, name) != DEFAULTS[name]]
+        return " ".join(f"{name}={self._word(name)}" for name in written)
+
+    def number(self, name: str) -> int:
+        """Return the number that the kernels know a switch's value by."""
+        value, values = getattr(self, name), SWITCHES[name]
+        if values is None:
+            return layout.NO_LIMIT if value is None else int(value)
+        return values[self._word(name)]
+
+    def _word(self, name: str) -> str:
+        """Return a switch's value as text."""
+        value = getattr(self, name)
+        return str(value or "none") if SWITCHES[name] is None else _kept(name)[value]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the switches by name, None for none and 0 for off."""
         return asdict(self)
+
+
+DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Rules)}
+"""The value of each switch where nobody chooses one."""
+
+
+def _kept(name: str) -> dict[Any, str]:
+    """Return the texts of a switch's values by what `Rules` keeps: numbers if the default is one, else the texts."""
+    values = SWITCHES[name] or {}
+    numbers = isinstance(DEFAULTS[name], int)
+    return {number if numbers else text: text for text, number in values.items()}
 
 
 def default_rules(variant: Variant) -> Rules:
@@ -111,7 +132,7 @@ def parse_rules(rules: str | Mapping[str, Any] | Rules | None, variant: Variant)
             raise ConfigurationError(f"there is no preset {word!r}: {nearest(word, list(PRESETS))}")
         else:
             for switch, chosen in PRESETS[word].items():
-                limit = switch.endswith("_limit")
+                limit = SWITCHES[switch] is None
                 if not (chosen == "variant" or (limit and variant.name not in FULL_SIZE)):
                     settled = _switch(settled, switch, chosen)
     return settled
@@ -121,13 +142,11 @@ def _switch(rules: Rules, name: str, value: Any) -> Rules:
     """Return the rules with one switch set, from its text or its JSON value."""
     if name not in SWITCHES:
         raise ConfigurationError(f"there is no switch {name!r}: {nearest(name, list(SWITCHES))}")
-    if isinstance(value, str):
-        if name.endswith("_limit"):
-            if value != "none" and not (value.isascii() and value.isdigit()):
-                raise ConfigurationError(f"{name} must be a number or none, not {value!r}")
-            value = None if value == "none" else int(value[:20])
-        elif name == "two_square":
-            if value not in ("3", "5", "off"):
-                raise ConfigurationError(f"two_square must be 3, 5 or off, not {value!r}")
-            value = 0 if value == "off" else int(value)
+    values = SWITCHES[name]
+    if isinstance(value, str) and values is None:
+        if value != "none" and not (value.isascii() and value.isdigit()):
+            raise ConfigurationError(f"{name} must be a number or none, not {value!r}")
+        value = None if value == "none" else int(value[:20])
+    elif isinstance(value, str) and values is not None:
+        value = {text: kept for kept, text in _kept(name).items()}.get(value, value)
     return replace(rules, **{name: value})

@@ -22,7 +22,6 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from vauban.errors import ConfigurationError
-from vauban.families import family_part
 from vauban.games.base import Format, Game
 from vauban.games.randomness import BELIEF_STRANGE, BELIEF_STREAM, BELIEF_VALIDATION, DROPOUT
 from vauban.games.stratego.game import Stratego
@@ -30,7 +29,7 @@ from vauban.games.stratego.setups import random_setup
 from vauban.learn.ataraxos.positions import PositionStream, Setups, observe_positions
 from vauban.learn.base import NATS, Learner, Metric, Place, StageConfig, register
 from vauban.learn.trainee import Trainee
-from vauban.nets import store
+from vauban.nets.kinds import kinds
 from vauban.nets.policy import PolicyNetwork
 from vauban.nets.stratego.belief import BeliefNetwork, Hidden, MarginalBelief, UniformBelief, hidden_pieces
 from vauban.nets.stratego.setup import SetupNetwork
@@ -234,6 +233,7 @@ def mean_of_pieces(numbers: Tensor, hidden: Hidden) -> tuple[Tensor, Tensor]:
 class BeliefStage(Learner):
     """A belief in training, and the games that it learns from: played by the networks of the stages before."""
 
+    about = "a belief about hidden pieces, from games of the finished policy"
     config = BeliefConfig
     metrics = (
         Metric("belief.steps", "Gradient steps of the belief network so far.", title="belief steps",
@@ -243,14 +243,15 @@ class BeliefStage(Learner):
                shown="loss {:.4f}"),
         Metric("belief.gradient_norm", "Mean norm of its gradients before they are clipped."),
         Metric("belief.validation", "Nats for each hidden piece in games it was not trained on; the averaged network.",
-               NATS, TITLE, "unseen games {:.4f} nats a piece", drawn=True),
+               NATS, TITLE, "unseen games {:.4f} nats a piece", drawn=True, kept=True),
         Metric("belief.marginal", "The same of the marginals: the shares that the observation has (channels 12–23).",
-               NATS, TITLE, "marginals {:.4f}", drawn=True),
+               NATS, TITLE, "marginals {:.4f}", drawn=True, kept=True),
         Metric("belief.uniform", "The same of the uniform posterior: such shares, anew after each piece that is named.",
-               NATS, TITLE, "uniform {:.4f}", drawn=True),
+               NATS, TITLE, "uniform {:.4f}", drawn=True, kept=True),
         Metric("belief.strange", "Its nats in games that begin from uniform setups, if belief.strange asks for some.",
-               NATS, shown="strange setups {:.4f}"),
-        Metric("belief.strange_uniform", "The same of the uniform posterior.", NATS, shown="uniform {:.4f}"),
+               NATS, shown="strange setups {:.4f}", kept=True),
+        Metric("belief.strange_uniform", "The same of the uniform posterior.", NATS, shown="uniform there {:.4f}",
+               kept=True),
         Metric("speed.belief_positions_per_second", "Positions that the belief learned from, by the seconds that it "
                "took in all."),
     )  # fmt: skip
@@ -278,9 +279,13 @@ class BeliefStage(Learner):
 
     @classmethod
     def check(cls, game: Game, config: BeliefConfig) -> None:
-        special = family_part("nets", game.family)
-        if special is None or "belief" not in special.KINDS:
+        if f"{game.family}.belief" not in kinds():
             raise ConfigurationError(f"belief: there is no belief network for {game.name!r}: leave the algorithm out")
+
+    @classmethod
+    def limits(cls, facts: Mapping[str, float]) -> list[str]:
+        met_others = "belief.strange" in facts or "belief.validation" not in facts
+        return [] if met_others else ["Its belief has met no setups but its own, and may be wrong about others."]
 
     def follow(self, networks: Mapping[str, Trainee[Any]]) -> None:
         """Begin new games, played by the averages of the networks `move` and, if there is one, `setup`."""
@@ -365,12 +370,6 @@ class BeliefStage(Learner):
     def iteration(self) -> int:  # type: ignore[override]
         """Steps of training so far."""
         return self.learner.steps
-
-    def describe(self) -> dict[str, dict[str, Any]]:
-        config = self.settings
-        size = Size(config.depth, config.width, config.heads)
-        described = store.describe("belief", size, decoder_depth=config.decoder_depth, dropout=config.dropout)
-        return {"belief": described}
 
     def load_progress(self, progress: Mapping[str, Any]) -> None:
         self.learner.steps = progress["iteration"]

@@ -1,7 +1,8 @@
 """Damped self-play, after Ataraxos: two processes, one for setups and one for moves, that feed each other.
 
 An iteration draws a pool of setups, plays a window of all games, learns to move from the moves that matter, and learns
-to set up from the games that ended. Games without setups are learned by their moves alone.
+to set up from the games that ended. Games without setups, or with such as chance draws, are learned by their moves
+alone.
 """
 
 from __future__ import annotations
@@ -10,13 +11,12 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import torch
 from torch import Tensor
 
 from vauban.errors import ConfigurationError
-from vauban.families import family_part
 from vauban.games.base import Game
 from vauban.learn.ataraxos import collect, moves, setups
 from vauban.learn.ataraxos.collect import Collector, Window
@@ -24,15 +24,14 @@ from vauban.learn.ataraxos.estimate import estimate
 from vauban.learn.ataraxos.moves import MoveConfig, MoveLearner
 from vauban.learn.ataraxos.setups import SetupConfig, SetupLearner
 from vauban.learn.base import Estimate, Learner, Metric, Place, StageConfig, register
+from vauban.learn.networks import NetworkTable
 from vauban.learn.trainee import Trainee
-from vauban.nets import store
 from vauban.nets.actor import Actor
-from vauban.nets.move import MoveNetwork
-from vauban.nets.plain import PlainNetwork
+from vauban.nets.kinds import kinds
+from vauban.nets.move import MoveNetworkConfig
 from vauban.nets.policy import Forward, PolicyNetwork, utility_values
 from vauban.nets.stratego.setup import SetupNetwork
 from vauban.nets.transformer import Size
-from vauban.observe import base as observations
 
 COLLAPSED = 0.05
 """An entropy of the policy, in nats, below which a run warns: of two moves, one is then played 99 times of 100."""
@@ -44,7 +43,7 @@ ANEW = {"games": "new games begin", "setups": "games that are under way do not c
 class AtaraxosConfig(StageConfig):
     """Settings of Ataraxos; the defaults are the paper's."""
 
-    move_network: Size = field(default=Size(8, 384, 8))
+    move_network: NetworkTable = field(default=NetworkTable(MoveNetworkConfig(Size(8, 384, 8))))
     setup_network: Size | None = field(default=Size(4, 512, 8))
     """None: setups are not learned but drawn uniformly."""
     moves: MoveConfig = field(default_factory=MoveConfig)
@@ -61,7 +60,9 @@ class AtaraxosConfig(StageConfig):
 class Ataraxos(Learner):
     """The setup network and the move network in training."""
 
+    about = "damped self-play after Ataraxos"
     config = AtaraxosConfig
+    headed = ("setups",)
     metrics = (
         Metric("speed.moves_per_second", "Moves of this iteration by its seconds: setups, collecting and both "
                "trainings.", shown="{:,.0f} moves/s"),
@@ -98,12 +99,13 @@ class Ataraxos(Learner):
         # The same first weights on every device, and nothing taken from torch's own generator.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(place.seed)
-            self.move: Trainee[PolicyNetwork] = Trainee(make_policy_network(game, config), place.device, place.workers)
+            self.move: Trainee[PolicyNetwork] = Trainee(config.move_network.make(game), place.device, place.workers)
             self.setup: Trainee[SetupNetwork] | None = None
-            special = family_part("nets", game.family)
-            if config.setup_network and special and "setup" in special.KINDS:
-                network, _ = special.KINDS["setup"]
-                self.setup = Trainee(network(game, config.setup_network), place.device, place.workers)
+            kind = kinds().get(f"{game.family}.setup")
+            if config.setup_network and game.setups_chosen and kind:
+                self.setup = Trainee(
+                    cast(SetupNetwork, kind.network(game, config.setup_network)), place.device, place.workers
+                )
         self.networks = {"move": self.move} | ({"setup": self.setup} if self.setup else {})
         forward: Forward = self.move.working
         if place.device.type == "cuda":
@@ -126,6 +128,10 @@ class Ataraxos(Learner):
                 f"moves.length: a window of {config.moves.length} rows has none to learn from in {game.name!r}: its "
                 f"last {last} only say what came of the others"
             )
+
+    @classmethod
+    def limits(cls, facts: Mapping[str, float]) -> list[str]:
+        return ["It has learned from games against itself alone."]
 
     # ── An iteration ─────────────────────────────────────────────────────────────────────────────
 
@@ -199,17 +205,6 @@ class Ataraxos(Learner):
 
     # ── Keeping ──────────────────────────────────────────────────────────────────────────────────
 
-    def describe(self) -> dict[str, dict[str, Any]]:
-        kind = "move" if isinstance(self.move.network, MoveNetwork) else "plain"
-        described = {
-            "move": store.describe(kind, self.settings.move_network, observation=self.move.network.observation)
-        }
-        if self.setup and self.settings.setup_network:
-            described["setup"] = store.describe(
-                "setup", self.settings.setup_network, count_prior=False, flag_side=False
-            )
-        return described
-
     def progress(self) -> dict[str, Any]:
         return {
             "iteration": self.iteration,
@@ -253,12 +248,6 @@ class Ataraxos(Learner):
 
     def estimate(self) -> Estimate:
         return estimate(self)
-
-
-def make_policy_network(game: Game, config: AtaraxosConfig) -> PolicyNetwork:
-    """Return the network that is trained to move: over squares where there is a board, seeing the first observation."""
-    network = PlainNetwork if game.moves is None else MoveNetwork
-    return network(game, config.move_network, observations.names(game)[0])
 
 
 def _same_shapes(saved: Mapping[str, Tensor], mine: Mapping[str, Tensor]) -> bool:

@@ -22,22 +22,46 @@ from vauban.learn.ataraxos.collect import Collector, Window
 from vauban.learn.ataraxos.filter import AdvantageFilter
 from vauban.learn.ataraxos.targets import (
     Returns,
-    action_sources,
     divergence,
     entropy,
     is_clipped,
     lambda_returns,
-    magnet_log_policy,
     outcome_loss,
     policy_loss,
 )
-from vauban.learn.base import NATS, SHARE, Metric
+from vauban.learn.base import NATS, SHARE, Metric, in_order, names_of
 from vauban.learn.schedules import PowerLaw, average_rate
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
+from vauban.nets.magnet import action_sources, magnet_log_policy
 from vauban.nets.policy import PolicyNetwork, utility_values
 from vauban.nets.replay import Replay
 from vauban.sim.simulator import Simulator
+
+MEANS = (
+    Metric("moves.entropy", "Entropy of the policy at the positions trained, in nats.", NATS, "Entropy of the moves",
+           "entropy {:.3f}", drawn=True, kept=True),
+    Metric("moves.magnet_kl", "Divergence of the policy from the magnet: how far it is from playing anything.", NATS,
+           "Distance from the magnet", drawn=True),
+    Metric("moves.update_kl", "Divergence of the policy being trained from the one that played, at the positions "
+           "trained.", NATS, "Size of an update", "KL {:.4f}", drawn=True),
+    Metric("moves.outcome_loss", "The value loss: cross-entropy of the outcome head to its target, in nats.", NATS,
+           "Loss of the outcome forecast", "outcome loss {:.3f}", drawn=True, kept=True),
+    Metric("moves.policy_loss", "Clipped importance-weighted loss, mean over the positions trained."),
+    Metric("moves.clip_rate", "The share of positions whose probability ratio was beyond the clip.", SHARE,
+           shown="clipped {:.0%}"),
+    Metric("moves.advantage", "Mean size of the advantages trained on."),
+)  # fmt: skip
+"""Means over the positions that were trained."""
+METRICS = (
+    *MEANS,
+    Metric("moves.kept", "The share of the window's positions that passed the filter.", SHARE, shown="kept {:.0%}"),
+    Metric("moves.threshold", "The size an advantage had to have."),
+    Metric("moves.batches", "Gradient steps of the move network."),
+    Metric("moves.gradient_norm", "Mean norm of its gradients before they are clipped."),
+    Metric("moves.learning_rate", "Its learning rate."),
+    Metric("moves.magnet_weight", "Weight of the divergence from the magnet."),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -168,7 +192,9 @@ class MoveLearner:
         if bounds:
             self.trainee.update_average(average_rate(config.average, config.reach, iteration))
         self.workers.add([self._sums])
-        metrics = {name: value / max(total, 1) for name, value in zip(MEANS, self._sums.tolist(), strict=True)}
+        metrics = {
+            name: value / max(total, 1) for name, value in zip(names_of(MEANS), self._sums.tolist(), strict=True)
+        }
         trained = returns.estimated[: -self.collector.carried].sum()
         self.workers.add([trained])
         return metrics | {
@@ -252,7 +278,7 @@ class MoveLearner:
         )
 
     def _compute_losses(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Return the loss of a batch, and sums over its positions of what `MEANS` names."""
+        """Return the loss of a batch, and sums over its positions of what `MEANS` declares."""
         network, config = self.trainee.working, self.config
         choices, outcome = network(batch.seen)
         log_policy = network.legal_log_policy(choices, batch.legal)
@@ -267,32 +293,17 @@ class MoveLearner:
         with torch.no_grad():
             counted = (batch.weights > 0).float()
             clipped = is_clipped(log_ratio, config.clip).float()
-            columns = torch.stack([policy, value, update, pull, entropy(log_policy), clipped, batch.advantages.abs()])
-        return (losses * batch.weights).sum(), columns.detach() @ counted
-
-
-MEANS = ("policy_loss", "outcome_loss", "update_kl", "magnet_kl", "entropy", "clip_rate", "advantage")
-"""Means over the positions that were trained, in the order in which `_compute_losses` sums them."""
-METRICS = (
-    Metric("moves.entropy", "Entropy of the policy at the positions trained, in nats.", NATS, "Entropy of the moves",
-           "entropy {:.3f}", drawn=True, kept=True),
-    Metric("moves.magnet_kl", "Divergence of the policy from the magnet: how far it is from playing anything.", NATS,
-           "Distance from the magnet", drawn=True),
-    Metric("moves.update_kl", "Divergence of the policy being trained from the one that played, at the positions "
-           "trained.", NATS, "Size of an update", "KL {:.4f}", drawn=True),
-    Metric("moves.outcome_loss", "The value loss: cross-entropy of the outcome head to its target, in nats.", NATS,
-           "Loss of the outcome forecast", "outcome loss {:.3f}", drawn=True, kept=True),
-    Metric("moves.policy_loss", "Clipped importance-weighted loss, mean over the positions trained."),
-    Metric("moves.clip_rate", "The share of positions whose probability ratio was beyond the clip.", SHARE,
-           shown="clipped {:.0%}"),
-    Metric("moves.advantage", "Mean size of the advantages trained on."),
-    Metric("moves.kept", "The share of the window's positions that passed the filter.", SHARE, shown="kept {:.0%}"),
-    Metric("moves.threshold", "The size an advantage had to have."),
-    Metric("moves.batches", "Gradient steps of the move network."),
-    Metric("moves.gradient_norm", "Mean norm of its gradients before they are clipped."),
-    Metric("moves.learning_rate", "Its learning rate."),
-    Metric("moves.magnet_weight", "Weight of the divergence from the magnet."),
-)  # fmt: skip
+            measured = {
+                "policy_loss": policy,
+                "outcome_loss": value,
+                "update_kl": update,
+                "magnet_kl": pull,
+                "entropy": entropy(log_policy),
+                "clip_rate": clipped,
+                "advantage": batch.advantages.abs(),
+            }
+            sums = torch.stack([*measured.values()]) @ counted
+        return (losses * batch.weights).sum(), in_order(MEANS, dict(zip(measured, sums.detach(), strict=True)))
 
 
 def _cut(keys: Tensor, together: Tensor, count: int) -> list[tuple[int, int, int]]:

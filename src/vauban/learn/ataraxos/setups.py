@@ -27,7 +27,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import Game
 from vauban.games.randomness import SETUP_POOL, SETUP_SHUFFLE
 from vauban.learn.ataraxos.setup_targets import remaining_surprise, setup_advantages, setup_loss
-from vauban.learn.base import NATS, SHARE, Metric
+from vauban.learn.base import NATS, SHARE, Metric, in_order, names_of
 from vauban.learn.schedules import PowerLaw, average_rate
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
@@ -35,8 +35,15 @@ from vauban.nets.policy import utility_values
 from vauban.nets.replay import Replay
 from vauban.nets.stratego.setup import KINDS, Sampled, SetupNetwork, setups_of_starts
 
-MEANS = ("loss", "policy_loss", "outcome_loss", "entropy_loss", "kl", "clip_rate")
-"""Means over batches, in the order in which they are summed."""
+MEANS = (
+    Metric("setups.loss", "Total loss of the setup network."),
+    Metric("setups.policy_loss", "Clipped importance-weighted loss of placements."),
+    Metric("setups.outcome_loss", "Cross-entropy of its outcome head."),
+    Metric("setups.entropy_loss", "Squared error of its entropy head (nats / 10)."),
+    Metric("setups.kl", "Divergence of the setup policy from the one that drew."),
+    Metric("setups.clip_rate", "The share of placements beyond the clip.", SHARE),
+)
+"""Means over batches."""
 METRICS = (
     Metric("setups.entropy", "Mean surprise of the setups drawn, in nats: how mixed the setups are.", NATS,
            "Entropy of the setups", "entropy {:.1f}", drawn=True),
@@ -45,12 +52,7 @@ METRICS = (
     Metric("setups.setups", "Setups trained on: those of which a game ended.", shown="{:.0f} learned from"),
     Metric("setups.games", "Games that ended and whose setups were known."),
     Metric("setups.unknown", "Setups of ended games that were not known any more."),
-    Metric("setups.loss", "Total loss of the setup network."),
-    Metric("setups.policy_loss", "Clipped importance-weighted loss of placements."),
-    Metric("setups.outcome_loss", "Cross-entropy of its outcome head."),
-    Metric("setups.entropy_loss", "Squared error of its entropy head (nats / 10)."),
-    Metric("setups.kl", "Divergence of the setup policy from the one that drew."),
-    Metric("setups.clip_rate", "The share of placements beyond the clip.", SHARE),
+    *MEANS,
     Metric("setups.gradient_norm", "Mean norm of the setup network's gradients before they are clipped."),
     Metric("setups.steps", "Gradient steps of the setup network."),
 )  # fmt: skip
@@ -313,7 +315,7 @@ class SetupLearner:
             steps += 1
         self.trainee.update_average(average_rate(config.average, config.reach, iteration))
         self.workers.add([self._sums])
-        measured = dict(zip(MEANS, (self._sums / steps).tolist(), strict=True))
+        measured = dict(zip(names_of(MEANS), (self._sums / steps).tolist(), strict=True))
         return metrics | measured | {"gradient_norm": self._norms.item() / steps, "steps": float(steps)}
 
     def targets(self, counts: Tensor, temperature: float) -> Batch:
@@ -355,7 +357,15 @@ class SetupLearner:
             + config.kl_weight * loss.divergence
         )
         self._norms += self.trainee.descend([total], config.gradient_norm)
-        self._sums += torch.stack([total, *loss]).detach()
+        measured = {
+            "loss": total,
+            "policy_loss": loss.policy,
+            "outcome_loss": loss.outcome,
+            "entropy_loss": loss.entropy,
+            "kl": loss.divergence,
+            "clip_rate": loss.clipped,
+        }
+        self._sums += in_order(MEANS, measured).detach()
 
     def state(self) -> dict[str, Any]:
         """Return all that a resumed run needs, but for what the trainee says itself."""

@@ -12,8 +12,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from vauban.games.base import Game
-
 
 class Returns(NamedTuple):
     """The worth of a window's positions to the players on turn."""
@@ -85,29 +83,6 @@ def quantile_of(values: Tensor, quantile: float) -> Tensor:
     below = int(place)
     above = min(below + 1, len(ordered) - 1)
     return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
-
-
-def action_sources(game: Game) -> Tensor:
-    """The thing that each action moves, for the magnet (int64): a square on a board; elsewhere the action itself."""
-    if game.moves is not None:
-        return torch.from_numpy(game.moves[:, 0].copy())
-    return torch.arange(game.action_count)
-
-
-def magnet_log_policy(sources: Tensor, legal: Tensor) -> Tensor:
-    """The magnet: a movable piece uniformly, then one of its moves uniformly; its logarithm over the legal actions.
-
-    sources: what each action moves (int64, one for each action). Actions of the same source share its probability;
-        in a game where nothing is moved every action is its own source, and the magnet is uniform.
-    legal: as `Simulator.legal_actions` lists them, −1 behind the last. −inf there.
-    """
-    absent = legal < 0
-    source = sources[legal.long().clamp_min(0)]
-    # There are far fewer sources than actions; but how many would have to be asked of the device.
-    counts = torch.zeros(len(legal), len(sources), device=legal.device)
-    counts.scatter_add_(1, source, (~absent).float())
-    movable = (counts > 0).sum(1, keepdim=True)
-    return (-(counts.gather(1, source) * movable).log()).masked_fill(absent, -torch.inf)
 
 
 def policy_loss(log_ratio: Tensor, advantages: Tensor, clip: float) -> Tensor:

@@ -1,7 +1,5 @@
 """Networks that only Stratego has: they set up, and name hidden pieces."""
 
-from vauban.nets.stratego.belief import BeliefNetwork, BeliefNetworkConfig
-from vauban.nets.stratego.setup import SetupNetwork, SetupNetworkConfig
+from vauban.nets.stratego import belief, setup
 
-KINDS = {"setup": (SetupNetwork, SetupNetworkConfig), "belief": (BeliefNetwork, BeliefNetworkConfig)}
-"""For `vauban.nets.store.KINDS`."""
+__all__ = ["belief", "setup"]

@@ -14,7 +14,7 @@ import hashlib
 import pickle
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import LETTERS
 from vauban.games.stratego.setups import can_move_first, parse_setup, setup_text
+from vauban.nets.move import MoveNetworkConfig
 from vauban.nets.store import (
     CARD,
     SETUPS,
@@ -31,10 +32,10 @@ from vauban.nets.store import (
     ModelError,
     build_network,
     check_tensors,
-    describe,
     make_card,
     save_model,
 )
+from vauban.nets.stratego.setup import SetupNetworkConfig
 from vauban.nets.transformer import Size
 from vauban.notation.stratego.strados import EMPTY, RED_LETTERS
 
@@ -207,11 +208,12 @@ def convert(
     """Return a network of ours with these weights, and what its card says of it."""
     size = _size(tensors, heads, path)
     if architecture.part == "move":
-        description = describe("move", size, observation="ataraxos")
+        description = {"kind": "move", **asdict(MoveNetworkConfig(size, "ataraxos"))}
     else:
         _check_army(tensors, game, path)
         # Only the release adds the logarithm of what is left to its logits. Both keep the Flag on the right.
-        description = describe("setup", size, count_prior=architecture.names == "release", flag_side=True)
+        config = SetupNetworkConfig(size, count_prior=architecture.names == "release", flag_side=True)
+        description = {"kind": "stratego.setup", **asdict(config)}
     network: nn.Module = build_network(description, game, str(path))
     plan = _plan(architecture, size)
     _check_names(tensors, plan, path)

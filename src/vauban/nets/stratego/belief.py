@@ -26,6 +26,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import MOVABLE_TYPES, TYPES
 from vauban.nets.belief import Belief
+from vauban.nets.kinds import register
 from vauban.nets.policy import inverse_cdf
 from vauban.nets.transformer import Block, Cache, FeedForward, Size, uniform_positions
 from vauban.observe import base as observations
@@ -259,6 +260,7 @@ class BeliefNetworkConfig:
     dropout: float = 0.2
 
 
+@register("belief", BeliefNetworkConfig, family="stratego")
 class BeliefNetwork(nn.Module, PieceBelief):
     """An encoder over the occupiable squares, and a decoder that names the hidden pieces one after the other.
 
@@ -273,6 +275,7 @@ class BeliefNetwork(nn.Module, PieceBelief):
                 f"a belief network has 1 or more decoder blocks, not {decoder_depth}, "
                 f"and a dropout from 0 to below 1, not {dropout}"
             )
+        self.config = BeliefNetworkConfig(size, decoder_depth, dropout)
         variant = game.variant
         self.size = size
         self.pieces = variant.pieces

@@ -21,6 +21,7 @@ from vauban.errors import ConfigurationError, SetupError
 from vauban.games.base import Game
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES, TYPES
+from vauban.nets.kinds import register
 from vauban.nets.policy import inverse_cdf
 from vauban.nets.transformer import Block, Cache, Size, learned_positions
 
@@ -70,6 +71,7 @@ class SetupNetworkConfig:
     """Place the Flag in the right half only, and leave the left to mirroring."""
 
 
+@register("setup", SetupNetworkConfig, family="stratego")
 class SetupNetwork(nn.Module):
     """Sets up the pieces of a variant."""
 
@@ -81,6 +83,7 @@ class SetupNetwork(nn.Module):
         if game.setup_size == 0:
             raise ConfigurationError(f"a setup network needs setups, and {game.name!r} has none")
         variant = game.variant
+        self.config = SetupNetworkConfig(size, count_prior, flag_side)
         self.game = game
         self.size = size
         self.count_prior = count_prior

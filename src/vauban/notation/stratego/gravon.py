@@ -3,9 +3,9 @@
     report = import_gravon(["archive/"])
     print(report.summary)
 
-No original file was at hand when this was written. So nothing is assumed silently: what the format
-is known to be stands in the tables below, everything else is refused with a `GravonFormatError`, and
-which way round the board is written is found out by replaying the first games (`calibrate`).
+No original file was at hand when this was written. So nothing is assumed silently: the known parts of the format stand
+in the tables below, everything else is refused with a `GravonFormatError`, and the orientation of the board is found by
+replaying the first games (`calibrate`).
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ RULES = "two_square=off chase=off battleless_limit=none total_limit=none"
 """Gravon's own repetition rules are not ours: games are replayed without any."""
 
 ResultTable = Mapping[str, tuple[str, Mapping[str, str]]]
-"""By the code of the attribute `type`: the End, and what each value of `winner` means: "first" (the
+"""By the code of the attribute `type`: the End, and the meaning of each value of `winner`: "first" (the
 side with the letters B to M), "second" (N to Y) or "draw"."""
 
 
 class GravonFormatError(NotationError):
-    """A file that is not, in every point, what the importer understands."""
+    """A file that the importer does not understand in every point."""
 
     def __init__(self, file: str, place: str, reason: str, detail: str = "") -> None:
         super().__init__(f"{file}, {place}: {reason}{f' ({detail})' if detail else ''}")
@@ -107,7 +107,7 @@ HYPOTHESES = tuple(Hypothesis(*choice) for choice in product((True, False), repe
 
 @dataclass
 class GravonFile:
-    """The contents of one file, before it is known which way round."""
+    """The contents of one file, before its orientation is known."""
 
     file: str
     letters: str
@@ -307,7 +307,7 @@ def _moves(elements: Sequence[Mapping[str, str]], file: str) -> list[tuple[str, 
 
 
 def _meta(elements: Iterable[tuple[str, Mapping[str, str], str]]) -> dict[str, str]:
-    """Return all that is not understood, by name; the values of a name that occurs often are joined."""
+    """Return the unknown elements and attributes, by name; the values of a name that occurs often are joined."""
     found: dict[str, list[str]] = {}
     for name, attributes, text in elements:
         if name not in KNOWN or text:
@@ -377,7 +377,9 @@ def _replay(game: GravonFile, hypothesis: Hypothesis) -> tuple[Board, VaubanErro
 
 
 def calibrate(games: Sequence[GravonFile]) -> tuple[Hypothesis, dict[Hypothesis, int]]:
-    """The one way of reading squares and turns that replays the games, and how many each of the eight replays."""
+    """Find the one way of reading squares and turns that replays the games; return it, and the number that each of the
+    eight replays.
+    """
     scores = {hypothesis: sum(_replay(game, hypothesis)[1] is None for game in games) for hypothesis in HYPOTHESES}
     ranked = sorted(scores, key=lambda hypothesis: -scores[hypothesis])
     if (
@@ -402,9 +404,8 @@ def import_gravon(
     """Import the files of an archive: files, or folders that are searched for .xml and .gsn files.
 
     A file that is not understood is refused and counted. `keep_prefix` keeps the legal part of a game
-    with an illegal move; `keep_names` keeps in `meta` what may be a person's name; `result_table` says
-    what the archive's codes for results mean. Raises `GravonCalibrationError` if it cannot be found
-    out which way round the boards are written.
+    with an illegal move; `keep_names` keeps in `meta` what may be a person's name; `result_table` gives the meanings of
+    the archive's codes for results. Raises `GravonCalibrationError` if the orientation of the boards cannot be found.
     """
     table = _checked_table(result_table)
     files = _files(paths)
@@ -499,7 +500,7 @@ def _judged(
 
 
 def _result(game: GravonFile, outcome: Outcome | None, hypothesis: Hypothesis, table: ResultTable) -> tuple[str, str]:
-    """Result and End of a game that was replayed whole."""
+    """Return result and End of a game that was replayed whole."""
     end, meanings = table.get(game.result_type or "", (None, None))
     meaning = (WINNERS if meanings is None else meanings).get(game.winner or "")
     claimed = None

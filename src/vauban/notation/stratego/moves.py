@@ -14,7 +14,7 @@ from vauban.words import shortened
 
 
 class Grid(Protocol):
-    """Whatever has squares with names: a `Variant`, a `Position`."""
+    """Anything with named squares: a `Variant`, a `Position`."""
 
     @property
     def rows(self) -> int: ...
@@ -24,7 +24,7 @@ class Grid(Protocol):
 
 
 class Move(NamedTuple):
-    """From one square to another, as numbers in the absolute frame (0 is a1)."""
+    """A move from one square to another, as numbers in the absolute frame (0 is a1)."""
 
     source: int
     target: int
@@ -32,7 +32,7 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True)
 class MoveText:
-    """A move and what its text says about it."""
+    """A move and what its text tells about it."""
 
     move: Move
     battle: bool = False
@@ -49,7 +49,7 @@ EXAMPLE = "a move is written a4a5, a battle e6xe7 or e6xe7(M>C)"
 
 
 def looks_like_a_move(text: str) -> bool:
-    """True if a text has the form of a move on some board."""
+    """Return whether a text has the form of a move on some board."""
     return _MOVE.fullmatch(text) is not None
 
 
@@ -77,7 +77,7 @@ def square_text(square: int, grid: Grid) -> str:
 def parse_move_text(text: str, variant: Grid) -> MoveText:
     """Return the move behind a text, on the board of a variant (or of a position).
 
-    Only the text is judged. Whether there is a piece to move and a battle to win, the board knows.
+    Only the text is judged. The board knows whether there is a piece to move and a battle to win.
     """
     match = _MOVE.fullmatch(text)
     if match is None:
@@ -110,7 +110,7 @@ def move_text(written: MoveText, variant: Grid) -> str:
 
 
 def along_a_line(move: Move, grid: Grid) -> bool:
-    """True if a move goes along a file or a rank."""
+    """Return whether a move goes along a file or a rank."""
     row, column = divmod(move.source, grid.columns)
     to_row, to_column = divmod(move.target, grid.columns)
     return (row == to_row) != (column == to_column)

@@ -1,8 +1,8 @@
-"""Positions as text (docs/notation.md): the pieces, who is on turn, and the history that the rules look back to.
+"""Positions as text (docs/notation.md): the pieces, the player on turn, and the history that the rules look back to.
 
     10/7b2/5sfm2/4ng1oo1/2~~2~~2/2~~2~~2/1G2M5/1S2N5/B8O/F8O r 0 0 -,- 0:-,0:-
 
-`parse_position` refuses what contradicts itself. Whether the moves can be played, the board knows.
+`parse_position` refuses what contradicts itself. The board knows whether the moves can be played.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Position:
     plies: int
     battleless: int
     trails: tuple[tuple[int, ...], tuple[int, ...]]
-    """For red and blue: where the piece moved last has stood in its owner's latest consecutive turns, oldest first."""
+    """For red and blue: the squares of the piece moved last in its owner's latest consecutive turns, oldest first."""
     chases: tuple[tuple[int, Move | None], tuple[int, Move | None]]
     """For red and blue: the length of the chase, and the last move."""
     moves: tuple[MoveText, ...]
@@ -124,7 +124,7 @@ def parse_position(text: str) -> Position:
 
 
 def _parse_board(text: str) -> tuple[int, int, tuple[int, ...], tuple[PlacedPiece, ...]]:
-    """Rows, columns, lakes and pieces of the first field."""
+    """Return rows, columns, lakes and pieces of the first field."""
     ranks = text.split("/")
     rows = len(ranks)
     if rows > MAX_SQUARES:

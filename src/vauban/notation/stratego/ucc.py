@@ -44,7 +44,7 @@ START, QUIT, SURRENDER = "START", "QUIT", "SURRENDER"
 OUTCOMES = {">": "KILLS", "<": "DIES", "=": "BOTHDIE"}
 """By a battle's result: the word for it."""
 LONGEST_NAME = 60
-"""Some bots read names into short buffers."""
+"""Most letters of a bot's name: some bots read names into short buffers."""
 
 CLASSIC = VARIANTS["classic"]
 
@@ -146,7 +146,7 @@ def board_rows(look: Look, player: int) -> list[str]:
 
 
 def parse_board_rows(rows: Sequence[str]) -> dict[int, str]:
-    """By square, the letter of each piece on a shown board (`#` for an enemy)."""
+    """Return, by square, the letter of each piece on a shown board (`#` for an enemy)."""
     if len(rows) != CLASSIC.rows or any(len(row) != CLASSIC.columns for row in rows):
         raise NotationError(f"a board is {CLASSIC.rows} rows of {CLASSIC.columns} characters")
     found = {}
@@ -232,7 +232,7 @@ def move_words(move: Move) -> str:
 
 
 class Event(NamedTuple):
-    """A move and what came of it, as both players are told."""
+    """A move and its outcome, as both players are told."""
 
     answer: Answer | None
     """None if the words before the outcome are no move."""
@@ -243,7 +243,7 @@ class Event(NamedTuple):
 
 
 def outcome_words(battle: Battle | None) -> str:
-    """Say what came of a move: "OK", "KILLS 3 8", … or, for the log only, "VICTORY_FLAG"."""
+    """Return the outcome of a move in words: "OK", "KILLS 3 8", … or, for the log only, "VICTORY_FLAG"."""
     if battle is None:
         return "OK"
     if battle.defender == FLAG:
@@ -279,7 +279,7 @@ WORDS_OF_END = {
     "battleless_limit": "DRAW_DEFAULT", "agreed": "DRAW_DEFAULT", "resigned": "SURRENDER", "time": "ILLEGAL",
     "illegal": "ILLEGAL",
 }  # fmt: skip
-"""By our word for how a game ended: the protocol's."""
+"""By our word for the end of a game: the protocol's."""
 
 
 class Ending(NamedTuple):
@@ -287,7 +287,7 @@ class Ending(NamedTuple):
 
     name: str
     colour: str
-    """Of the player whose turn it was: RED or BLUE; BOTH if both setups were refused."""
+    """The colour of the player on turn: RED or BLUE; BOTH if both setups were refused."""
     word: str
     turn: int
     """Turns of both players count as one, the first is 1; 0 while setups are made."""
@@ -296,14 +296,14 @@ class Ending(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The manager's result line; after QUIT, what bots are told."""
+        """The manager's result line; after QUIT, the line that bots are told."""
         return f"{self.name} {self.colour} {self.word} {self.turn} {self.values[0]} {self.values[1]}"
 
 
 def ending(end: str, plies: int, names: Sequence[str], values: tuple[int, int]) -> Ending:
-    """Return the words for a game that ended after so many plies; `end` is one of our words.
+    """Return the words for a game that ended after `plies` plies; `end` is one of our words.
 
-    A player who resigned, was late or answered wrongly is the one on turn; who won, made the last ply.
+    A player who resigned, was late or answered wrongly is the one on turn; the winner made the last ply.
     """
     if end not in WORDS_OF_END:
         raise NotationError(f"there is no word for a game that ended {end!r}: it is one of {', '.join(WORDS_OF_END)}")
@@ -341,7 +341,7 @@ REASONS = {
     "time": "Response timeout",
     "illegal": "Unintelligable response",  # as it is spelled there
 }
-"""By our word for how a game ended: the reason in a log."""
+"""By our word for the end of a game: the reason in a log."""
 
 _ENDS_OF_REASONS = {
     "captured the flag": "flag", "destroyed all mobile": "no_moves", "neither": "both_immobile",
@@ -358,7 +358,7 @@ _END_LINE = re.compile(r"Game ends on (RED|BLUE)'s turn - REASON: (.*)")
 def write_log(
     board: Board, names: Sequence[str] = ("red", "blue"), result: str | None = None, end: str | None = None
 ) -> str:
-    """A board's whole game as a log. Result and end are yours where the board cannot show them ("0-1", "resigned")."""
+    """Return a board's game as a log. Give result and end where the board cannot show them ("0-1", "resigned")."""
     setups = setups_of(board.start_position(), board.variant)
     if setups is None or board.variant.army != CLASSIC.army:
         raise NotationError("a log holds classic games from two setups, and this is none")
@@ -422,7 +422,7 @@ def read_log(text: str) -> RecordedGame:
 
     end = None if last is None else _end_of_reason(last[2])
     if events and end in ("illegal", "resigned", "time", "unfinished"):
-        # What lost the game was not played, though it stands in the log.
+        # The move that lost the game was not played, though it stands in the log.
         event = parse_event(events[-1][1])
         if event.answer is None or event.outcome in (None, "ILLEGAL"):
             events.pop()

@@ -1,1 +1,1 @@
-"""Looking back on a game of Stratego: what was believed, what a search would have played, the moments that mattered."""
+"""Reviews of games of Stratego: each side's beliefs, a search's choices, the moments that mattered."""

@@ -1,6 +1,6 @@
-"""The moments that decided a game that is looked back on: which they are, and what is to be said of them.
+"""The moments that decided a game, found by looking back on it, and the sentences that tell them.
 
-What is said has a name and data, so that others can put it into words of their own (the page does); `Moment.text` is
+A sentence has a name and data, so that others can put it into words of their own (the page does); `Moment.text` is
 plain English.
 """
 
@@ -26,15 +26,15 @@ LEAST_SWING = 0.15
 LEAST_HARM = 0.05
 """Least cost of a surprise to the surprised."""
 LEAST_FAULT = 0.02
-"""A move that a search finds worse than its own by less than this is no fault of the mover's."""
+"""Least difference of values by which a search's move must beat the played one for it to be the mover's fault."""
 LEAST_VISITS = 16
-"""Of a move with fewer rollouts a search has nothing to say."""
+"""Fewest rollouts of a move for a search to say anything about it."""
 BEYOND_CHANCE = 3.0
 """Standard errors that a difference must have for it not to be the luck of the rollouts. Two would do for two moves
 that were named beforehand; the choice of a search is the best of eight, and so had some luck."""
 LOCATED, MISLED, SURE, SURPRISING = 0.5, 0.9, 0.8, 0.1
-"""A belief above which the flag is found, one above which to be wrong about it is worth telling, one from which on it
-is worth telling of a piece that was fought over, and one below which a type comes as a surprise."""
+"""Beliefs: above the first the flag is found; above the second being wrong about the flag is told; from the third on
+the same is told of a piece that was fought over; below the last a type comes as a surprise."""
 SMALLEST_SHARE = 0.005
 """Least belief that is told."""
 
@@ -67,14 +67,14 @@ SENTENCES = {
     "believed": "In {side}'s place the network had given the piece on {at} {share} to be {kind}.",
     "believed.counted": "By counting, the piece on {at} was {kind} with {share}.",
 }
-"""All that may be said of a moment."""
+"""Templates of all sentences about a moment."""
 
 
 class Said(NamedTuple):
-    """Something to be said: one of `SENTENCES`, and what is to be filled in.
+    """A sentence: one of `SENTENCES`, and the data to be filled in.
 
     Sides and squares are names, shares numbers from 0 to 1, pieces `{side, type}`, kinds `{type, only}` (whether an
-    army has no other), a battle one of `BATTLES` with what is to be filled in there.
+    army has no other), a battle one of `BATTLES` with its data.
     """
 
     key: str
@@ -82,13 +82,13 @@ class Said(NamedTuple):
 
     @property
     def text(self) -> str:
-        """In English."""
+        """The sentence in English."""
         words = {name: _english(value) for name, value in self.data.items()}
         said = SENTENCES[self.key].format_map(words)
         return said[:1].upper() + said[1:]
 
     def to_json(self) -> dict[str, Any]:
-        """Name and data in one."""
+        """Return name and data in one."""
         return {"key": self.key, **self.data}
 
 
@@ -124,7 +124,7 @@ class Moment:
         return " ".join(each.text for each in self.said)
 
     def to_json(self) -> dict[str, Any]:
-        """For those who have words of their own, and for those who have not."""
+        """Return the data for those who have words of their own, and the text for those who have not."""
         said = [each.to_json() for each in self.said]
         return {"ply": self.ply, "kind": self.kind, "side": PLAYERS[self.side], "text": self.text, "said": said}
 
@@ -138,8 +138,9 @@ def find_moments(found: Review) -> list[Moment]:
 
 
 def critical_positions(found: Review) -> list[int]:
-    """The positions before the moves of the moments, the most important first: what is said of a loss depends on a
-    search."""
+    """Return the positions before the moves of the moments, the most important first: a sentence about a loss depends
+    on a search.
+    """
     moments = sorted(_weightiest(found), key=lambda each: each.kind != "loss")
     return [each.ply - 1 for each in moments if each.ply - 1 in found.outcomes]
 
@@ -165,7 +166,7 @@ def _weightiest(found: Review) -> list[Moment]:
 
 
 def _new(said: Sequence[Said], before: Sequence[Said]) -> list[Said]:
-    """Return the sentences, without battles that have been told of."""
+    """Return the sentences, without battles that have been told already."""
     told = [each.data["battle"] for each in before if "battle" in each.data]
     return [each for each in said if each.data.get("battle") not in told]
 
@@ -196,7 +197,9 @@ def _turning(found: Review) -> Moment | None:
 
 
 def _red_swing(found: Review, ply: int, played: Played) -> float:
-    """Measure how far a battle moved the outlook towards red: by what both foresaw, or by the worth of the fallen."""
+    """Measure how far a battle moved the outlook towards red: by what both foresaw, or by the worth of the fallen
+    pieces.
+    """
     if found.outcomes:
         red, blue = (found.swing(side, ply) for side in (0, 1))
         known = [each for each in (red, None if blue is None else -blue) if each is not None]
@@ -210,7 +213,7 @@ def _red_swing(found: Review, ply: int, played: Played) -> float:
 
 
 def _losses(found: Review, turning: Moment | None) -> list[Moment]:
-    """The moves after which the mover's outlook fell most. What the network would have played itself counts less."""
+    """Return the moves after which the mover's outlook fell most. The network's own count less."""
     weighed = []
     for ply, played in enumerate(found.board.history, 1):
         swing = found.swing(played.player, ply)
@@ -269,7 +272,7 @@ def searched_moves(found: Review, place: int) -> dict[Move, Worth]:
 
 
 def _shortfall(moves: Mapping[Move, Worth], played: Move) -> tuple[float, float] | None:
-    """By how much the search's choice is worth more than the played move, and how much of that may be luck.
+    """Return how much more the search's choice is worth than the played move, and how much of that may be luck.
 
     Where it chose the played move, its second choice is taken. None if too few rollouts were made to say.
     The best of all values would not do: of many moves with few rollouts each, some have luck.
@@ -277,13 +280,15 @@ def _shortfall(moves: Mapping[Move, Worth], played: Move) -> tuple[float, float]
     mine, other = moves.get(played), next((worth for move, worth in moves.items() if move != played), None)
     if mine is None or other is None or min(mine.visits, other.visits) < LEAST_VISITS:
         return None
-    # As if the rollouts of both were independent. They begin from the same configurations: the error is rather less.
+    # The rollouts of both are taken as independent. They begin from the same configurations, so the error is rather
+    # less.
     return other.value - mine.value, BEYOND_CHANCE * hypot(mine.error, other.error)
 
 
 def _acquitted(found: Review, ply: int) -> bool:
-    """Whether a search shows that another move would not have averted the fall: that its own is not better by as much
-    as makes a moment, luck included."""
+    """Return whether a search shows that no other move would have averted the fall: its own is better by less than
+    makes a moment, luck included.
+    """
     moves, played = searched_moves(found, ply - 1), found.board.history[ply - 1].move
     if list(moves) == [played]:
         return True  # there was no other
@@ -296,7 +301,7 @@ def _is_fault(gap: float, luck: float) -> bool:
 
 
 def _searched(found: Review, place: int, played: Move) -> list[Said]:
-    """Say what a search would have played, where it is better beyond luck."""
+    """Name the move that a search would have played, where it is better beyond luck."""
     moves = searched_moves(found, place)
     short = _shortfall(moves, played)
     if short is None or not _is_fault(*short) or next(iter(moves)) == played:
@@ -308,7 +313,8 @@ def _searched(found: Review, place: int, played: Move) -> list[Said]:
 
 
 def located(found: Review, side: int) -> tuple[int, int] | None:
-    """The first position at which a side believed, with more than `LOCATED`, that the flag is where it is; and where.
+    """Return the first position at which a side believed, with more than `LOCATED`, that the flag is where it is; and
+    where.
 
     None if it never did.
     """
@@ -329,10 +335,10 @@ def _locating(found: Review, side: int) -> Moment | None:
 
 
 def _misled(found: Review, side: int) -> Moment | None:
-    """The first position at which a side had become sure of something, and was wrong: of the flag, or of a piece that
-    it still took for another when that was fought over.
+    """Return the first position at which a side had become sure of something wrong: of the flag, or of a piece that it
+    still took for another when that was fought over.
 
-    What was so from the start says only that the enemy does not set up as the network does.
+    A belief that was there from the start says only that the enemy does not set up as the network does.
     """
     if found.counted:
         return None
@@ -341,7 +347,7 @@ def _misled(found: Review, side: int) -> Moment | None:
 
 
 def _misplaced(found: Review, side: int) -> Iterator[Moment]:
-    """Positions at which a side was all but sure that the flag is where it is not."""
+    """Yield the positions at which a side was all but sure that the flag is where it is not."""
     prejudice = {square for square, shares in found.beliefs[0][side].items() if shares[FLAG] > MISLED}
     for place, pieces in enumerate(found.pieces):
         for square, shares in found.beliefs[place][side].items():
@@ -351,7 +357,9 @@ def _misplaced(found: Review, side: int) -> Iterator[Moment]:
 
 
 def _mistaken(found: Review, side: int) -> Iterator[Moment]:
-    """For each piece that a side took for another in a battle: since when it had. Of the flag other moments tell."""
+    """Yield a moment for each piece that a side took for another in a battle: the position since which it did. The flag
+    is left to other moments.
+    """
     for fought in _fought(found):
         shares = found.beliefs[fought.ply - 1][fought.side][fought.square]
         taken = int(shares.argmax())
@@ -375,14 +383,14 @@ class Fought(NamedTuple):
 
     ply: int
     square: int
-    """Its square before."""
+    """Its square before the battle."""
     kind: int
     side: int
-    """To whom it was shown."""
+    """The side to which it was shown."""
 
 
 def _fought(found: Review) -> Iterator[Fought]:
-    """All pieces that battles showed."""
+    """Yield all pieces that battles showed."""
     for ply, played in enumerate(found.board.history, 1):
         if played.battle is None:
             continue
@@ -396,7 +404,9 @@ def _fought(found: Review) -> Iterator[Fought]:
 
 
 def _surprises(found: Review) -> list[Moment]:
-    """Pieces that turned out in battle to be what they were hardly believed to be, those that mattered most first."""
+    """Return the pieces that turned out in battle to be what they were hardly believed to be, those that mattered most
+    first.
+    """
     weighed = []
     key = "believed.counted" if found.counted else "believed"
     for ply, square, kind, side in _fought(found):
@@ -434,7 +444,7 @@ def _battle(found: Review, ply: int, key: str = "battle") -> Said:
 
 
 def _outlook(found: Review, side: int, ply: int) -> list[Said]:
-    """By how much a side's outlook changed."""
+    """Say how a side's outlook changed."""
     swing, after = found.swing(side, ply), found.value(side, ply)
     if swing is None or after is None:
         return []
@@ -443,7 +453,7 @@ def _outlook(found: Review, side: int, ply: int) -> list[Said]:
 
 
 def _believed(found: Review, key: str, side: int, place: int, square: int, kind: int, truth: int | None = None) -> Said:
-    """Say what a side gave the piece on a square to be of a type; and what it was, where that is to be told."""
+    """Say with what probability a side gave the piece on a square a type; and its true type, if that is to be told."""
     data = {
         "side": PLAYERS[side],
         "whose": PLAYERS[1 - side],

@@ -1,4 +1,4 @@
-"""Looking back on a game: what each side foresaw, would have played and believed, and the moments that decided it.
+"""Review of a game: each side's forecasts, policies and beliefs, and the moments that decided it.
 
     found = review(board, load_model("runs/mine"))
     found.moments, found.to_json()
@@ -38,23 +38,24 @@ from vauban.search.stratego.moments import SMALLEST_SHARE, Moment, critical_posi
 from vauban.sim.store import Snapshot
 
 AT_ONCE = 64
-"""Positions that are looked at between two words about progress."""
+"""Positions between two reports of progress."""
 SAMPLES = (32, 128)
-"""Of what is hidden, drawn for a position: at least and at most."""
+"""Samples of the hidden pieces that are drawn for a position: the fewest and the most."""
 NAMED = {"cpu": 100_000, "cuda": 10_000_000}
 """Pieces that a belief network names for a whole game, about: in longer games the samples become fewer, then the
 positions. Between those, a belief is carried on."""
 ROWS_AT_ONCE = {"cpu": 1024, "cuda": 32768}
 """Samples that are drawn together: more only take more memory."""
 SEARCHED = SearchConfig(rollouts=192, depth=4)
-"""The search at each critical position, unless somebody asks for something else: the same on every machine,
+"""The search at each critical position, unless the caller asks for something else: the same on every machine,
 however slow or busy, so that it finds the same. On one core a position takes about 1.3 seconds in barrage and 2.4 in
 classic, with the models that are shipped; there are seven at most."""
 COMPARED = 8
-"""Moves that it compares: the one that was played and the network's likeliest. All moves would get a handful of
+"""Moves that a search compares: the one that was played and the network's likeliest. All moves would get a handful of
 rollouts each, which say nothing."""
 MOST_SEARCH_SECONDS = 120.0
-"""After so many no further position is begun, and the review says so. For machines that are far slower than usual."""
+"""Seconds of searching after which no further position is begun, and the review says so. For machines that are far
+slower than usual."""
 
 TOP = 5
 """Moves of a position that are told."""
@@ -77,17 +78,17 @@ class Review:
     model: str | None
     """The name of the model that has looked at it."""
     pieces: list[dict[int, Piece]]
-    """By position, what stood where: the truth."""
+    """By position, the true pieces by square."""
     turns: list[int]
-    """By position, who was on turn."""
+    """By position, the player on turn."""
     outcomes: dict[int, Forecast]
     """By position a network has looked at: the outcome that the side on turn foresaw (loss, draw, win)."""
     policies: dict[int, dict[Move, float]]
     """By position a network has looked at: its policy, the likeliest move first."""
     beliefs: list[tuple[Believed, Believed]]
-    """By position, what red and blue believed."""
+    """By position, the beliefs of red and blue."""
     counted: bool
-    """Whether beliefs are what can be told by counting, not those of a network."""
+    """Whether beliefs come from counting, not from a network."""
     searches: dict[int, Analysis]
     """Critical positions that have been searched."""
     unsearched: list[int]
@@ -113,7 +114,7 @@ class Review:
     def swing(self, side: int, ply: int) -> float | None:
         """Return how much a side's foresight rose by a move: from its last own position before it to the next one."""
         if self.board.outcome() is None and side not in self.turns[ply:]:
-            return None  # it ended by something else than this move: somebody resigned, say
+            return None  # it ended by something else than this move: by resignation, say
         for place in (ply - 1, ply - 2):
             if place in self.outcomes and self.turns[place] == side:
                 after = self.value(side, ply)
@@ -129,7 +130,7 @@ class Review:
         return f"Time was short: no search was made before these moves: {plies}." if plies else ""
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, for the page and for programs."""
+        """Return everything, for the page and for programs."""
         return {**self.summary_json(), "plies": list(self.plies_json())}
 
     def summary_json(self) -> dict[str, Any]:
@@ -160,7 +161,7 @@ class Review:
         }
 
     def plies_json(self) -> Iterator[dict[str, Any]]:
-        """One position after the other."""
+        """Yield one position after the other."""
         for position, turn in enumerate(self.turns):
             outcomes = [self.outcome(side, position) if self.outcomes else None for side in (0, 1)]
             yield {
@@ -248,13 +249,13 @@ def review(
 ) -> Review:
     """Look back on a game with all its moves.
 
-    model: whose networks look at it. Without one, nothing is foreseen, and beliefs are what can be told by counting.
+    model: whose networks look at it. Without one, nothing is foreseen, and beliefs come from counting.
     A model without a belief network counts too.
     search: looks at the critical positions as well. `Search.of_model(model, SEARCHED)` finds the same however busy the
     machine is; one with a limit of time finds what that allows.
-    seed: what the chance of the searches depends on.
-    ended: how the game ended, where the board cannot tell (`RecordedGame.outcome`): somebody resigned, say.
-    progress: is told from time to time which part is done, 0 to 1.
+    seed: of the searches.
+    ended: how the game ended, where the board cannot tell (`RecordedGame.outcome`): by resignation, say.
+    progress: called from time to time with the share that is done, 0 to 1.
     """
     begun = perf_counter()
     told = _Progress(progress)
@@ -298,7 +299,7 @@ LOOK_COST = 3
 
 
 class _Progress:
-    """Is told how far it is."""
+    """The progress of a review, reported from time to time."""
 
     def __init__(self, told: Callable[[float], None] | None) -> None:
         self._told = told
@@ -329,7 +330,7 @@ def all_positions(board: Board) -> list[Board]:
 
 
 def _own_views(positions: Sequence[Board]) -> tuple[Views, Views]:
-    """For each side the positions in which it is on turn, as it sees them."""
+    """Return for each side the positions in which it is on turn, as it sees them."""
     places: tuple[list[int], list[int]] = ([], [])
     for place, board in enumerate(positions):
         if not board.is_over:
@@ -385,9 +386,10 @@ def _foresee(
 def _search(
     found: Review, search: Search, views: tuple[Views, Views], seed: int, told: _Progress
 ) -> tuple[dict[int, Analysis], list[int]]:
-    """Search the positions before the moves of the moments that there are so far; and where time was too short for it.
+    """Search the positions before the moves of the moments so far; return the analyses, and the positions for which
+    time was too short.
 
-    Whoever limits the time of each position has limited that of all.
+    A limit on the time of each position limits the time of all.
     """
     begun = perf_counter()
     critical = critical_positions(found)
@@ -416,7 +418,7 @@ def _hidden(pieces: Mapping[int, Piece], side: int) -> dict[int, Piece]:
 
 
 def _counted(pieces: Mapping[int, Piece], side: int) -> Believed:
-    """Tell what counting can tell: every consistent way to give out the types is equally likely."""
+    """Compute a belief by counting: every consistent way to give out the types is equally likely."""
     hidden = _hidden(pieces, side)
     if not hidden:
         return {}
@@ -431,13 +433,13 @@ def _counted(pieces: Mapping[int, Piece], side: int) -> Believed:
 
 
 def _places_to_look(found: Review, belief: BeliefNetwork) -> dict[int, list[int]]:
-    """For each side the positions at which its belief is drawn: its own ones, or in long games some of them."""
+    """Return for each side the positions at which its belief is drawn: its own ones, or in long games some of them."""
     board, pieces, turns = found.board, found.pieces, found.turns
     named_at_most = NAMED[next(belief.parameters()).device.type] / 2
     last = len(turns) - board.is_over
     looks: dict[int, list[int]] = {}
     for side in (0, 1):
-        # Nobody has been on turn before the first move, and yet has an idea.
+        # No player has been on turn before the first move, but both have a belief.
         own = sorted({0, *(place for place in range(last) if turns[place] == side)})
         own = [place for place in own if _hidden(pieces[place], side)]
         named = SAMPLES[0] * sum(len(_hidden(pieces[place], side)) for place in own)
@@ -484,7 +486,7 @@ def _believe(
 
 
 def _carried(shares: Shares, chances: Shares) -> Shares:
-    """A belief without what has become impossible since; where nothing is left of it, what can be told by counting."""
+    """Return a belief without what has become impossible since; where nothing is left, the belief from counting."""
     possible = np.where(chances > 0, shares, 0.0)
     whole = possible.sum()
     return possible / whole if whole > 0 else chances

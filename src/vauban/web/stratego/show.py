@@ -33,6 +33,8 @@ class StrategoShow(Show):
     """Every variant of Stratego."""
 
     family = "stratego"
+    order = 0
+    screens = ("setups", "puzzles", "rules")
     offered = ("barrage", "classic", "duel", "octa-barrage", "medium", "fives")
     levels = Path(__file__).with_name("levels.toml")
     looks_back = True
@@ -134,11 +136,11 @@ class StrategoShow(Show):
         return setup_text(row, v)
 
     def choose_setup(self, agent: str, seed: int, variant: str, player: int) -> str:
-        from vauban.agents import make_agent
+        from vauban.agents import make_player
         from vauban.agents.base import set_up
 
         game = Stratego(variant)
-        row = set_up(make_agent(agent, seed), game, player, random.Random(f"{seed} setup"))
+        row = set_up(make_player(agent, game, seed), game, player, random.Random(f"{seed} setup"))
         return setup_text(row, game.variant)
 
     # ── Agents ───────────────────────────────────────────────────────────────────────────────────

@@ -1,4 +1,4 @@
-"""`alphabeta`: a searcher after the manner of Demon of Ignorance; written anew from a description of it."""
+"""`alphabeta`: a searcher modelled on Demon of Ignorance, written anew from a description of it."""
 
 from vauban.agents.stratego.alphabeta.bot import BOT, Options
 

@@ -1,4 +1,4 @@
-"""`alphabeta` as a bot: its options and who it is."""
+"""`alphabeta` as a bot: its options and a description of it."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,8 @@ class Options:
 
     After Demon of Ignorance. It searches one assumed world: known pieces are what they are, hidden ones have chances of
     being this or that, and each fight has one value, the expected one. It wants material, by values that change with
-    what both sides have left; it keeps its own pieces secret and unmoved, suspects who chases of being stronger, sends
+    what both sides have left; it keeps its own pieces secret and unmoved, suspects pieces that chase of being stronger,
+    sends
     pieces by plan to what they may gain, and strikes the unmoved where the Flag may be. It looks at captures beyond
     its horizon, confirms a new best move two plies deeper, keeps the two-square rule in its tree for both sides and
     does not repeat positions unless it is chased.

@@ -1,10 +1,12 @@
-"""Where the searcher's pieces would like to go: beyond the horizon of the search; as kernels.
+"""Plans: where the searcher's pieces should go, beyond the horizon of the search; as kernels.
 
 Each piece may have one goal, an enemy that it would gain by attacking. Standing a step nearer to it is
 worth a few points, by how much there is to gain; the ways keep away from enemies that are known to be
 stronger. Enemies on their way to the searcher's Flag count more. Only the best few plans may set a
 piece in motion that has never moved: moving tells.
 """
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
 
 import numpy as np
 
@@ -15,17 +17,17 @@ from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES
 from vauban.games.stratego.rules import DEFENDER_DIES, battle
 
 STARTERS = 3
-"""How many plans may move a piece that has never moved."""
+"""Number of plans that may move a piece that has never moved."""
 NEARBY = 3.0
-"""What is gained is divided by the way to it, and this many steps more."""
+"""Steps added to the way to a goal before its gain is divided by the way."""
 STILL = 2.0
-"""A goal that does not run away counts so many times."""
+"""Factor on a goal that does not run away."""
 ALARMING, ALARM = 9, 9.0
-"""An enemy at most so many steps from the searcher's Flag counts more, by this over the steps."""
+"""An enemy within this many steps of the searcher's Flag counts more: by the second number, divided by the steps."""
 LEAST, MOST, MOST_ALARMED = 1, 7, 20
-"""Points for a step nearer to a goal; the last for one on its way to the Flag."""
+"""Points for a step nearer to a goal: the least, the most, and the most for a goal on its way to the Flag."""
 POINTS = 60.0
-"""A point for so much to gain."""
+"""Gain for which a plan gets one point."""
 FAR = 99
 
 
@@ -72,7 +74,7 @@ def set_alarm(world, danger, distance, queue, alarm):
 
 @kernel
 def any_of(world, kind):
-    """True if the searcher has a piece of this type."""
+    """Return whether the searcher has a piece of this type."""
     for own in range(len(world.place)):
         if world.place[own] >= 0 and world.owner[own] == OWN and world.kind[own] == kind:
             return True
@@ -95,7 +97,9 @@ def set_danger(world, kind, danger):
 
 @kernel
 def measure(world, goal, danger, distance, queue):
-    """Steps from every square to a goal: through what is empty or held by pieces of the searcher that can make way."""
+    """Measure the steps from every square to a goal, through squares that are empty or held by pieces of the searcher
+    that can make way.
+    """
     distance[:] = FAR
     distance[goal] = 0
     queue[0] = goal
@@ -116,7 +120,7 @@ def measure(world, goal, danger, distance, queue):
 
 @kernel
 def choose_goal(world, own, distance, alarm, goals, wishes):
-    """The enemy that a piece would most like to attack, for what it gains and how far it is."""
+    """Set the goal of a piece: the enemy that it would most like to attack, for its gain and its distance."""
     here = np.int64(world.place[own])
     for enemy in range(len(world.place)):
         if world.place[enemy] < 0 or world.owner[enemy] != ENEMY or distance[enemy, here] >= FAR:
@@ -131,7 +135,7 @@ def choose_goal(world, own, distance, alarm, goals, wishes):
 
 @kernel
 def lay(world, own, distance, prize, alarm):
-    """Write a plan: every step nearer is worth some points."""
+    """Write a plan: a number of points for every step nearer."""
     here = np.int64(world.place[own])
     points = min(MOST if alarm == 1.0 else MOST_ALARMED, LEAST + np.int64(alarm * prize / POINTS))
     for square in range(len(world.place)):
@@ -141,7 +145,7 @@ def lay(world, own, distance, prize, alarm):
 
 @kernel
 def keep_still(world, goals, wishes):
-    """Take the worth of never having moved from all squares but its own, for pieces without one of the best plans."""
+    """Charge pieces without one of the best plans the worth of never having moved, on all squares but their own."""
     for _ in range(STARTERS):
         best = -1
         for own in range(len(world.place)):

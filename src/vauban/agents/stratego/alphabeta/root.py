@@ -1,4 +1,6 @@
-"""The root of the search: which legal move `alphabeta` plays; as kernels."""
+"""The root of the search: chooses the legal move that `alphabeta` plays; as kernels."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
 
 import numpy as np
 
@@ -41,24 +43,24 @@ from vauban.games.stratego.squares import around, beside
 TIME, DEEPEST, NODE_BUDGET, SUSPECT = 0, 1, 2, 3
 """Places of the options."""
 TABLE, SMALL_TABLE = 1 << 18, 1 << 15
-"""Entries of the table, and where few nodes are asked for."""
+"""Entries of the table: usually, and where few nodes are asked for."""
 DEEPEST_ITERATION = 24
 LEFT_OUT = -(1 << 40)
 """The key of a move that is not searched."""
 MARGIN = 5
-"""A new best move must not be worth so much less when it is looked at more deeply."""
+"""A new best move may turn out worth less by at most this when it is looked at more deeply."""
 CONFIRM_DEPTH = 2
-"""How many plies deeper that is."""
+"""Number of plies that such a look goes deeper."""
 PATIENCE = 2
-"""After so many iterations a new best move is taken without."""
+"""Number of iterations after which a new best move is taken without that look."""
 INERTIA = 14
-"""A move must be better than the old best by more than this, two steps of the best plan: what can be had at once is
-not put off for what can be done in between."""
+"""A move must be better than the old best one by more than this, two steps of the best plan. Otherwise the searcher
+would put off a gain at hand for what can be done in between."""
 
 
 @kernel
 def choose(game, seed, options, prior):
-    """Return the action to play, and what the game is worth."""
+    """Return the action to play, and the estimated worth of the game."""
     begun = clock()
     count = legal_count(game)
     player = np.int64(game.bytes[PLAYER])
@@ -85,7 +87,7 @@ def choose(game, seed, options, prior):
 
 @kernel
 def standing(world, value):
-    """Estimate the game's worth, from −1 to 1: by all material, and what the best move adds to it."""
+    """Estimate the game's worth, from −1 to 1, by all material and by what the best move adds to it."""
     if abs(value) > WON - LONGEST:
         return 1.0 if value > 0 else -1.0
     ahead = world.material[OWN] - world.material[ENEMY] + value - world.state[SCORE]
@@ -94,7 +96,7 @@ def standing(world, value):
 
 @kernel
 def set_limits(game, tree):
-    """Set the limits that make a draw, and those of going back and forth."""
+    """Set the limits that make a draw, and the limit on going back and forth."""
     rules = game.rules
     tree.numbers[BATTLELESS_LIMIT_AT] = NEVER
     tree.numbers[TOTAL_LEFT] = NEVER
@@ -107,12 +109,12 @@ def set_limits(game, tree):
         tree.numbers[BARRED_TURNS] = rules[TWO_SQUARE]
 
 
-# ── Which moves are looked at ────────────────────────────────────────────────────────────────────
+# ── Moves to search ──────────────────────────────────────────────────────────────────────────────
 
 
 @kernel
 def list_root(game, seed, world, sources, targets):
-    """Bring the moves to be searched to the front, likeliest first, and return how many they are.
+    """Bring the moves to be searched to the front, likeliest first, and return their number.
 
     Of the pieces far from every enemy only the best move stays. Repetitions are left out, and so are long moves by
     which a hidden Scout would show itself for nothing.
@@ -159,7 +161,7 @@ def list_root(game, seed, world, sources, targets):
 
 @kernel
 def shows_scout(world, mover, source, target):
-    """True if a quiet move would tell the enemy that a hidden piece is a Scout."""
+    """Return whether a quiet move would tell the enemy that a hidden piece is a Scout."""
     if not world.secret[mover]:
         return False
     for direction in range(4):
@@ -170,7 +172,7 @@ def shows_scout(world, mover, source, target):
 
 @kernel
 def repeats(game, world, source, target):
-    """True if a quiet move that is no evasion recreates a position from the game since the last battle."""
+    """Return whether a quiet move that is no evasion recreates a position from the game since the last battle."""
     rules = game.rules
     last = world.line[PAST - 1, TARGET]
     if last >= 0:
@@ -208,7 +210,7 @@ def think(world, tree, rules, sources, targets, deepest):
     depth, index = 1, 0
     best, best_value, old_value = -1, -ENDLESS, -ENDLESS
     while depth <= deepest:
-        # Behind the last move the new best one is tried again, more deeply.
+        # The new best move is tried again, more deeply, in the place behind the last move.
         confirming = index == count
         pick = best if confirming else order[index]
         bar = best_value

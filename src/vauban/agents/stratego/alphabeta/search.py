@@ -5,6 +5,8 @@ leaves captures that gain are played on for a few plies (quiescence). The tree i
 a stack of its own, since kernels do not call themselves.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,7 +60,7 @@ DEPTH, ALPHA, BETA, BEST, BEST_MOVE, COUNT, NEXT, FLOOR, SETTLED = range(9)
 
 
 class Tree(NamedTuple):
-    """What a search keeps besides the world."""
+    """The state of a search besides the world."""
 
     stack: Any
     """plies × columns."""
@@ -69,7 +71,7 @@ class Tree(NamedTuple):
     killers: Any
     """By ply: the quiet move that last cut."""
     history: Any
-    """sides × moves: how often, by depth, a move was best."""
+    """sides × moves: number of times that a move was best, weighted by depth."""
     table_hash: Any
     table_value: Any
     table_move: Any
@@ -78,12 +80,12 @@ class Tree(NamedTuple):
     numbers: Any
     """int64: nodes, stopped, limits."""
     deadline: Any
-    """When to stop, by the clock."""
+    """Time at which to stop, by the clock."""
 
 
 @kernel
 def make_tree(size):
-    """Return an empty tree with a table of so many entries, a power of two."""
+    """Return an empty tree with a table of this many entries, a power of two."""
     return Tree(
         np.zeros((LONGEST + 1, 9), np.int64),
         np.zeros((LONGEST + 1, WIDTH + 1), np.int64),
@@ -102,7 +104,7 @@ def make_tree(size):
 
 @kernel
 def must_stop(tree):
-    """True if the nodes or the time have run out; looks at the clock now and then."""
+    """Return whether the nodes or the time have run out; looks at the clock now and then."""
     numbers = tree.numbers
     if numbers[STOPPED] == 0:
         if numbers[NODE_LIMIT] > 0:
@@ -115,7 +117,7 @@ def must_stop(tree):
 
 @kernel
 def barred(world, tree, mover, source, target):
-    """True if the two-square rule bars this move of the side to move."""
+    """Return whether the two-square rule bars this move of the side to move."""
     back = world.line[PAST + world.state[PLY] - 2]
     return (
         back[MOVER] == mover
@@ -137,7 +139,7 @@ def add_move(tree, ply, source, target, key):
 
 @kernel
 def list_moves(world, tree, rules, ply, depth, best):
-    """List the moves of the side to move with their keys; 1 if some piece was left out.
+    """List the moves of the side to move with their keys; return 1 if some piece was left out.
 
     depth: what remains; at 0 and below only captures that gain are listed. best: the table's move, 0 for none.
     """
@@ -191,7 +193,7 @@ def list_steps(world, tree, ply, side, mover, source, depth, best):
 
 @kernel
 def list_strikes(world, tree, ply, side, mover, source, best):
-    """List what a Scout can take from afar."""
+    """List the captures that a Scout can make from afar."""
     for direction in range(4):
         target = np.int64(world.near[source, direction])
         if target < 0 or world.at[target] >= 0:
@@ -204,7 +206,7 @@ def list_strikes(world, tree, ply, side, mover, source, best):
 
 @kernel
 def list_capture(world, tree, ply, mover, victim, source, target, best):
-    """List a capture if it gains something: what surely loses is not looked at."""
+    """List a capture if it gains something; a sure loss is not looked at."""
     prize = gain(world, mover, victim)
     if world.result[mover, victim] == WINS:
         prize = WON
@@ -232,7 +234,9 @@ def next_move(tree, ply):
 
 @kernel
 def position_hash(world):
-    """Return the hash of the position, with the side to move and how often the last moves went back and forth."""
+    """Return the hash of the position, with the side to move and the number of times that the last moves went back and
+    forth.
+    """
     ply = world.state[PLY]
     word = world.hashes[ply]
     turns = world.line[PAST + ply - 1, TURNS_BACK] * 8 + world.line[PAST + ply - 2, TURNS_BACK]
@@ -241,7 +245,7 @@ def position_hash(world):
 
 @kernel
 def look_up(world, tree, ply, word):
-    """Set the node by the table where it knows the position this deep; the table's move, 0 for none.
+    """Set the node by the table where it knows the position this deep; return the table's move, 0 for none.
 
     Only entries of the same depth count: so a search to a depth is worth what it would be without a table.
     """
@@ -329,14 +333,14 @@ def enter(world, tree, rules):
         tree.order[ply, node[COUNT]] = BY_PASS
         node[COUNT] += 1
     elif depth > 0 and node[COUNT] == 0:
-        # Whoever cannot move has lost; captures that lose were not listed, so it may be that he can.
+        # A side that cannot move has lost. Captures that lose were not listed, so it may still be able to move.
         node[BEST] = standing if can_move(world, side) else ply - WON
         node[SETTLED] = 1
 
 
 @kernel
 def can_move(world, side):
-    """True if some piece of the side can make a step."""
+    """Return whether some piece of the side can make a step."""
     for square in range(len(world.at)):
         mover = world.at[square]
         if mover >= 0 and world.owner[mover] == side and world.mobile[mover]:

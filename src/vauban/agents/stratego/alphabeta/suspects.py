@@ -1,10 +1,12 @@
-"""Whom `alphabeta` takes the enemy's hidden pieces for; as kernels.
+"""The searcher's suspicions: chances of the types of the enemy's hidden pieces; as kernels.
 
 Two sources: what can be (which types are hidden, who has moved, how people set up), and what pieces
 did. A hidden piece that went up to a known one is *suspected* to be of the weakest type that is still
 hidden and beats it; one that ran, or let a chance pass, is hardly of a type that would have won. Both
 go into one table of chances, whose rows (pieces) sum to 1 and whose columns (types) to what is hidden.
 """
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
 
 import numpy as np
 
@@ -35,21 +37,21 @@ SERGEANT, LIEUTENANT, CAPTAIN = 3, 4, 5
 DIED_HIDDEN = 5
 """The cause of death of a piece that was hidden when it was attacked (docs/record.md)."""
 CALMEST, WILDEST = 2, 5
-"""The bounds of the risk that the enemy bluffs; at the upper one, nobody is suspected any more."""
+"""The bounds of the risk that the enemy bluffs; at the upper one, no piece is suspected any more."""
 CHASES_ENOUGH = 3
-"""A piece that chased so often in a row is taken at its word."""
+"""Number of chases in a row after which a piece is taken at its word."""
 LOOK_BACK = 40
 ROUNDS = 12
-"""How often rows and columns are fitted in turn."""
+"""Rounds of fitting rows and columns in turn."""
 LEAST_PRIOR = 0.01
-"""What is added to the share of people who set a type on a square, since anyone may do otherwise."""
+"""Added to the share of people who set a type on a square, since anyone may do otherwise."""
 FLED, PASSED = 0.3, 0.6
-"""How likely a piece is of a type that beats what it ran from, or what it did not take."""
+"""Factors on the weight of a type that beats what the piece ran from, or what it did not take."""
 
 
 @kernel
 def tracks(game):
-    """True if the record remembers what hidden pieces did."""
+    """Return whether the record remembers what hidden pieces did."""
     return len(game.halves) > game.rules[HISTORY]
 
 
@@ -86,7 +88,7 @@ def suspected_type(threatened, evaded, hidden):
             if hidden[kind] > 0:
                 guess = kind
     elif threatened >> TYPE_HIDDEN & 1 and hidden[SCOUT] + hidden[SERGEANT] + hidden[LIEUTENANT] == 0:
-        # Nobody is left who could be spared: only a strong piece goes up to the unknown now.
+        # Nothing weaker is left to spare: only a strong piece goes up to the unknown now.
         guess = CAPTAIN if hidden[CAPTAIN] > 0 else -1
     for kind in range(guess + 1):
         if evaded >> kind & 1:
@@ -172,7 +174,7 @@ def exchange(low, high, leaves, enters):
 
 @kernel
 def estimate(game, enemy, suspicious, prior, chances, suspected):
-    """Fill the chances of the enemy's hidden pieces (by identity × type); the risk that the enemy bluffs.
+    """Fill the chances of the enemy's hidden pieces (by identity × type); return the risk that the enemy bluffs.
 
     suspected: filled with the type that each identity is suspected to be, −1 for none.
     """

@@ -1,4 +1,4 @@
-"""What pieces are worth to `alphabeta`, of both sides, before every move; as kernels.
+"""Worth of both sides' pieces to `alphabeta`, set before every move; as kernels.
 
 A strong piece is worth what it can take: where the enemy has lost a rank, the ranks that were needed
 against it sink. A piece that is hidden is worth something more, its *stealth*: what the enemy may lose
@@ -8,6 +8,8 @@ Arrays have a row for each side, the searcher's first. The sources speak of rank
 (Scout); here are types, so "weaker" is a smaller number.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.games.kernel import kernel
@@ -16,23 +18,23 @@ from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, MOVABLE_TYP
 OWN, ENEMY = 0, 1
 
 WORTH = (60.0, 80.0, 250.0, 120.0, 200.0, 400.0, 800.0, 1600.0, 3200.0, 6400.0)
-"""What a movable type is worth while both sides have everything."""
+"""Worth of each movable type while both sides have everything."""
 SERGEANT, CAPTAIN = 3, 5
 PLAIN_MINER = 108.0
 """A Miner's worth where few strong enemies, but others, are left."""
 SPY_FEAR = 0.9
-"""What is left of the Marshal's worth while a Spy can take it."""
+"""Share of the Marshal's worth that is left while a Spy can take it."""
 SMALL = (10.0, 20.0, 30.0)
 """Spy, Scout and Miner in sums of material, while hidden; known ones count `SMALL_KNOWN`."""
 SMALL_KNOWN = 10.0
 STEALTH_SHARE = (0.0, 0.0, 0.0, 20.0, 20.0, 20.0, 30.0, 10.0, 10.0, 10.0)
-"""Which part of what a hidden piece could take its stealth is: one in so many."""
+"""By type: the divisor that turns what a hidden piece could take into its stealth; types up to Miner do not use it."""
 PREY = 6
-"""How many pieces, the strongest that it beats, count for the stealth of a type."""
+"""Number of pieces, the strongest that it beats, that count for the stealth of a type."""
 UNMOVED_WORTH = 26.0
-"""What a piece is worth for never having moved."""
+"""Worth that a piece has for never having moved."""
 MOST_SINKS = 3
-"""How often all stronger ranks sink because both sides lack one: in small armies the strong pieces stay dear."""
+"""Most times that all stronger ranks sink because both sides lack one: in small armies the strong pieces stay dear."""
 LARGEST_FLAG = 12800.0
 HASTE = 0.7
 """Share of the worth of its pieces that a player who is ahead gives up to avoid a draw."""
@@ -41,7 +43,7 @@ HASTE = 0.7
 @kernel
 def weigh(counts, shown, bluff, haste, values, stealth, sums):
     """Fill `values` and `stealth` (sides × types) from the living pieces and those of them that are known, and `sums`
-    (by side) with all material, as it is before whoever is ahead seeks to trade.
+    (by side) with all material, as it is before the side that is ahead seeks to trade.
 
     bluff: how much the enemy is taken to bluff, from 2 to 5 (`suspects.bluff_risk`).
     haste: how near a draw for want of battles is, from 0 to 1.
@@ -68,7 +70,7 @@ def weigh(counts, shown, bluff, haste, values, stealth, sums):
         # A Flag is worth the war, a Bomb what it costs to get rid of it.
         values[side, FLAG] = min(LARGEST_FLAG, max(whole[0], whole[1]))
         values[side, BOMB] = values[side, MINER] / 2
-    # Whoever is ahead gives his own pieces for less, so that he seeks to trade.
+    # A side that is ahead values its own pieces less, so that it seeks to trade.
     if sums[OWN] > 0:
         for kind in range(MOVABLE_TYPES):
             half = values[OWN, kind] / 2
@@ -79,7 +81,7 @@ def weigh(counts, shown, bluff, haste, values, stealth, sums):
 
 @kernel
 def set_values(own, enemy, values):
-    """The worth of one side's movable types, from how many of each both sides have left."""
+    """Set the worth of one side's movable types, by the numbers that both sides have left of each."""
     for kind in range(MOVABLE_TYPES):
         values[kind] = WORTH[kind]
     strong = 0

@@ -6,6 +6,8 @@ comes out of a doubtful fight is worth the less for it. So the score of a positi
 of what the pieces are worth and of where the searcher's stand (`plan`).
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,10 +40,10 @@ from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, MOVABLE_TYP
 from vauban.games.stratego.rules import ATTACKER_DIES, BOTH_DIE, DEFENDER_DIES, battle
 
 TAKES, BOTH_GONE, FALLS, STAYS, WINS = 0, 1, 2, 3, 4
-"""What a fight does to the board: the attacker takes the square; both go; the attacker goes; nothing changes, since it
+"""Effects of a fight on the board: the attacker takes the square; both go; the attacker goes; nothing changes, since it
 is not dared; the Flag is taken."""
 WHOLE = 1024
-"""What is kept of a piece's worth in a fight is counted in parts of this."""
+"""Parts in which the share of a piece's worth that survives a fight is counted."""
 SCORE, SIDE, PLY, QUIET_PLIES = 0, 1, 2, 3
 """Places in `World.state`."""
 PAST = 12
@@ -49,18 +51,18 @@ PAST = 12
 LONGEST = 48
 """Plies that a line can have."""
 MOVER, VICTIM, SOURCE, TARGET, RESULT, MOVER_WORTH, VICTIM_WORTH, OLD_SCORE, OLD_QUIET, TURNS_BACK = range(10)
-"""Columns of `World.line`: a move and what undoing it needs. `TURNS_BACK`: how often in a row its piece went back."""
+"""Columns of `World.line`: a move and what undoing it needs. `TURNS_BACK`: times in a row that its piece went back."""
 NOBODY = -1
 LEAST_MOBILE = 0.3
 """A hidden piece that has never moved moves in the search if it is movable with this chance."""
 FLAG_DARE = 0.5
-"""How likely an enemy beside the searcher's Flag strikes it, since it does not know it."""
+"""Chance that an enemy beside the searcher's Flag strikes it, since it does not know it."""
 DIED_ATTACKING_HIDDEN = 2
 """The cause of death of a piece that attacked a hidden one (docs/record.md)."""
 LEAST_BOLD, BOLDER = 0.6, 0.1
-"""How boldly the enemy is taken to attack what it does not know: at first, and more with every time that it did."""
+"""Boldness of the enemy against what it does not know, from 0 to 1: at first, and added every time that it attacked."""
 BOLD_DARE = 0.9
-"""How likely the boldest enemy attacks."""
+"""Chance that the boldest enemy attacks."""
 ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -70,9 +72,9 @@ class World(NamedTuple):
     near: Any
     """squares × 4: the square next to it, −1 where there is none."""
     at: Any
-    """By square: who stands there, −1 for nobody."""
+    """By square: the identity of the piece there, −1 for none."""
     place: Any
-    """By identity: where it stands, −1 if it is gone."""
+    """By identity: its square, −1 if it is gone."""
     owner: Any
     """By identity: 0 the searcher's, 1 the enemy's."""
     kind: Any
@@ -84,9 +86,9 @@ class World(NamedTuple):
     unmoved: Any
     """By identity: 1 if it has never moved."""
     worth: Any
-    """By identity, int64: what it is worth now."""
+    """By identity, int64: its present worth."""
     chances: Any
-    """identities × types: what a hidden enemy may be, or a known piece is."""
+    """identities × types: chances of the types of a hidden enemy; those of a known piece are 0 and 1."""
     suspected: Any
     """By identity: the type it is suspected to be, −1 for none."""
     values: Any
@@ -94,15 +96,15 @@ class World(NamedTuple):
     stealth: Any
     """sides × types."""
     material: Any
-    """By side: the sum of what it has."""
+    """By side: the sum of its pieces' worth."""
     plan: Any
-    """identities × squares, int64: what it is worth that one of the searcher's pieces stands there."""
+    """identities × squares, int64: worth of having one of the searcher's pieces on the square."""
     keeps: Any
-    """attackers × defenders × 2, int32: which part of its worth each keeps in a fight, in parts of `WHOLE`."""
+    """attackers × defenders × 2, int32: share of its worth that each keeps in a fight, in parts of `WHOLE`."""
     result: Any
-    """attackers × defenders: what a fight does to the board."""
+    """attackers × defenders: effect of the fight on the board."""
     keys: Any
-    """identities × squares, uint64: for the hash of a position."""
+    """identities × squares, uint64: keys for the hash of a position."""
     pieces: Any
     """sides × 2, uint64: squares held."""
     movers: Any
@@ -241,7 +243,7 @@ def set_pieces(world):
 
 @kernel
 def set_fights(game, world, counts, bluff, bold):
-    """The outcome of every fight between two pieces of the two sides, either of them attacking."""
+    """Set the outcome of every fight between two pieces of the two sides, either of them attacking."""
     for own in range(len(world.place)):
         if world.place[own] < 0 or world.owner[own] != OWN:
             continue
@@ -256,7 +258,7 @@ def set_fights(game, world, counts, bluff, bold):
 
 @kernel
 def settle(world, attacker, defender, attacker_keeps, defender_keeps, attacker_lives, defender_lives):
-    """Write down a fight: what is kept of both worths, and what then stands on the board."""
+    """Write down a fight: the share of both worths that is kept, and the effect on the board."""
     keeps = world.keeps[attacker, defender]
     keeps[0] = np.int64(WHOLE * min(1.0, max(0.0, attacker_keeps)))
     keeps[1] = np.int64(WHOLE * min(1.0, max(0.0, defender_keeps)))
@@ -268,7 +270,7 @@ def settle(world, attacker, defender, attacker_keeps, defender_keeps, attacker_l
 
 @kernel
 def set_attack(world, own, other):
-    """The searcher attacks: over all that the other may be."""
+    """Set the fight in which the searcher attacks: over all types that the other piece may have."""
     kind = np.int64(world.kind[own])
     bare = world.values[OWN, kind]
     full = np.float64(world.worth[own])
@@ -290,7 +292,7 @@ def set_attack(world, own, other):
 
 @kernel
 def set_defence(game, world, own, other, counts, bluff, bold):
-    """The enemy attacks: over all movable types that it may be, as far as it dares."""
+    """Set the fight in which the enemy attacks: over all movable types that it may have, as far as it dares."""
     kind = np.int64(world.kind[own])
     full = np.float64(world.worth[own])
     bare = min(full, world.values[OWN, kind])
@@ -379,7 +381,7 @@ def boldness(game, player):
 
 @kernel
 def set_keys(world):
-    """Random words for every piece on every square, and the hash of the position."""
+    """Set random words for every piece on every square, and the hash of the position."""
     squares = len(world.place)
     for identity in range(squares):
         if world.place[identity] < 0:
@@ -394,7 +396,7 @@ def set_keys(world):
 
 @kernel
 def remember_line(game, world):
-    """The latest moves of the game, as far as no battle lies between, before the root of the line."""
+    """Write the latest moves of the game, back to the last battle, before the root of the line."""
     rules = game.rules
     recorded = np.int64(game.words[RECORDED])
     for back in range(1, min(min(recorded, rules[HISTORY]), PAST) + 1):
@@ -409,7 +411,7 @@ def remember_line(game, world):
 
 @kernel
 def turns_back(world, index):
-    """Count how many times in a row the piece moved in this row of the line has gone back where it came from."""
+    """Count how many times in a row the piece moved in this row of the line has gone back to where it came from."""
     line = world.line
     if index < 2 or line[index, MOVER] != line[index - 2, MOVER] or line[index, MOVER] < 0:
         return 0
@@ -429,7 +431,7 @@ def gain(world, attacker, defender):
 
 @kernel
 def make(world, source, target):
-    """Play a move, or with source = target none; the other side is on turn then."""
+    """Play a move, or none if source = target; the other side is on turn then."""
     state = world.state
     ply = state[PLY]
     row = world.line[PAST + ply]
@@ -469,7 +471,7 @@ def make(world, source, target):
     world.worth[mover] = world.worth[mover] * keeps[0] >> 10
     world.worth[victim] = world.worth[victim] * keeps[1] >> 10
     if (keeps[0] != 0 and keeps[0] != WHOLE) or (keeps[1] != 0 and keeps[1] != WHOLE):
-        # What they are worth afterwards belongs to the position too.
+        # Their worth afterwards belongs to the position too.
         word += world.keys[mover, victim] * ODD
     if result not in (FALLS, STAYS):
         word ^= world.keys[victim, target]
@@ -527,7 +529,7 @@ def relocate(world, identity, side, source, target):
 
 @kernel
 def remove(world, identity, side, square):
-    """Take a piece off the board, with what its place was worth."""
+    """Take a piece off the board, with the worth of its place."""
     world.at[square] = NOBODY
     world.place[identity] = NOBODY
     put(world.pieces[side], square)

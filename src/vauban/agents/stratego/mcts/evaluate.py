@@ -1,8 +1,10 @@
-"""What a position is worth to a player, from −1 to 1 (thesis §4.3.1): material, the Flag's cover, advance.
+"""Worth of a position to a player, from −1 to 1 (thesis §4.3.1): material, the Flag's cover, advance.
 
 The weights of the pieces are the thesis' table 4.2. It gives no numbers for the other two terms:
 these are ours.
 """
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
 
 import numpy as np
 
@@ -24,7 +26,7 @@ from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES
 WEIGHTS = np.array([0.1, 0.1, 0.3, 0.3, 0.3, 0.5, 0.5, 0.8, 1.0, 1.0, 2.0, 0.5])
 """By type: Spy, Scout, Miner, Sergeant, Lieutenant, Captain, Major, Colonel, General, Marshal, Flag, Bomb."""
 COVER = 0.05
-"""For each side of the Flag that nobody can come from."""
+"""For each side of the Flag from which no piece can come."""
 ADVANCE = 0.02
 """For each piece on the other player's half."""
 

@@ -1,9 +1,11 @@
-"""Our own prior and evaluation, in worth instead of won fights; what the compiled search can afford.
+"""Our own prior and evaluation, in worth instead of won fights; cheap enough for the compiled search.
 
 The thesis' prior counts fights and looks at the nearest enemy only; its evaluation knows nothing of
 secrets. Here a move is weighed by what it wins or loses, a piece is drawn to the best fight within
 reach, and a position counts what each side still hides.
 """
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
 
 import numpy as np
 
@@ -29,27 +31,27 @@ from vauban.games.stratego.layout import (
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES, SCOUT, SPY
 
 WORTH = np.array(pieces.WORTH)
-"""What a piece of each type is worth, Spy to Bomb."""
+"""Worth of a piece of each type, Spy to Bomb."""
 SECRECY = 0.25
-"""Which part of a piece's worth is lost when it becomes known."""
+"""Share of a piece's worth that is lost when it becomes known."""
 NEARER = 0.8
-"""What is left of a wish for every step on the way to it."""
+"""Share of a wish that is left for every step on the way to it."""
 CAUTION = 0.8
-"""How much of a piece counts as lost beside one that takes it."""
+"""Share of a piece's worth that counts as lost beside one that takes it."""
 REACH = 8
-"""How far a piece looks for fights."""
+"""Steps within which a piece looks for fights."""
 WARMTH = 1.5
-"""How freely the prior spreads over moves that are worth less than the best."""
+"""Spread of the prior over moves that are worth less than the best, in worth."""
 WIDE = 10
-"""How many moves are kept."""
+"""Most moves that are kept."""
 SWING = 25.0
-"""Ahead by so much worth, a position counts 0.76."""
+"""Lead in worth with which a position counts 0.76."""
 STEP_AHEAD = 0.05
-"""What it is worth for a piece to stand one row further on."""
+"""Worth of standing one row further on, for each piece."""
 UNSEEN = 0.5
-"""What it is worth that a piece is not known, whatever it is."""
+"""Worth of a piece's being unknown, whatever it is."""
 DULLNESS = 0.6
-"""Which part of a lead is lost as the limit of plies without a battle comes near."""
+"""Share of a lead that is lost as the limit of plies without a battle comes near."""
 
 
 @kernel
@@ -75,7 +77,7 @@ def wish(game, knowledge, player, kind, secret, square):
 
 @kernel
 def weigh_by_worth(game, knowledge, near, paths, moves):
-    """Write down all legal moves with what they promise; how many there are."""
+    """Write down all legal moves with what they promise; return their number."""
     count = list_moves(game, moves)
     player = np.int64(game.bytes[PLAYER])
     words = game.words
@@ -149,7 +151,7 @@ def find_goal(game, knowledge, near, paths, player, kind, secret, source):
 
 @kernel
 def warm_prior(moves, count):
-    """Keep the best moves; their probabilities fall off with what they promise less than the best."""
+    """Keep the best moves; the less a move promises than the best, the lower its probability."""
     best = -np.inf
     for index in range(count):
         best = max(best, moves.values[index])

@@ -1,9 +1,11 @@
-"""What the player who searches knows of the other's hidden pieces, as tables over identities.
+"""The searching player's knowledge of the other's hidden pieces, as tables over identities.
 
 A search runs on complete worlds, but judges fights by what it knows, not by what a world happens to
 hold: for a hidden piece, the average over all types it can have. The other player is taken to know
-everything (the thesis' worst case), and so is whoever looks at a piece that has been revealed.
+everything (the thesis' worst case), and so are both about a piece that has been revealed.
 """
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
 
 from typing import NamedTuple
 
@@ -18,35 +20,35 @@ from vauban.games.stratego.pieces import MOVABLE_TYPES
 from vauban.games.stratego.rules import ATTACKER_DIES, BOTH_DIE, DEFENDER_DIES, battle
 
 EARLY = 60
-"""Until this ply a game has only begun."""
+"""Plies until which a game has only begun."""
 CURIOSITY = 1.0
-"""What it is worth to learn what a piece is, right after a battle."""
+"""Worth of learning a piece's type, right after a battle."""
 IMPATIENCE = 40
-"""After so many plies without a battle it is worth twice as much."""
+"""Plies without a battle after which it is worth twice as much."""
 
 
 class Knowledge(NamedTuple):
-    """By identity of an enemy piece and type of an own piece."""
+    """The viewer's knowledge: tables by identity of an enemy piece and type of an own piece."""
 
     viewer: int
-    """Who knows this."""
+    """The player who knows this."""
     early: bool
     """Whether the game has only begun."""
     curiosity: float
-    """How much it would be worth to learn what a piece is: more, the longer nobody has fought."""
+    """Worth of learning a piece's type: the more, the longer the game is without a battle."""
     chances: np.ndarray
-    """By identity and type: how likely the piece has it."""
+    """By identity and type: the probability that the piece has it."""
     gain: np.ndarray
-    """What the own piece gains by attacking, in fights: a win counts 1, a loss −1, a tie 0."""
+    """Gain of the own piece from attacking, in fights: a win counts 1, a loss −1, a tie 0."""
     profit: np.ndarray
-    """The same in worth: what falls of the other side less what falls of the own."""
+    """The same in worth: of what falls on the other side, less what falls on the own."""
     risk: np.ndarray
-    """How likely the other piece could come and take the own piece."""
+    """Probability that the other piece could come and take the own piece."""
 
 
 @kernel
 def learn(game, viewer, prior, worth):
-    """Return the viewer's knowledge, from its view; `worth` is what a piece of each type is worth in a fight."""
+    """Return the viewer's knowledge, from its view; `worth` is that of a piece of each type in a fight."""
     squares = game.rules[SQUARES]
     chances = np.zeros((squares, 12))
     other = 1 - viewer
@@ -110,13 +112,13 @@ def fight_worth(attacker, defender, worth):
 
 @kernel
 def is_unknown(game, knowledge, player, square):
-    """Whether the player does not know the type of the other's piece on a square."""
+    """Return whether the player does not know the type of the other's piece on a square."""
     return player == knowledge.viewer and holds(game.words[HIDDEN], game.words[HIDDEN + 1], square)
 
 
 @kernel
 def expected_fight(game, knowledge, player, kind, square):
-    """Estimate what the player gains by attacking the piece on a square with one of its own: between −1 and 1."""
+    """Estimate the player's gain from attacking the piece on a square with one of its own: between −1 and 1."""
     identity = np.int64(game.bytes[BYTES + square])
     if is_unknown(game, knowledge, player, square):
         return knowledge.gain[identity, kind]

@@ -1,9 +1,11 @@
 """Priors that were worked out already, by position (thesis §4.7).
 
 Rollouts from one world pass through the same positions again and again. A prior is not taken from
-here while somebody's last moves repeat themselves: what the repetition rules bar is not in the key.
+here while a player's last moves repeat themselves: what the repetition rules bar is not in the key.
 The memory lives for one move: the next one begins with other knowledge.
 """
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
 
 from typing import NamedTuple
 
@@ -29,7 +31,7 @@ class Memory(NamedTuple):
     moves: np.ndarray
     values: np.ndarray
     tally: np.ndarray
-    """How often it was asked, and how often it knew."""
+    """Number of times that it was asked, and that it knew."""
 
 
 @kernel
@@ -68,7 +70,7 @@ def key_of(game):
 
 @kernel
 def repeats(game):
-    """Whether somebody's last moves go back and forth, or somebody is being chased."""
+    """Return whether a player's last moves go back and forth, or a player is being chased."""
     for player in range(2):
         trail = TRAIL + TRAIL_LENGTH * player
         if game.bytes[trail + 2] != NONE and game.bytes[trail] == game.bytes[trail + 2]:
@@ -80,7 +82,7 @@ def repeats(game):
 
 @kernel
 def recall(memory, key, moves):
-    """Write down the prior of a position; how many moves it has, or −1 if it is not known."""
+    """Write down the prior of a position; return its number of moves, or −1 if it is not known."""
     memory.tally[0] += 1
     slot = np.int64(key & np.uint64(ENTRIES - 1))
     if memory.keys[slot] != key:

@@ -1,9 +1,11 @@
-"""Which moves are worth a thought, and how much (thesis §4.2.3, §4.3.2, §4.6, §4.7).
+"""The prior: the moves that are worth a thought, and their weights (thesis §4.2.3, §4.3.2, §4.6, §4.7).
 
 Every legal move gets a value from what is known, not from the world that is searched. Moves below
 the mean are dropped; if more than five are left, so are those below the fifth best. What remains,
 scaled to a sum of 1, is the prior. The thesis gives no numbers for the values: these are ours.
 """
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
 
 from typing import NamedTuple
 
@@ -29,13 +31,13 @@ PATH = 2.0
 """Added for a step towards a fight that is surely won (away from one surely lost), divided by √steps."""
 TAKES_FLAG = 100.0
 RADIUS = 5
-"""How far the path finder looks."""
+"""Steps within which the path finder looks."""
 HIGH = MARSHAL - 2
 """Colonels and above do not strike what has never moved."""
 KEPT = 5
-"""How many moves are kept, ties with the last one aside."""
+"""Most moves that are kept, ties with the last one aside."""
 DREAD = 0.5
-"""A piece is in danger if it is taken at least this likely."""
+"""Probability of being taken from which on a piece is in danger."""
 
 
 class Moves(NamedTuple):
@@ -57,19 +59,19 @@ class Paths(NamedTuple):
 
 @kernel
 def make_moves(limit):
-    """Room for so many moves."""
+    """Return room for the moves of one position, at most `limit`."""
     return Moves(np.empty(limit, np.int64), np.empty(limit, np.int64), np.empty(limit, np.float64))
 
 
 @kernel
 def make_paths(squares):
-    """Room for paths on a board."""
+    """Return room for paths on a board."""
     return Paths(np.empty(squares, np.int64), np.empty(squares, np.int64), np.empty(squares, np.int64))
 
 
 @kernel
 def list_moves(game, moves):
-    """Write down all legal moves; how many there are."""
+    """Write down all legal moves; return their number."""
     count = 0
     for word in range(LEGAL, LEGAL + 8):
         bits = game.words[word]
@@ -86,7 +88,7 @@ def list_moves(game, moves):
 
 @kernel
 def weigh_moves(game, knowledge, near, paths, moves):
-    """Write down all legal moves with their values; how many there are."""
+    """Write down all legal moves with their values; return their number."""
     count = list_moves(game, moves)
     player = np.int64(game.bytes[PLAYER])
     words = game.words
@@ -142,7 +144,7 @@ def weigh_fight(game, knowledge, player, kind, target, threat):
 
 @kernel
 def beside(near, source, target):
-    """Whether two squares lie side by side."""
+    """Return whether two squares lie side by side."""
     for direction in range(4):
         if near[source, direction] == target:
             return True
@@ -151,7 +153,9 @@ def beside(near, source, target):
 
 @kernel
 def find_fight(game, knowledge, near, paths, player, kind, source):
-    """The nearest enemy within reach of a piece: the first step of the way, its length, what to expect of the fight."""
+    """Find the nearest enemy within reach of a piece: the first step of the way, its length, the expectation of the
+    fight.
+    """
     words = game.words
     own_low, own_high = words[PIECES + 2 * player], words[PIECES + 2 * player + 1]
     enemy_low, enemy_high = words[PIECES + 2 - 2 * player], words[PIECES + 3 - 2 * player]
@@ -213,7 +217,7 @@ def ranked_value(moves, count, rank):
 
 @kernel
 def prune(moves, count):
-    """Keep what is worth a thought, scaled to a sum of 1; how many moves are left."""
+    """Keep the moves that are worth a thought, scaled to a sum of 1; return their number."""
     total = 0.0
     for index in range(count):
         total += moves.values[index]

@@ -7,6 +7,8 @@ types that fights showed. So worlds in which a fight ends differently part ways 
 value of a move is its average over worlds.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +33,7 @@ NO_PRIOR, THESIS_PRIOR, OWN_PRIOR = 0, 1, 2
 MOST_SIMS = 20_000
 """No move gets more simulations than this, however much time it has."""
 EDGES = 40
-"""Room for so many edges a simulation."""
+"""Number of edges for which there is room in each simulation."""
 MOST_MOVES = 512
 MOST_DEPTH = 256
 PATIENCE = 4
@@ -52,9 +54,13 @@ def uniform(state):
 @kernel
 def copy_record(source, target):
     """Make one record equal to another."""
-    target.words[:] = source.words
-    target.halves[:] = source.halves
-    target.bytes[:] = source.bytes
+    # In loops: a slice that is assigned makes an array in between.
+    for word in range(len(source.words)):
+        target.words[word] = source.words[word]
+    for half in range(len(source.halves)):
+        target.halves[half] = source.halves[half]
+    for byte in range(len(source.bytes)):
+        target.bytes[byte] = source.bytes[byte]
 
 
 @kernel
@@ -65,7 +71,7 @@ def like(game):
 
 @kernel
 def choose(game, seed, options, prior):
-    """Return the action with the most visits, and what came of it in the mean."""
+    """Return the action with the most visits, and the mean of what came of it."""
     viewer = np.int64(game.bytes[PLAYER])
     rules = game.rules
     squares = rules[SQUARES]
@@ -144,14 +150,14 @@ class Tree(NamedTuple):
     """By edge: 128 · source + target."""
     visits: np.ndarray
     values: np.ndarray
-    """By edge: the sum of what its simulations came to, for the player who moves."""
+    """By edge: the sum of its simulations' results, for the player who moves."""
     used: np.ndarray
-    """How many edges there are."""
+    """Number of edges so far."""
 
 
 @kernel
 def make_tree(sims):
-    """Return a tree with its root, and room for so many simulations."""
+    """Return a tree with its root, and room for a number of simulations."""
     capacity = 1
     while capacity < 4 * sims:
         capacity *= 2
@@ -181,13 +187,13 @@ def slot_of(tree, key):
 
 @kernel
 def is_full(tree):
-    """Whether there is no room for another node's edges."""
+    """Return whether there is no room for another node's edges."""
     return tree.used[0] + MOST_MOVES > len(tree.visits)
 
 
 @kernel
 def find_edges(tree, node, moves, count, here):
-    """Write down a node's edges for these moves, new ones where there are none; how often they were visited in all."""
+    """Write down a node's edges for these moves, new ones where there are none; return the number of visits to all."""
     visits = 0
     for index in range(count):
         code = moves.sources[index] * 128 + moves.targets[index]
@@ -243,7 +249,7 @@ def most_visited(tree):
 
 @kernel
 def consider(game, knowledge, near, paths, memory, moves, options):
-    """Write down the moves to look at with their probabilities; how many there are."""
+    """Write down the moves to look at with their probabilities; return their number."""
     if options[PRIOR] == NO_PRIOR:
         count = list_moves(game, moves)
         for index in range(count):
@@ -268,7 +274,7 @@ def consider(game, knowledge, near, paths, memory, moves, options):
 
 @kernel
 def draw_world(game, world, viewer, prior, types, swaps, seed, state):
-    """A complete position that fits the view."""
+    """Draw a complete position that fits the view."""
     while True:
         copy_record(game, world)
         state[0] += MIX
@@ -282,7 +288,7 @@ def draw_world(game, world, viewer, prior, types, swaps, seed, state):
 
 @kernel
 def play_shown(game, viewer, source, target):
-    """Play a move; which of the other player's types it showed to the viewer, by a sum over types; −1 if none."""
+    """Play a move; return the other player's types that it showed to the viewer, as a sum over types; −1 if none."""
     offset = HIDDEN_COUNT + 12 * (1 - viewer)
     before = 0
     for kind in range(12):

@@ -1,4 +1,4 @@
-"""How people set up: statistics of human setups, and what follows from them for every variant.
+"""Human setups: statistics of how people set up, and what follows from them for every variant.
 
 The files beside this one hold statistics of the setups that people played, classic and barrage, and
 the weights of a model that was fitted to them; `scripts/derive_setup_prior.py` writes them, and
@@ -28,21 +28,22 @@ CODES = len(TYPES) + 1
 SOURCES = ("classic", "barrage")
 """The variants of which there are human setups."""
 CORNER, BACK, SIDE, INSIDE, FRONT = range(5)
-"""Where a Flag can stand: what guards it differs."""
+"""Places where a Flag can stand: its possible guards differ."""
 PLACES = ("back corner", "back row", "side", "inside", "front row")
 POCKET = 5
-"""How a Flag is guarded: by 0 to 4 Bombs next to it, or walled in by Bombs together with one other piece."""
+"""Number of the last way of guarding a Flag: 0 to 4 are the Bombs next to it; this one is walled in by Bombs together
+with one other piece."""
 GUARDS = 6
 RESERVE = 0.001
-"""Which part of the marginals is uniform: nobody is bound to set up as people do."""
+"""Share of the marginals that is uniform: a player is free to set up otherwise than people do."""
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What was derived from the human setups of one variant, or stretched from that."""
+    """Statistics derived from the human setups of one variant, or stretched from those."""
 
     marginals: Floats
-    """By setup square, how often each code stands there."""
+    """By setup square: the frequency of each code."""
     single: Floats
     """Weight of a code on a square (squares × codes)."""
     along: Floats
@@ -66,7 +67,7 @@ class Model(NamedTuple):
     near: Any
     """int64, squares × 8: the squares around a square, straight ones first; −1 where there is none."""
     table: Any
-    """int64, squares × 8: which of the tables holds for that neighbour."""
+    """int64, squares × 8: the number of the table that holds for that neighbour."""
     pairs: Any
     """float64, tables × codes × codes."""
     guard: Any
@@ -74,7 +75,7 @@ class Model(NamedTuple):
 
 
 def source_of(variant: Variant) -> Variant:
-    """The variant with human setups that is nearer: barrage if the army has no other types and leaves squares free."""
+    """Return the nearer variant with human setups: barrage if the army has no other types and leaves squares free."""
     barrage = VARIANTS["barrage"]
     sparse = variant.pieces < variant.setup_rows * variant.columns
     known = all(there or not here for here, there in zip(variant.army, barrage.army, strict=True))
@@ -198,7 +199,7 @@ def _steps(have: int, want: int) -> Floats:
 
 
 def _between(places: Floats, have: int) -> Floats:
-    """Linear interpolation: how much each of `have` whole numbers counts for each place."""
+    """Interpolate linearly: return the weight of each of `have` whole numbers for each place."""
     clipped = np.clip(places, 0, have - 1)
     return np.maximum(0, 1 - abs(clipped[:, None] - np.arange(have)))
 
@@ -209,7 +210,7 @@ def _resample(tables: Floats, shares: Floats) -> Floats:
 
 
 def _stretch(values: Floats, source: Variant, variant: Variant) -> Floats:
-    """Values by setup square, interpolated by relative row and column."""
+    """Return values by setup square, interpolated by relative row and column."""
     grid = values.reshape(source.setup_rows, source.columns, CODES)
     rows = _rows(source.setup_rows, variant.setup_rows)
     columns = _rows(source.columns, variant.columns)

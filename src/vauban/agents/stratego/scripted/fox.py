@@ -1,5 +1,7 @@
 """Fox, after vixen: every enemy draws every piece, and the strongest draw wins."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -48,7 +50,7 @@ class Options:
 LOSS = np.array([-0.4, 0.0, -1.0, 0.1, 0.0, -0.2, -0.25, -0.5, -0.6, -0.8])
 GAIN = np.array([1.0, 0.7, 0.9, 0.8, 0.8, 0.8, 0.8, 0.9, 0.9, 1.0])
 RETURNING = 100.0
-"""By how much it divides what a piece would go back for to where it came from."""
+"""Divisor of the gain from going back to where a piece came from."""
 RANKED = (DOWN, RIGHT, UP, LEFT)
 """Directions, the first of equals first."""
 

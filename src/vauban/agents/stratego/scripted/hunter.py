@@ -1,5 +1,7 @@
 """Hunter: one piece wants one enemy, whatever lies between them."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -51,10 +53,10 @@ class Options:
 
 
 WEIGHT = np.array([5.0, 2.0, 9.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 9.0, 9.0])
-"""What each type is worth to it."""
+"""Worth of each type to it."""
 NO_WAY = -2.0
 FAR = 10
-"""With finish: at so many steps a target counts nothing; from one less on, they count no further."""
+"""With finish: steps at which a target would count nothing; steps are counted up to one less."""
 MINER_ON_STIRRED = 0.05
 RANKED = (DOWN, RIGHT, UP, LEFT)
 """Directions, the first of equals first."""
@@ -90,7 +92,7 @@ WISHES = _wishes()
 
 @kernel
 def weigh(sight):
-    """By own type and enemy class: the value of the pair, and whether it is one of running away."""
+    """Return, by own type and enemy class, the value of the pair, and whether it is one of running away."""
     values = np.empty((MOVABLE_TYPES, CLASSES))
     flees = np.empty((MOVABLE_TYPES, CLASSES), np.bool_)
     total = max(sight.unseen.sum(), 1)
@@ -112,7 +114,7 @@ def weigh(sight):
 
 @kernel
 def towards(game, sight, source, target, away):
-    """The direction that leads most towards a square, or away from it, among those that are open; −1 if none is."""
+    """Return the open direction that leads most towards a square, or away from it; −1 if none is open."""
     dx = sight.column[target] - sight.column[source]
     dy = sight.row[target] - sight.row[source]
     if away:
@@ -161,7 +163,7 @@ def choose(game, seed, options, prior):
 
 @kernel
 def hunt(game, sight, values, flees):
-    """Return the same with distance, along ways that exist."""
+    """Return the step of the pair of the largest value with distance counted, along ways that exist."""
     squares = len(sight.own)
     distance = np.empty(squares, np.int16)
     queue = np.empty(squares, np.int64)
@@ -201,11 +203,11 @@ def hunt(game, sight, values, flees):
 
 @kernel
 def first_step(game, sight, source, target, distance):
-    """The direction in which a shortest way to an enemy begins, found from its end; −1 if that step is barred."""
+    """Find the direction in which a shortest way to an enemy begins, from its end; −1 if that step is barred."""
     square = target
     while True:
         for direction in RANKED:
-            # Going on in this direction from `square` is coming from the opposite one.
+            # A way that goes on in this direction from `square` comes from the opposite one.
             near = sight.beside[square, direction]
             if near == NOWHERE:
                 continue

@@ -1,4 +1,4 @@
-"""How the scripted bots set up by themselves, in classic: each has one setup, or one and its mirror image."""
+"""The scripted bots' own setups in classic: each has one setup, or one and its mirror image."""
 
 from __future__ import annotations
 

@@ -6,6 +6,8 @@ shortest of the ways that it found. What was visited once blocks all later attem
 is mostly the direct one but may be a long detour; its length is part of these bots' character.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +21,7 @@ UNREACHED = 1 << 14
 
 
 def _orders() -> npt.NDArray[np.int8]:
-    """In which order the neighbours are tried, by the signs of dx and dy and by which of them is larger."""
+    """Return the orders of trying the neighbours, by the signs of dx and dy and by which of them is larger."""
     table = np.empty((3, 3, 3, 4), np.int8)
     for x in range(3):
         for y in range(3):
@@ -48,7 +50,7 @@ def order_at(sight, square, target):
 
 @kernel
 def flood(sight, start, ends, distance, queue):
-    """Write into `distance` how many steps every square is away from a piece; True if it can reach any of `ends`.
+    """Write into `distance` the steps of every square from a piece; return whether it can reach any of `ends`.
 
     ends: by square, the pieces that ways may end at (`sight.own` or `sight.enemy`).
     """
@@ -86,12 +88,12 @@ class Search(NamedTuple):
     orders: Any
     """The order in which the neighbours of each are tried."""
     tried: Any
-    """How many of them have been."""
+    """Number of them that have been tried."""
 
 
 @kernel
 def make_search(squares):
-    """Room for searches on a board of so many squares."""
+    """Return room for searches on a board of this many squares."""
     return Search(
         np.zeros(squares, np.int64),
         np.zeros(1, np.int64),
@@ -103,7 +105,8 @@ def make_search(squares):
 
 @kernel
 def find_way(sight, source, target, distance, room):
-    """The length of the way that the search finds from a piece to an enemy in reach, and the way's first direction.
+    """Return the length of the way that the search finds from a piece to an enemy in reach, and the way's first
+    direction.
 
     distance: by square, the steps to the target (`flood`). It changes nothing but the time that this takes: a search
     need not go on when nothing that it has left to try can be shorter.
@@ -143,7 +146,7 @@ def find_way(sight, source, target, distance, room):
 
 @kernel
 def can_improve(sight, distance, room, depth, length):
-    """True if something that the search has left to try might lead to a way shorter than `length`."""
+    """Return whether something that the search has left to try might lead to a way shorter than `length`."""
     if length == distance[room.squares[0]]:
         return False
     for level in range(depth + 1):

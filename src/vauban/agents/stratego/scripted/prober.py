@@ -1,5 +1,7 @@
 """Prober, after peternlewis: finds out with cheap pieces, then kills with the smallest piece that suffices."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -46,7 +48,7 @@ class Options:
 
 
 WINDING = (DOWN, LEFT, UP, RIGHT)
-"""In which order directions are gone through."""
+"""Order in which directions are gone through."""
 
 # Sets of types, a bit for each.
 MOVERS = (1 << MOVABLE_TYPES) - 1
@@ -59,31 +61,32 @@ def _at_least(kind: int) -> int:
 
 
 KILLERS = np.array([*(_at_least(kind) for kind in range(MARSHAL)), 1 << MARSHAL | 1 << SPY, MOVERS, 1 << MINER])
-"""By type: who kills it, or falls with it."""
+"""By type: the types that kill it, or fall with it."""
 SAFE_KILLERS = np.array([*(_at_least(kind + 1) for kind in range(MARSHAL)), 1 << SPY, MOVERS, 1 << MINER])
-"""By type: who kills it and lives."""
+"""By type: the types that kill it and live."""
 BEATEN = np.array([MOVERS & ~_at_least(kind) | 1 << FLAG for kind in range(MOVABLE_TYPES)])
-"""By type: whom it surely beats."""
+"""By type: the types that it surely beats."""
 BEATEN[MINER] = 1 << SCOUT | FIXED
 BEATEN[SPY] = 1 << MARSHAL
 MATCHED = BEATEN | 1 << np.arange(MOVABLE_TYPES)
-"""By type: whom it beats or ties with."""
+"""By type: the types that it beats or ties with."""
 LOWLY = (SCOUT, 3, 4, 5)
-"""Who is sent to find out, the first of them first: Scouts, Sergeants, Lieutenants, Captains."""
+"""Types that are sent to find out, the first of them first: Scouts, Sergeants, Lieutenants, Captains."""
 SMALL = 5
-"""Captains and weaker ones may be retaken."""
+"""The strongest type that may be retaken: Captains and weaker ones."""
 
 FAR = 1 << 14
 """More steps than any way has."""
 
 ATTACK, OTHER = ord("A"), ord("O")
 SPY_ALARM = np.frombuffer(b"RARROAOORARRRARRXAXAOAOOXAXAXAXA", np.uint8)
-"""What is done about a piece beside the Marshal that may be the Spy: he attacks it, a lowly piece does, or nobody."""
+"""What to do about a piece beside the Marshal that may be the Spy: the Marshal attacks it, a lowly piece does, or
+neither. By case (`guard_marshal`)."""
 
 
 @kernel
 def suppose(sight):
-    """By square: the set of types that the enemy piece there may have; 0 where none stands."""
+    """Return, by square, the set of types that the enemy piece there may have; 0 where none stands."""
     sets = np.zeros(len(sight.own), np.int64)
     left = sight.unseen.copy()
     for square in sight.foes:
@@ -94,7 +97,8 @@ def suppose(sight):
             sets[square] = MOVERS
         else:
             sets[square] = 1 << enemy
-    # A type of which none is left is nobody's; a piece that can be one thing only is that, and one less is left.
+    # A type of which none is left belongs to no piece. A piece that can have one type only has it, and one less is
+    # left.
     settled = np.zeros(len(sight.own), np.bool_)
     changed = True
     while changed:
@@ -117,19 +121,19 @@ def suppose(sight):
 
 @kernel
 def is_one(kinds):
-    """True if a set has one type: the piece is identified."""
+    """Return whether a set has one type: the piece is identified."""
     return kinds != 0 and kinds & (kinds - 1) == 0
 
 
 @kernel
 def is_open(kinds):
-    """True if a set has several types: the piece is unknown."""
+    """Return whether a set has several types: the piece is unknown."""
     return kinds & (kinds - 1) != 0
 
 
 @kernel
 def dangers(sight, sets):
-    """By square: the movable types that may stand beside it; and the same for identified pieces only."""
+    """Return, by square, the movable types that may stand beside it; and the same for identified pieces only."""
     possible = np.zeros(len(sets), np.int64)
     known = np.zeros(len(sets), np.int64)
     for foe in sight.foes:
@@ -145,7 +149,7 @@ def dangers(sight, sets):
 
 @kernel
 def repeated(game, sight, sets):
-    """The quiet moves (source, target) that would make a position again which an own move has made.
+    """Find the quiet moves (source, target) that would make a position again which an own move has made.
 
     Goes back through the moves since the last battle. The position after one of these moves differs from the present
     one in two squares: an earlier position that differs in the same way is the one that it would make again.
@@ -187,7 +191,7 @@ def repeated(game, sight, sets):
 
 
 class Mind(NamedTuple):
-    """What it makes of a position."""
+    """Its reading of a position."""
 
     sight: Any
     sets: Any
@@ -208,7 +212,7 @@ class Mind(NamedTuple):
 
 @kernel
 def think(game):
-    """The position, with all that the rules below ask for."""
+    """Return its reading of the position, with all that the rules below ask for."""
     sight = look(game)
     sets = suppose(sight)
     possible, known = dangers(sight, sets)
@@ -237,7 +241,7 @@ def think(game):
 
 @kernel
 def is_fine(game, mind, source, target, direction):
-    """True if a move is legal and, unless it attacks, makes no position again."""
+    """Return whether a move is legal and, unless it attacks, makes no position again."""
     if not may_step(game, target, direction):
         return False
     if mind.sets[target] == 0:
@@ -280,7 +284,7 @@ def choose(game, seed, options, prior):
 
 @kernel
 def take_marshal(game, mind):
-    """The Spy takes the Marshal beside it."""
+    """Let the Spy take the Marshal beside it."""
     sight = mind.sight
     for source in mind.soldiers:
         if sight.own[source] == SPY:
@@ -336,7 +340,7 @@ def guard_marshal(game, mind):
 
 @kernel
 def spy_at_large(mind):
-    """True if some enemy may be the Spy without being known to be."""
+    """Return whether some enemy may be the Spy without being known to be."""
     for square in mind.enemies:
         if is_open(mind.sets[square]) and mind.sets[square] & 1 << SPY:
             return True
@@ -358,13 +362,13 @@ def safe_direction(mind, source):
 
 @kernel
 def is_lowly(kind):
-    """True if a piece is one of those sent to find out."""
+    """Return whether a piece is one of those sent to find out."""
     return kind == LOWLY[0] or kind == LOWLY[1] or kind == LOWLY[2] or kind == LOWLY[3]
 
 
 @kernel
 def attack_weaker(game, mind):
-    """The weakest piece takes what it surely beats, if it cannot be retaken."""
+    """Let the weakest piece take what it surely beats, if it cannot be retaken."""
     sight = mind.sight
     for target in mind.enemies:
         weakest, attacker = MOVABLE_TYPES, NOWHERE
@@ -383,7 +387,7 @@ def attack_weaker(game, mind):
 
 @kernel
 def attack_unknown(game, mind):
-    """A lowly piece attacks an unknown one beside it."""
+    """Let a lowly piece attack an unknown one beside it."""
     sight = mind.sight
     for kind in LOWLY:
         for source in mind.vanguard:
@@ -397,7 +401,7 @@ def attack_unknown(game, mind):
 
 @kernel
 def run_away(game, mind):
-    """A piece that has moved, beside one that surely kills it, sets out for another enemy."""
+    """Send a piece that has moved, and stands beside one that surely kills it, towards another enemy."""
     sight = mind.sight
     words = game.words
     ways = plan(mind)
@@ -428,7 +432,7 @@ def run_away(game, mind):
 
 @kernel
 def scout(game, mind):
-    """A Scout goes where it stands beside most unknown pieces, and beside no other."""
+    """Send a Scout to where it stands beside most unknown pieces, and beside no other."""
     sight = mind.sight
     most, best_source, best_target = 0, NOWHERE, NOWHERE
     for source in mind.soldiers:
@@ -450,7 +454,7 @@ def scout(game, mind):
 
 @kernel
 def approach(game, mind, prey, danger, killers):
-    """The piece with the shortest safe way to something that it beats sets out."""
+    """Send the piece with the shortest safe way to something that it beats."""
     sight = mind.sight
     ways = plan(mind)
     best, best_source, best_step = FAR, NOWHERE, NOWHERE
@@ -472,7 +476,7 @@ def approach(game, mind, prey, danger, killers):
 
 @kernel
 def explore(game, mind):
-    """The lowly piece with the shortest way to an unknown one sets out, past known dangers only."""
+    """Send the lowly piece with the shortest way to an unknown one, past known dangers only."""
     sight = mind.sight
     ways = plan(mind)
     best, best_source, best_step = FAR, NOWHERE, NOWHERE
@@ -490,7 +494,7 @@ def explore(game, mind):
 
 @kernel
 def advance(game, mind):
-    """Any step forward, else any step."""
+    """Take any step forward, else any step."""
     sight = mind.sight
     forward = DOWN if sight.player == 0 else UP
     for source in mind.vanguard:
@@ -509,12 +513,12 @@ def advance(game, mind):
 
 
 class Ways(NamedTuple):
-    """Where pieces can go, by the squares of piece and goal; worked out for a piece when it is first asked for."""
+    """The ways of pieces, by the squares of piece and goal; worked out for a piece when it is first asked for."""
 
     done: Any
     """By piece: True if worked out."""
     turn: Any
-    """When the goal was reached, counting from 0 (the piece's own square); `FAR` if it was not."""
+    """Turn at which the square was reached, counting from 0 (the piece's own square); `FAR` if it was not."""
     steps: Any
     heading: Any
     """The direction of the first step."""
@@ -523,7 +527,7 @@ class Ways(NamedTuple):
 
 @kernel
 def plan(mind):
-    """Ways of which none is worked out yet."""
+    """Return ways of which none is worked out yet."""
     squares = len(mind.sets)
     return Ways(
         np.zeros(squares, np.bool_),
@@ -536,13 +540,13 @@ def plan(mind):
 
 @kernel
 def apart(sight, source, target):
-    """Steps from square to square on an empty board."""
+    """Count the steps from square to square on an empty board."""
     return abs(sight.row[source] - sight.row[target]) + abs(sight.column[source] - sight.column[target])
 
 
 @kernel
 def way_to(mind, ways, source, target, danger, killers):
-    """A piece's shortest way over safe squares to one beside an enemy: its length and its first step.
+    """Find a piece's shortest way over safe squares to one beside an enemy: return its length and its first step.
 
     Beside it already, the length is 0 and the step is the attack. Without a way the length is `FAR`.
     """
@@ -565,7 +569,7 @@ def way_to(mind, ways, source, target, danger, killers):
 
 @kernel
 def spread_out(mind, ways, source, danger, killers):
-    """Work out where a piece can go through squares on which nobody kills it."""
+    """Work out the squares that a piece can reach without being killed on the way."""
     sight = mind.sight
     turn, steps, heading, queue = ways.turn[source], ways.steps[source], ways.heading[source], ways.queue
     mask = killers[sight.own[source]]

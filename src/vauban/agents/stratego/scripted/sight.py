@@ -1,9 +1,11 @@
-"""What a scripted bot reads: a concealed record, decoded into small arrays; and steps on the board.
+"""A scripted bot's reading of a concealed record, decoded into small arrays; and steps on the board.
 
 The bots come from programs that give squares as (x, y), y = 0 being red's back row. Their UP is one
 row towards red, and their RIGHT one column further: `UP`, `DOWN`, `LEFT` and `RIGHT` below are the
 record's directions under these names, for both players alike.
 """
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
 
 from typing import Any, NamedTuple
 
@@ -37,7 +39,7 @@ from vauban.games.stratego.rules import encode
 
 DOWN, UP, LEFT, RIGHT = NORTH, SOUTH, WEST, EAST
 CYCLE = (UP, DOWN, LEFT, RIGHT)
-"""In which order directions are gone through from a random one on."""
+"""Order in which directions are gone through from a random one on."""
 
 STILL, STIRRED = 12, 13
 """Classes of enemy pieces besides the twelve types: hidden and never moved, hidden and moved."""
@@ -61,13 +63,13 @@ class Sight(NamedTuple):
     origins: Any
     """The identities of the own pieces, in the order of `units`."""
     free: Any
-    """By square: True if nobody stands there and it is no lake."""
+    """By square: True if it is empty and no lake."""
     beside: Any
     """By square and direction: the next square, or `NOWHERE` where the board ends."""
     row: Any
     column: Any
     unseen: Any
-    """By type: how many hidden pieces the enemy has."""
+    """By type: the number of the enemy's hidden pieces."""
 
 
 @kernel
@@ -130,7 +132,7 @@ def look(game):
 
 @kernel
 def may_step(game, target, direction):
-    """True if the own piece before `target`, going one step in this direction, may move there."""
+    """Return whether the own piece before `target`, going one step in this direction, may move there."""
     return target >= 0 and holds(game.words[LEGAL + 2 * direction], game.words[LEGAL + 2 * direction + 1], target)
 
 
@@ -142,7 +144,7 @@ def step_action(game, sight, source, direction):
 
 @kernel
 def is_mobile(kind):
-    """True if a piece of this type can move."""
+    """Return whether a piece of this type can move."""
     return kind >= 0 and kind < MOVABLE_TYPES
 
 
@@ -154,7 +156,9 @@ def chance_below(bound, game, seed, index):
 
 @kernel
 def last_squares(game, sight):
-    """By square: where the piece there came from with its latest move, or `NOWHERE`; as far back as the record goes."""
+    """Return, by square, where the piece there came from with its latest move, or `NOWHERE`; as far back as the record
+    goes.
+    """
     words, rules = game.words, game.rules
     squares, history = rules[SQUARES], rules[HISTORY]
     came = np.full(squares, NOWHERE, np.int64)

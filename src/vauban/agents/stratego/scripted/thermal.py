@@ -1,5 +1,7 @@
 """Thermal, after celsius: enemies warm or cool the squares around them, and pieces go where it is coldest."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -56,9 +58,9 @@ SCARE = np.array([
     [ 5, -2, -3, -4, -5, -6, -7, -8, -8,  0, -9,   0,  0, -7],
 ], np.float64)  # fmt: skip
 SPREAD = 0.2
-"""Which part of its neighbours' heat a square takes on."""
+"""Share of its neighbours' heat that a square takes on."""
 HOMESICK = 0.2
-"""Heat on the square where a piece started, if someone else stands there."""
+"""Heat on the square where a piece started, if another piece stands there."""
 SWEEPS = 8
 LAST_RESORT = 998.0
 NEVER = 999.0
@@ -88,7 +90,7 @@ ATTITUDES = _attitudes()
 
 @kernel
 def spread(sight, kind, origin, heat, cold):
-    """Write into `heat` how warm it is on each square that is not held by an own piece, for one piece."""
+    """Write into `heat` the warmth of each square that is not held by an own piece, for one piece."""
     squares = len(heat)
     count = 0
     for x in range(sight.column[squares - 1] + 1):

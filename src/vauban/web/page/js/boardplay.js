@@ -3,7 +3,7 @@
 
 import { Board } from "./board.js";
 import { button, el, say, toast } from "./dom.js";
-import { family } from "./family.js";
+import { family, ownScreen } from "./family.js";
 import { Hand } from "./hand.js";
 import { listen } from "./keyboard.js";
 import { Notes, pieceSheet } from "./notes.js";
@@ -322,7 +322,7 @@ export class BoardPlay {
         "div",
         { class: "line" },
         ply !== null && button(t("look.show", { ply }), () => this.look(ply), { class: "small" }),
-        rule && el("a", { href: `#/rules/${rule}`, target: "_blank" }, t("rule.link")),
+        rule && el("a", { href: ownScreen("rules", rule), target: "_blank" }, t("rule.link")),
         button(
           t("ok"),
           () => {
@@ -335,8 +335,9 @@ export class BoardPlay {
     );
   }
 
-  /** Look at an earlier position; null is the present one. */
+  /** Look at an earlier position, if the family can tell it; null is the present one. */
   look(ply) {
+    if (ply !== null && !this.table.history()[ply]) return;
     this.looking = ply;
     this.hand.selected = this.hand.pending = null;
     if (ply !== null) say(t("look.at", { ply }));
@@ -367,7 +368,7 @@ export class BoardPlay {
       await pieceSheet({
         piece: seen,
         known: `${known.join(". ")}.`,
-        left: sight.left[piece.side],
+        left: sight.left?.[piece.side],
         notes: this.notes,
       })
     ) {
@@ -390,7 +391,7 @@ export class BoardPlay {
       selected && this.hand.targets(selected).includes(at) && t("target"),
       selected && this.hand.barred(selected).some((each) => each.to === at) && t("barred"),
     ];
-    return squareWords(at, { piece, lake: this.screen.variant.lakes.includes(at), seat: sight.seat, extra });
+    return squareWords(at, { piece, lake: this.screen.variant.lakes?.includes(at), seat: sight.seat, extra });
   }
 
   #command(letter) {

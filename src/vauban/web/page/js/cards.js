@@ -19,13 +19,13 @@ export function fillCard(card, side, sight, variant, { clock, thinking: time }) 
     el(
       "header",
       {},
-      family().token?.(side, null, "mini"),
+      family().token(side, null, "mini"),
       el("strong", {}, name),
       name !== t(`Side.${side}`) && el("span", { class: "quiet" }, t(`side.${side}`)),
       thinking && time,
       turn && !thinking && el("span", { class: "turn-mark" }, t("turn.mark")),
       clock,
     ),
-    sight.left ? family().army(side, variant.army, sight.left[side]) : "",
+    sight.left && variant.army ? family().army(side, variant.army, sight.left[side]) : "",
   );
 }

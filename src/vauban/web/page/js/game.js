@@ -5,7 +5,7 @@ import { fillCard } from "./cards.js";
 import { Clock, ThinkingTime } from "./clock.js";
 import { button, copyText, el, notice, say, toast, way } from "./dom.js";
 import { endDialog, endWords, promiseLines, rememberPromises, verdict, verified } from "./ending.js";
-import { familyOf, show as showFamily } from "./family.js";
+import { familyOf, screenAddress, show as showFamily } from "./family.js";
 import { countResult } from "./games.js";
 import { MoveList } from "./movelist.js";
 import { Seat } from "./protocol.js";
@@ -19,7 +19,6 @@ import {
   keyOf,
   onChange,
   recall,
-  reviewOf,
 } from "./settings.js";
 import { other, SIDES } from "./sides.js";
 import { play as sound } from "./sounds.js";
@@ -158,7 +157,7 @@ class GameScreen {
       over: null,
       friend: null,
       setup: null,
-      // Whoever sets up anew begins with what he had, and changes it.
+      // Whoever sets up anew begins with the setup of before, and changes it.
       before: this.hotseat ? null : (this.sight.over?.setups[this.seat] ?? null),
       at: Date.now(),
       seats: { ...mine, ...seats },
@@ -175,9 +174,9 @@ class GameScreen {
     showFamily(this.variant.family);
     this.promised = rememberPromises(this.id, sight.commitment);
     if (!this.entry.title && (kept(this.id) || SIDES.includes(this.seat))) {
-      // Whoever came to his seat by a link has no entry yet; who only looks on has no seat, and gets none.
+      // A player who came by a link has no entry yet; who only looks on has no seat, and gets none.
       this.entry.title = sight.players[other(sight.seat)] ?? t("mode.watch");
-      keepGame(this.id, { ...this.entry, variant: this.variant.title });
+      keepGame(this.id, { ...this.entry, variant: this.variant.title, family: this.variant.family });
       forgetKey(this.id, this.seat);
     }
     if (sight.phase === "setup") {
@@ -214,7 +213,7 @@ class GameScreen {
     );
   }
 
-  /** Hide everything until the other player of this device says that he has it. */
+  /** Hide everything until the other player of this device has it, and says so. */
   #cover(side) {
     this.stage = "cover";
     this.covered = true;
@@ -389,8 +388,8 @@ class GameScreen {
     const how = verdict(sight, this.hotseat),
       known = kept(this.id);
     if (known) keepGame(this.id, { over: how });
-    // Counted when this browser first hears of the end; who has taken back, or plays on from
-    // another game, has learnt what he could not know.
+    // Counted when this browser first hears of the end; but not after taking back, or playing on
+    // from another game: both teach what the player could not know.
     if (known?.level && !known.over && !sight.took_back && !sight.played_on)
       countResult(sight.variant, known.level, sight.over.setups[this.seat], how);
     this.promises = await verified(this.promised, sight.over);
@@ -413,7 +412,7 @@ class GameScreen {
   }
 
   #review() {
-    location.hash = reviewOf(this.id);
+    location.hash = screenAddress(this.variant.family, "review", this.id);
   }
 
   /** Whether one has made a move in this game, and not in another one that it goes on from. */

@@ -2,8 +2,9 @@
 
 import { ask, button, el } from "./dom.js";
 import { rate, WIDEST } from "./rating.js";
-import { addressOf, forgetGame, games, keep, recall, reviewOf, savedSetups } from "./settings.js";
-import { t } from "./strings.js";
+import { screenAddress } from "./family.js";
+import { addressOf, forgetGame, games, keep, recall, savedSetups } from "./settings.js";
+import { t, timeWords } from "./strings.js";
 
 const ENDS = ["won", "draw", "lost"];
 const MOST_SHOWN = 8;
@@ -17,11 +18,11 @@ export function gameList(heading, found) {
       {},
       el(
         "a",
-        { href: game.over ? reviewOf(game.id) : addressOf(game.id, Object.keys(game.seats)[0]) },
+        { href: game.over ? screenAddress(game.family, "review", game.id) : addressOf(game.id, Object.keys(game.seats)[0]) },
         el("strong", {}, game.title ?? t("game")),
         ` · ${game.variant ?? ""}`,
       ),
-      el("span", { class: "quiet" }, game.over ? t(`list.${game.over}`) : new Date(game.at).toLocaleString()),
+      el("span", { class: "quiet" }, game.over ? t(`list.${game.over}`) : timeWords(game.at)),
       button(
         "×",
         async () => {

@@ -4,7 +4,7 @@ import { say } from "./dom.js";
 import { settings } from "./settings.js";
 import { pieceWords } from "./speech.js";
 import { t } from "./strings.js";
-import { why } from "./words.js";
+import { TypeName, why } from "./words.js";
 
 export class Hand {
   /** @param hooks table(); alone: nobody else plays on this device;
@@ -51,7 +51,7 @@ export class Hand {
   }
 
   barred(from) {
-    return this.table.sight.barred.filter((each) => each.from === from);
+    return (this.table.sight.barred ?? []).filter((each) => each.from === from);
   }
 
   /** A square is pressed; false if that has nothing to do with moving. */
@@ -80,7 +80,7 @@ export class Hand {
     if (!targets.length && !this.barred(at).length) {
       this.cancel();
       const reason = at in sight.reach ? "cannot_move" : "never_moves";
-      this.hooks.explain({ text: t(reason, { type: t(`Type.${piece.type}`), at }) });
+      this.hooks.explain({ text: t(reason, { type: TypeName(piece.type), at }) });
       return;
     }
     this.selected = at;

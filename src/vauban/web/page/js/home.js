@@ -1,17 +1,16 @@
 // The start screen: good defaults and one large button.
 
 import { busy, button, choice, drawing, el, toast } from "./dom.js";
-import { familyOf } from "./family.js";
+import { familyOf, screenAddress, show as showFamily } from "./family.js";
 import { gameList, resultsBox, running } from "./games.js";
 import { playersOf } from "./levels.js";
 import { memoryChoice } from "./menu.js";
 import { picker } from "./picker.js";
 import { startGame } from "./protocol.js";
 import { addressOf, keep, keepGame, recall } from "./settings.js";
-import { t } from "./strings.js";
+import { has, t } from "./strings.js";
 import { usualSeconds } from "./words.js";
 
-const USUAL = "barrage";
 const MODES = ["level", "friend", "hotseat", "watch"];
 const PLAY = { level: "play", friend: "play.friend", hotseat: "play", watch: "play.watch" };
 
@@ -29,6 +28,9 @@ class HomeScreen {
     this.wish = this.#wished();
     this.editor = null;
     this.shown = "";
+    this.headline = el("h1");
+    this.tagline = el("p");
+    this.invitation = el("div");
     this.summary = el("p", { class: "quiet" });
     this.against = el("div", { class: "against" });
     this.clockNumbers = this.#clockNumbers();
@@ -45,11 +47,12 @@ class HomeScreen {
 
   /** What was chosen last, or what is proposed. */
   #wished() {
-    const usual = playersOf(this.offered.levels, USUAL);
+    const [{ name: first }] = this.offered.variants;
+    const usual = playersOf(this.offered.levels, first);
     const easy = easyOne(usual);
     const wish = {
       mode: "level",
-      variant: USUAL,
+      variant: first,
       level: easy,
       red: easy,
       blue: usual.at(-1).key,
@@ -63,7 +66,7 @@ class HomeScreen {
       ...recall("wish", {}),
     };
     // It may have been kept for another version of the page.
-    if (!this.offered.variants.some((each) => each.name === wish.variant)) wish.variant = USUAL;
+    if (!this.offered.variants.some((each) => each.name === wish.variant)) wish.variant = first;
     return wish;
   }
 
@@ -84,7 +87,7 @@ class HomeScreen {
     return playersOf(this.offered.levels, this.wish.variant);
   }
 
-  /** Who was chosen or, where he does not play the variant, who is nearest: only the strongest do not play everything. */
+  /** The level that was chosen or, where it does not play the variant, the nearest: only the strongest play some alone. */
   #chosen(name) {
     const { levels, wish, offered } = this;
     if (levels.some((level) => level.key === wish[name])) return wish[name];
@@ -107,9 +110,9 @@ class HomeScreen {
         "div",
         { class: "hero" },
         drawing("fort", "drawing emblem"),
-        el("div", {}, el("h1", {}, t("headline")), el("p", {}, t("tagline"))),
+        el("div", {}, this.headline, this.tagline),
       ),
-      recall("learnt", false) ? null : invitation(),
+      this.invitation,
       gameList(t("list.running"), running()),
       resultsBox(offered),
       el(
@@ -155,10 +158,22 @@ class HomeScreen {
       return;
     }
     this.shown = face;
+    this.#showFamily();
     this.against.replaceChildren(...this.#opponents());
     this.options.hidden = wish.mode === "watch";
     this.sides.hidden = wish.mode === "hotseat"; // red sets up first, and nobody is either side
     this.#showArmy();
+  }
+
+  /** What belongs to the family of the chosen game, here and in the head of the page. */
+  #showFamily() {
+    const { family } = this.variant;
+    showFamily(family);
+    const words = (own, otherwise) => t(has(own) ? own : otherwise);
+    this.headline.textContent = words(`headline.${family}`, "headline");
+    this.tagline.textContent = words(`tagline.${family}`, "tagline");
+    const learnt = !("learn" in familyOf(family).screens) || recall(`learnt.${family}`, false);
+    this.invitation.replaceChildren(...(learnt ? [] : [invitation(family)]));
   }
 
   /** The setup, for whoever makes one here: two on one device make theirs one after the other. */
@@ -296,7 +311,7 @@ class HomeScreen {
     // What is chosen meanwhile is for the next game.
     const wish = { ...this.wish };
     for (const name of ["level", "red", "blue"]) wish[name] = this.#chosen(name);
-    const title = this.variant.title;
+    const { title, family } = this.variant;
     const end = busy(this.play, t("play.preparing"));
     const done = () => {
       end();
@@ -317,6 +332,7 @@ class HomeScreen {
         kind: wish.mode,
         level: wish.mode === "level" ? wish.level : null,
         variant: title,
+        family,
         title: this.#opponent(wish),
         friend: friend ?? null,
         setup: wish.mode === "friend" ? setup : null,
@@ -367,9 +383,9 @@ function levelWords({ sentence, seconds }) {
 }
 
 /** For whoever has not learned the game here. */
-function invitation() {
+function invitation(family) {
   const skip = (event) => {
-    keep("learnt", true);
+    keep(`learnt.${family}`, true);
     event.target.parentElement.remove();
   };
   return el(
@@ -377,7 +393,7 @@ function invitation() {
     { class: "invite" },
     t("learn.invite"),
     " ",
-    el("a", { href: "#/learn" }, t("learn.start")),
+    el("a", { href: screenAddress(family, "learn") }, t("learn.start")),
     button("×", skip, { class: "close", "aria-label": t("learn.skip") }),
   );
 }

@@ -1,9 +1,10 @@
 // Looking back on a recorded game from elsewhere, and on one's own.
 
 import { button, el, toast } from "./dom.js";
+import { screenAddress } from "./family.js";
 import { gameList } from "./games.js";
 import { importGame } from "./protocol.js";
-import { games, keepGame, reviewOf } from "./settings.js";
+import { games, keepGame } from "./settings.js";
 import { t } from "./strings.js";
 
 const MOST_BYTES = 200_000;
@@ -14,9 +15,9 @@ export function show(main) {
   const open = async () => {
     error.textContent = "";
     try {
-      const { game, seats, games: found } = await importGame(area.value);
-      keepGame(game, { seats, kind: "import" });
-      location.hash = reviewOf(game);
+      const { game, seats, games: found, family } = await importGame(area.value);
+      keepGame(game, { seats, kind: "import", family });
+      location.hash = screenAddress(family, "review", game);
       if (found > 1) toast(t("import.first", { games: found }));
     } catch (refused) {
       error.textContent =

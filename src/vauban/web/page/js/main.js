@@ -1,11 +1,12 @@
 // Which screen is shown: the fragment of the address says it, and is never sent to the server.
 
-import { button, drawing, el, loadDrawings, notice, say } from "./dom.js";
-import { family, loadFamilies } from "./family.js";
+import { button, drawing, el, loadDrawings, notice, say, toast } from "./dom.js";
+import { loadFamilies, onFamily, ownScreen, screenAt, screensInHead, show as showFamily } from "./family.js";
 import { openHelp, openSettings } from "./menu.js";
 import { offer } from "./protocol.js";
-import { apply, change, onChange, settings } from "./settings.js";
-import { t } from "./strings.js";
+import { apply, change, onChange, recall, settings } from "./settings.js";
+import { loadLanguage, t } from "./strings.js";
+import { wordedOffer } from "./words.js";
 
 // Those of all games; a family of games has others of its own.
 const SCREENS = {
@@ -17,40 +18,73 @@ const SCREENS = {
 
 let leave = null;
 let latest = 0;
+let prepared = null;
+
+/** What is offered, once language and families are here: asked for until it has been answered. */
+function prepare() {
+  prepared ??= fetchAll().catch((error) => {
+    prepared = null;
+    throw error;
+  });
+  return prepared;
+}
+
+async function fetchAll() {
+  const offered = await offer();
+  await loadLanguage(offered.languages);
+  const said = await loadFamilies(offered.families);
+  // A server that has ended meanwhile breaks no drawing.
+  if (said.length) await offer();
+  wordedOffer(offered);
+  frame(offered.languages);
+  const { variants } = offered;
+  showFamily((variants.find(({ name }) => name === recall("wish", {}).variant) ?? variants[0]).family);
+  for (const text of said) toast(text, { seconds: 20, urgent: true });
+  return offered;
+}
 
 async function route() {
   const turn = ++latest;
-  const parts = location.hash.replace(/^#\/?/, "").split("/").map(decoded);
   const main = document.getElementById("main");
-  let screen, offered;
   try {
-    offered = await offer();
-    await loadFamilies(offered);
-    const load = SCREENS[parts[0]] ?? family().screens[parts[0]] ?? SCREENS[""];
-    screen = await load();
-  } catch {
-    if (turn === latest) main.replaceChildren(unreachable());
-    return;
+    await enter(turn, main);
+  } catch (error) {
+    if (turn !== latest) return;
+    leave = null;
+    main.replaceChildren(await trouble(error));
   }
+}
+
+async function enter(turn, main) {
+  const parts = location.hash.replace(/^#\/?/, "").split("/").map(decoded);
+  const offered = await prepare();
+  const own = screenAt(parts);
+  const name = own?.screen ?? (Object.hasOwn(SCREENS, parts[0]) ? parts[0] : "");
+  const screen = await (own?.load ?? SCREENS[name])();
   // A second click while the first screen was loading wins.
   if (turn !== latest) return;
   leave?.();
+  leave = null;
   for (const open of document.querySelectorAll("dialog")) open.close();
   main.replaceChildren();
-  document.body.dataset.screen = parts[0] || "home";
-  for (const link of document.querySelectorAll("#header nav a")) {
-    if (link.hash === `#/${parts[0]}`) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
-  }
-  leave = screen.show(main, parts.slice(1), offered) ?? null;
+  document.body.dataset.screen = name || "home";
+  if (own) showFamily(own.name);
+  markLink();
+  leave = screen.show(main, own?.rest ?? parts.slice(1), own ? narrowed(offered, own.name) : offered) ?? null;
   const heading = main.querySelector("h1");
-  document.title = heading && parts[0] ? t("title.of", { what: heading.textContent }) : t("title");
+  document.title = heading && name ? t("title.of", { what: heading.textContent }) : t("title");
   scrollTo(0, 0);
   if (turn > 1) {
     main.focus({ preventScroll: true });
     say(document.title);
   }
 }
+
+/** The games of one family alone: its screens know no others. */
+const narrowed = (offered, name) => ({
+  ...offered,
+  variants: offered.variants.filter(({ family }) => family === name),
+});
 
 /** A part of the address; one that is badly written stays as it is, and leads nowhere. */
 function decoded(part) {
@@ -61,56 +95,78 @@ function decoded(part) {
   }
 }
 
-function unreachable() {
+/** What is said when a screen cannot be shown: that the server does not answer or, where it does, what is wrong. */
+async function trouble(error) {
   const again = button(t("offline.again"), route, { class: "primary" });
-  return notice(t("offline.title"), t("offline.text"), again);
+  const answers = await offer().then(
+    () => true,
+    (refused) => refused.code !== "offline",
+  );
+  if (!answers) return notice(t("offline.title"), t("offline.text"), again);
+  console.error(error);
+  return notice(t("broken.title"), t("broken.text", { error: error.message }), again);
 }
 
-function frame() {
+/** The head and the foot of the page. */
+function frame(languages = []) {
   document.getElementById("skip").textContent = t("skip");
-  document.getElementById("skip").addEventListener("click", (event) => {
-    event.preventDefault();
-    document.getElementById("main").focus();
-  });
   const theme = button("", () => change("theme", dark() ? "light" : "dark"), { class: "icon" });
-  const paint = () => {
+  paintTheme = () => {
     theme.replaceChildren(drawing(dark() ? "sign-sun" : "sign-moon", "sign"));
     theme.setAttribute("aria-label", t(dark() ? "theme.to_light" : "theme.to_dark"));
     theme.title = theme.getAttribute("aria-label");
   };
-  paint();
-  onChange(paint);
-  document.getElementById("header").append(
+  paintTheme();
+  const settingsOf = () => openSettings(languages);
+  document.getElementById("header").replaceChildren(
     el("a", { class: "brand", href: "#/", "aria-label": t("home") }, drawing("fort"), el("span", {}, t("title"))),
-    el(
-      "nav",
-      { "aria-label": t("nav") },
-      el("a", { href: "#/" }, t("nav.play")),
-      el("a", { href: "#/setups" }, t("nav.setups")),
-      el("a", { href: "#/puzzles" }, t("nav.puzzles")),
-      el("a", { href: "#/import" }, t("nav.import")),
-      el("a", { href: "#/rules" }, t("nav.rules")),
-    ),
+    el("nav", { "aria-label": t("nav") }),
     el(
       "div",
       { class: "tools" },
       theme,
       button(drawing("sign-help", "sign"), openHelp, { class: "icon", "aria-label": t("help"), title: t("help") }),
-      button(drawing("sign-gear", "sign"), openSettings, {
+      button(drawing("sign-gear", "sign"), settingsOf, {
         class: "icon",
         "aria-label": t("settings"),
         title: t("settings"),
       }),
     ),
   );
-  document.getElementById("footer").append(el("p", {}, t("footer")));
+  fillNav();
+  document.getElementById("footer").replaceChildren(el("p", {}, t("footer")));
+}
+
+/** Links to the screens of all games, and of the family whose games are on the screen. */
+function fillNav() {
+  const own = screensInHead().map((screen) => [ownScreen(screen), t(`nav.${screen}`)]);
+  const link = ([href, text]) => el("a", { href }, text);
+  const links = [["#/", t("nav.play")], ...own, ["#/import", t("nav.import")]].map(link);
+  document.querySelector("#header nav").replaceChildren(...links);
+  markLink();
+}
+
+/** Mark the link to the screen that is shown: its address may go on behind that of the link. */
+function markLink() {
+  for (const link of document.querySelectorAll("#header nav a")) {
+    const here = link.hash === "#/" ? ["", "#/"].includes(location.hash) : `${location.hash}/`.startsWith(`${link.hash}/`);
+    if (here) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
 }
 
 const dark = () => document.documentElement.dataset.theme === "dark";
 
 apply();
 loadDrawings().catch(() => {});
+let paintTheme = null;
 frame();
+onChange(() => paintTheme());
+onFamily(fillNav);
+document.getElementById("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  document.getElementById("main").focus();
+});
 addEventListener("hashchange", route);
 document.addEventListener("keydown", (event) => {
   if (event.key !== "?" || !settings.commands) return;

@@ -1,8 +1,9 @@
 // The settings and the list of keys.
 
 import { button, choice, dialog, el } from "./dom.js";
+import { family, ownScreen } from "./family.js";
 import { change, settings } from "./settings.js";
-import { t } from "./strings.js";
+import { languageName, t } from "./strings.js";
 
 export function memoryChoice(name) {
   return choice(
@@ -15,7 +16,18 @@ export function memoryChoice(name) {
   );
 }
 
-export function openSettings() {
+/** The choice of a language: the page is built anew in it. */
+function languageChoice(languages) {
+  const choices = [["browser", t("language.browser")], ...languages.map((each) => [each, languageName(each)])];
+  const known = languages.includes(settings.language) ? settings.language : "browser";
+  return choice("language", t("language"), choices, known, (value) => {
+    change("language", value);
+    location.reload();
+  });
+}
+
+/** @param languages of the page; with one alone there is nothing to choose */
+export function openSettings(languages) {
   const box = (name, text) =>
     el(
       "label",
@@ -30,6 +42,7 @@ export function openSettings() {
   return dialog(
     t("settings"),
     (close) => [
+      languages.length > 1 && languageChoice(languages),
       choice(
         "theme",
         t("theme"),
@@ -79,7 +92,19 @@ export function openSettings() {
 }
 
 const KEYS = ["arrows", "enter", "escape", "typed", "n", "l", "c", "o", "s", "p", "b", "w", "help"];
+const GUIDES = { learn: "help.learn", rules: "nav.rules" }; // screens of families that explain their games
 const REVIEW_KEYS = ["steps", "ends"];
+
+/** Links to what explains the games on the screen. */
+function guides(close) {
+  const { screens } = family();
+  return Object.entries(GUIDES)
+    .filter(([screen]) => screen in screens)
+    .flatMap(([screen, key], i) => [
+      i ? " · " : "",
+      el("a", { href: ownScreen(screen), onclick: () => close() }, t(key)),
+    ]);
+}
 
 export function openHelp() {
   const list = (keys) =>
@@ -100,13 +125,7 @@ export function openHelp() {
   return dialog(
     t("help"),
     (close) => [
-      el(
-        "p",
-        {},
-        el("a", { href: "#/learn", onclick: () => close() }, t("help.learn")),
-        " · ",
-        el("a", { href: "#/rules", onclick: () => close() }, t("nav.rules")),
-      ),
+      el("p", {}, guides(close)),
       el("h3", {}, t("help.board")),
       list(KEYS),
       el("h3", {}, t("help.review")),

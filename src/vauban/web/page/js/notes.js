@@ -4,6 +4,7 @@ import { button, dialog, el } from "./dom.js";
 import { family } from "./family.js";
 import { keep, recall } from "./settings.js";
 import { t } from "./strings.js";
+import { typeName } from "./words.js";
 
 const MARKS = ["?", "!", "★", "✗"];
 
@@ -35,7 +36,7 @@ export class Notes {
   /** A note for a sentence. */
   spoken(start) {
     const note = this.on(start);
-    return note && t("note.spoken", { note: family().TYPES.includes(note) ? t(`type.${note}`) : note });
+    return note && t("note.spoken", { note: family().TYPES.includes(note) ? typeName(note) : note });
   }
 }
 
@@ -63,8 +64,8 @@ export function pieceSheet({ piece, known, left, notes }) {
             family().guesses(piece, left).map((type) =>
               press(
                 type,
-                [family().token(piece.side, type, "mini"), el("span", {}, t(`type.${type}`))],
-                t("note.set", { type: t(`type.${type}`) }),
+                [family().token(piece.side, type, "mini"), el("span", {}, typeName(type))],
+                t("note.set", { type: typeName(type) }),
               ),
             ),
           ),

@@ -3,6 +3,10 @@
 import { button, el, say } from "./dom.js";
 import { play as sound } from "./sounds.js";
 import { t } from "./strings.js";
+import { typeName } from "./words.js";
+
+const pieceLine = ({ at, side, type }) =>
+  `${at} ${t(`side.${side}`)}: ${type === null ? t("piece.hidden") : typeName(type)}`;
 
 export class PlainPlay {
   looking = null;
@@ -29,8 +33,9 @@ export class PlainPlay {
   look() {}
 
   show() {
-    const { picture, legal } = this.screen.sight;
-    this.picture.textContent = picture;
+    const { picture, pieces = [], legal } = this.screen.sight;
+    // Games with a drawing that is missing or broken send their pieces.
+    this.picture.textContent = picture ?? pieces.map(pieceLine).join("\n");
     const held = this.moves.contains(document.activeElement);
     this.moves.replaceChildren(
       ...legal.map((move) => button(move, () => this.screen.send({ do: "move", move }), { class: "large" })),

@@ -58,7 +58,7 @@ export async function playOnFrom(from, variant, { levels }) {
   try {
     const { game, seats } = await playOn(from.game, { secret: from.secret, ply: from.ply, ...wish });
     const { name } = fitting.find(({ key }) => key === wish.level);
-    keepGame(game, { seats, kind: "level", level: wish.level, variant: variant.title, title: name });
+    keepGame(game, { seats, kind: "level", level: wish.level, variant: variant.title, family: variant.family, title: name });
     location.hash = addressOf(game, Object.keys(seats)[0]);
   } catch (error) {
     toast(error.message || t("offline.text"));

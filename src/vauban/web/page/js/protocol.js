@@ -1,6 +1,6 @@
 // Talking to the server: REST for what is asked once, a WebSocket for a seat at a table.
 
-import { refusal, wordedOffer } from "./words.js";
+import { refusal } from "./words.js";
 
 /** What the server refused, in words; none if it could not be asked. */
 class Refused extends Error {
@@ -29,16 +29,8 @@ async function request(path, { body, secret } = {}) {
 
 const json = async (path, body) => (await request(path, { body })).json();
 
-let offered = null;
-
-/** Variants, levels and clocks; asked for once. */
-export function offer() {
-  offered ??= json("/api/offer").then(wordedOffer, (error) => {
-    offered = null;
-    throw error;
-  });
-  return offered;
-}
+/** Families, variants, levels, clocks and languages. */
+export const offer = () => json("/api/offer");
 
 export const drawSetup = async (variant, kind) => (await json("/api/setups", { variant, kind })).setup;
 export const checkSetup = (variant, setup) => json("/api/setups/check", { variant, setup });

@@ -28,6 +28,7 @@ export function keep(name, value) {
 }
 
 const DEFAULTS = {
+  language: "browser", // or one of the server's
   theme: "system", // system | light | dark
   memory: "moved", // tournament | shown | moved
   numbering: "ten", // ten (10 is the marshal) | one | icons
@@ -74,7 +75,7 @@ export function still() {
 
 const MOST_GAMES = 30;
 
-/** All games this browser has a seat in, newest first: {id, seats, kind, variant, title, at, over}. */
+/** All games this browser has a seat in, newest first: {id, seats, kind, variant, family, title, at, over}. */
 export function games() {
   return recall("games", []);
 }
@@ -119,9 +120,8 @@ function forgetRest(id) {
 const MOST_KEYS = 100;
 export const SEATS = ["watch", "red", "blue"];
 
-/** The address of a seat, and that of looking back on a game: they open nothing in another browser. */
+/** The address of a seat: it opens nothing in another browser. */
 export const addressOf = (id, seat) => `#/game/${encodeURIComponent(id)}/${encodeURIComponent(seat)}`;
-export const reviewOf = (id) => `#/review/${encodeURIComponent(id)}`;
 
 /** The secrets that links have brought: [[game, seat, secret]], the newest first. Those of one's own games are kept
  *  with the games. No address holds any. */

@@ -4,7 +4,7 @@ import { family } from "./family.js";
 import { other, SIDES } from "./sides.js";
 import { square } from "./squares.js";
 import { t } from "./strings.js";
-import { quietWords, towardsDraw, warnings } from "./words.js";
+import { typeName } from "./words.js";
 
 const owner = (side, seat) => (seat === "watch" ? t(`side.${side}`) : side === seat ? t("own") : t("enemy"));
 
@@ -48,7 +48,7 @@ function rowWords(row, variant, pieces, seat) {
     const name = square(column, row);
     const piece = pieces.find((each) => each.at === name);
     if (piece) found.push(`${name} ${pieceWords(piece, seat)}`);
-    else if (variant.lakes.includes(name)) found.push(`${name} ${t("lake")}`);
+    else if (variant.lakes?.includes(name)) found.push(`${name} ${t("lake")}`);
   }
   return t("say.row", { row: row + 1, what: found.join("; ") || t("empty") });
 }
@@ -56,7 +56,9 @@ function rowWords(row, variant, pieces, seat) {
 /** Where one's pieces stand, by type. */
 function armyWords(pieces, side) {
   const { TYPES, named } = family();
-  return TYPES.map((type) => [type, pieces.filter((piece) => piece.side === side && piece.type === type)])
+  const types = new Set([...TYPES, ...pieces.map(({ type }) => type).filter((type) => type !== null)]);
+  return [...types]
+    .map((type) => [type, pieces.filter((piece) => piece.side === side && piece.type === type)])
     .filter(([, found]) => found.length)
     .map(([type, found]) => `${named(type)}: ${found.map((piece) => piece.at).join(", ")}`)
     .join("; ");
@@ -68,15 +70,14 @@ function leftWords(left) {
   return SIDES.map(
     (side) =>
       `${t(`Side.${side}`)}: ${TYPES.filter((type) => left[side][type])
-        .map((type) => `${left[side][type]} ${t(`type.${type}`)}`)
+        .map((type) => `${left[side][type]} ${typeName(type)}`)
         .join(", ")}`,
   ).join(". ");
 }
 
 /** What a single letter asks for; null if it asks for nothing. `pieces` are as the person may remember them. */
 export function commandWords(letter, { sight, pieces, row, variant }) {
-  const { seat, eyes, last, left, battleless } = sight;
-  const [counted, counts] = towardsDraw(sight);
+  const { seat, eyes, last, left } = sight;
   switch (letter) {
     case "l":
       return last ? moveWords(last, seat) : t("say.no_move");
@@ -87,15 +88,9 @@ export function commandWords(letter, { sight, pieces, row, variant }) {
     case "p":
       return armyWords(pieces, other(seat === "watch" ? (eyes ?? "red") : seat)) || t("say.none_known");
     case "b":
-      return [
-        quietWords(battleless.count),
-        counted === "total" && `${t("counter.total", counts)}.`,
-        ...warnings(sight),
-      ]
-        .filter(Boolean)
-        .join(" ");
+      return family().counted(sight);
     case "w":
-      return leftWords(left);
+      return left ? leftWords(left) : null;
     default:
       return null;
   }

@@ -9,10 +9,11 @@ export const NEAR_A_DRAW = 20;
 export function wordedOffer(offered) {
   for (const variant of offered.variants) {
     variant.title = has(`variant.${variant.name}`) ? t(`variant.${variant.name}`) : variant.name;
-    variant.rules = variant.army ? rules(variant) : "";
+    const own = `variant.${variant.name}.rules`;
+    variant.rules = has(own) ? t(own) : variant.army ? rules(variant) : "";
   }
   for (const level of offered.levels) {
-    level.sentence = has(`level.${level.key}`) ? t(`level.${level.key}`) : "";
+    level.sentence = level.own ? t("level.own") : has(`level.${level.key}`) ? t(`level.${level.key}`) : "";
     level.temper = has(`level.${level.key}.temper`) ? t(`level.${level.key}.temper`) : "";
   }
   return offered;
@@ -26,6 +27,10 @@ function rules({ army, columns, rows, battleless_limit: battleless, total_limit:
   else if (total) words.push(t("variant.limit.total", { total }));
   return words.join(" ");
 }
+
+/** What a type of pieces is called, in a sentence and at its beginning. */
+export const typeName = (type) => (has(`type.${type}`) ? t(`type.${type}`) : type);
+export const TypeName = (type) => (has(`Type.${type}`) ? t(`Type.${type}`) : type);
 
 /** Why something was refused; the server's own sentence where it says what this page has no words for. */
 export function refusal({ code, key = code, data = {}, text }) {
@@ -42,7 +47,7 @@ export function playerName(sight, side) {
 /** Why a move cannot be played: of the server's answer, or of what a rule bars. */
 export function why({ code, rule, from, to, ply = null, type = null, steps = [], targets = null }) {
   const key = code ?? rule;
-  const words = { from, to, ply, Type: type && t(`Type.${type}`), steps: steps.map((step) => step.join("–")).join(", ") };
+  const words = { from, to, ply, Type: type && TypeName(type), steps: steps.map((step) => step.join("–")).join(", ") };
   const said = t(key === "chase" && ply !== null ? "why.chase.ply" : `why.${key}`, words);
   if (!targets || key === "never") return said;
   return `${said} ${targets.length ? t("why.targets", { targets: targets.join(", ") }) : t("why.stays")}`;
@@ -63,14 +68,14 @@ export const towardsDraw = ({ battleless, total }) =>
   battleless.limit === null && total.limit !== null ? ["total", total] : ["battleless", battleless];
 
 /** How many plies there was no fight. */
-export const quietWords = (count) => t(count === 1 ? "counter.plain.one" : "counter.plain", { count });
+export const quietWords = (count) => t("counter.plain", { count });
 
 /** What a player should know about a draw that is near. */
 export function warnings({ phase, seat, battleless, total }) {
   if (phase !== "play" || !SIDES.includes(seat)) return [];
   return Object.entries({ battleless, total })
     .filter(([, { left }]) => left !== null && left <= NEAR_A_DRAW)
-    .map(([key, { left }]) => t(left === 1 ? `warning.${key}.one` : `warning.${key}`, { left }));
+    .map(([key, { left }]) => t(`warning.${key}`, { left }));
 }
 
 /** A share of one, in per cent. */
@@ -93,7 +98,7 @@ function inWords(value) {
   if (typeof value === "number") return percent(value);
   if (typeof value === "string") return SIDES.includes(value) ? t(`side.${value}`) : value;
   if (value.battle) return t(`fought.${value.battle}`, filled(value));
-  const Type = t(`Type.${value.type}`);
+  const Type = TypeName(value.type);
   if (value.side) return t("said.piece", { side: t(`side.${value.side}`), Type });
   return t(value.only ? "said.kind.only" : "said.kind", { Type });
 }

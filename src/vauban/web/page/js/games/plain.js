@@ -1,9 +1,10 @@
-// Any game, without a drawing of its own: text and buttons.
+// Any game, without a drawing of its own: text and buttons. And the hooks of a family (family.js), as they are for it.
 
-import { el, say, toast } from "../dom.js";
+import { el, say, svg, toast } from "../dom.js";
 import { PlainPlay } from "../plainplay.js";
 import { drawSetup } from "../protocol.js";
 import { t } from "../strings.js";
+import { typeName } from "../words.js";
 
 /** A setup as a line of text. */
 class PlainSetup {
@@ -38,4 +39,58 @@ class PlainSetup {
   }
 }
 
-export default { Play: PlainPlay, SetupEditor: PlainSetup, screens: {} };
+export default {
+  /** Draws a game in progress beside the cards, and takes moves (plainplay.js, boardplay.js). */
+  Play: PlainPlay,
+  /** Makes a setup, in games that have some. */
+  SetupEditor: PlainSetup,
+  /** Screens of its own, by their names in the address: each imports a module with `show(main, parts, offered)`. */
+  screens: {},
+  /** Texts of its own, by language and key, as in strings/en.js. */
+  words: {},
+
+  // Pieces of games on a board: the kinds in the order of all lists, what they are called, and how they look.
+  TYPES: [],
+  named: (type) => (type === null ? t("piece.hidden") : typeName(type)),
+  short: (type) => typeName(type).charAt(0).toUpperCase(),
+
+  /** A piece as a picture: a disc with the letter of its type. `type` null is hidden; `kind` is its class. */
+  token(side, type, kind = "token") {
+    return svg(
+      "svg",
+      { class: `${kind} ${side}`, viewBox: "0 0 48 48", "aria-hidden": "true" },
+      svg("circle", { class: "frame", fill: "currentColor", cx: 24, cy: 24, r: 19 }),
+      type !== null && svg("text", { class: "rank", x: 24, y: 29 }, this.short(type)),
+    );
+  },
+
+  /** A line of the pieces of an army: how many are left of how many. */
+  army(side, whole, left) {
+    const item = (type) => {
+      const [alive, all] = [left[type] ?? 0, whole[type]];
+      return el(
+        "li",
+        { class: alive ? "" : "gone" },
+        this.token(side, type, "mini"),
+        el("span", { "aria-hidden": "true" }, alive && alive < all ? `${alive}/${all}` : `${alive}`),
+        el("span", { class: "unseen" }, t("army.item", { type: typeName(type), left: alive, all })),
+      );
+    };
+    return el("ul", { class: `army ${side}` }, this.TYPES.filter((type) => whole[type]).map(item));
+  },
+
+  // Positions: those that moves led through (none: earlier ones cannot be looked at), who fell in a move, what a board
+  // shows of a piece.
+  boards: () => [],
+  fallen: () => [],
+  remembered: (piece) => piece.type,
+
+  // Beside the board: a fight, what is counted towards a draw (drawn, and for the ear), what to know when one is near.
+  battleCard: () => null,
+  counter: () => null,
+  counted: () => null,
+  warnings: () => [],
+
+  /** The kinds that a hidden piece may be noted as. */
+  guesses: () => [],
+};

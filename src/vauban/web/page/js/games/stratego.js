@@ -2,9 +2,9 @@
 
 import { BoardPlay } from "../boardplay.js";
 import { warnings } from "../words.js";
-import { battleCard, counter } from "./stratego/cards.js";
+import { battleCard, counted, counter } from "./stratego/cards.js";
 import { boards, fallen, remembered } from "./stratego/history.js";
-import { army, named, short, token, TYPES } from "./stratego/pieces.js";
+import { named, short, token, TYPES } from "./stratego/pieces.js";
 import { SetupEditor } from "./stratego/setup.js";
 
 const STILL = ["bomb", "flag"];
@@ -20,21 +20,19 @@ export default {
     rules: () => import("./stratego/rules.js"),
   },
 
-  // Pieces: the kinds in the order of all lists, what they are called, and how they and an army look.
+  // The hooks are explained in plain.js.
   TYPES,
   named,
   short,
   token,
-  army,
 
-  // Positions: those that moves led through, who fell in a move, what a board shows of a piece.
   boards,
   fallen,
   remembered,
 
-  // Beside the board: a fight, what is counted towards a draw, and what to know when one is near.
   battleCard,
   counter,
+  counted,
   warnings,
 
   /** The kinds that a hidden piece may be noted as: what has moved is none that never does. */

@@ -3,7 +3,7 @@
 import { el } from "../../dom.js";
 import { other } from "../../sides.js";
 import { t } from "../../strings.js";
-import { NEAR_A_DRAW, quietWords, towardsDraw } from "../../words.js";
+import { NEAR_A_DRAW, quietWords, towardsDraw, warnings } from "../../words.js";
 import { token } from "./pieces.js";
 
 /** How many plies have passed of those after which there is a draw. */
@@ -16,6 +16,13 @@ export function counter(sight) {
     t(`counter.${kind}`, { count, limit }),
     el("progress", { max: limit, value: count, "aria-hidden": "true" }),
   );
+}
+
+/** The same for the ear. */
+export function counted(sight) {
+  const [kind, counts] = towardsDraw(sight);
+  const total = kind === "total" && `${t("counter.total", counts)}.`;
+  return [quietWords(sight.battleless.count), total, ...warnings(sight)].filter(Boolean).join(" ");
 }
 
 /** Both pieces of a fight, and who is left. */

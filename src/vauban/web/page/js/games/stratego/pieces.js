@@ -1,6 +1,6 @@
 // The pieces of Stratego: names, letters, ranks as people print them, and the token that stands on a square.
 
-import { el, svg, use } from "../../dom.js";
+import { svg, use } from "../../dom.js";
 import { settings } from "../../settings.js";
 import { t } from "../../strings.js";
 
@@ -76,7 +76,7 @@ export function readSetup(text, variant) {
 export function setupFaults(text, variant) {
   const { columns, setup_rows: depth, army: whole } = variant;
   const rows = setupRows(text, variant);
-  if (rows.length !== depth) return [t(rows.length === 1 ? "fault.row" : "fault.rows", { have: rows.length, want: depth })];
+  if (rows.length !== depth) return [t("fault.rows", { have: rows.length, want: depth })];
   const faults = [];
   const strange = new Map();
   for (const [place, row] of rows.entries()) {
@@ -133,23 +133,5 @@ export function token(side, type, kind = "token") {
     use(side, 0, 0, 48, "frame"),
     use(type ?? "hidden", 24 - size / 2, number ? place.figure : place.alone, size, "figure"),
     number && svg("text", { class: "rank", x: 24, y: place.rank }, number),
-  );
-}
-
-/** A line of the pieces of an army: how many are left of how many. */
-export function army(side, whole, left) {
-  return el(
-    "ul",
-    { class: `army ${side}` },
-    TYPES.filter((type) => whole[type]).map((type) => {
-      const alive = left[type] ?? 0;
-      return el(
-        "li",
-        { class: alive ? "" : "gone" },
-        token(side, type, "mini"),
-        el("span", { "aria-hidden": "true" }, alive && alive < whole[type] ? `${alive}/${whole[type]}` : `${alive}`),
-        el("span", { class: "unseen" }, t("army.item", { type: t(`type.${type}`), left: alive, all: whole[type] })),
-      );
-    }),
   );
 }

@@ -3,10 +3,11 @@
 import { Board } from "../../board.js";
 import { button, choice, copyText, download, drawing, el, notice, refill, say, toast, way } from "../../dom.js";
 import { endWords } from "../../ending.js";
+import { screenAddress } from "../../family.js";
 import { MoveList } from "../../movelist.js";
 import { playOnFrom } from "../../playon.js";
 import { picture, record, review, Seat } from "../../protocol.js";
-import { game as kept, keepGame, keepKey, keyOf, onChange, reviewOf, SEATS, settings } from "../../settings.js";
+import { game as kept, keepGame, keepKey, keyOf, onChange, SEATS, settings } from "../../settings.js";
 import { other, SIDES } from "../../sides.js";
 import { moveWords, squareWords } from "../../speech.js";
 import { Table } from "../../state.js";
@@ -17,6 +18,7 @@ import { Graph } from "./graph.js";
 import { boards, fallen } from "./history.js";
 import { token, TYPES } from "./pieces.js";
 
+const FAMILY = "stratego";
 const PLAY_EVERY = 800;
 
 export function show(main, [id, secret, ply], offered) {
@@ -96,7 +98,7 @@ class ReviewScreen {
     this.seat.close();
     if (sight.phase !== "over") {
       keepKey(this.id, this.seat.place.seat, this.seat.place.secret);
-      history.replaceState(null, "", reviewOf(this.id));
+      history.replaceState(null, "", screenAddress(FAMILY, "review", this.id));
       this.main.replaceChildren(notice(t("review"), t("review.running"), way(t("home"), "#/")));
       return;
     }
@@ -123,7 +125,7 @@ class ReviewScreen {
     const { sight } = this.table;
     // From here on a secret that opens the finished game alone: whoever gets it has no seat in the next.
     this.look = sight.over.look;
-    history.replaceState(null, "", `${reviewOf(this.id)}/${this.look}${this.ply === null ? "" : `/${this.ply}`}`);
+    history.replaceState(null, "", `${screenAddress(FAMILY, "review", this.id)}/${this.look}${this.ply === null ? "" : `/${this.ply}`}`);
     this.moves = this.table.moves.slice(0, sight.ply);
     this.boards = boards(sight.pieces, this.moves);
     this.variant = this.offered.variants.find((each) => each.name === sight.variant);
@@ -255,7 +257,7 @@ class ReviewScreen {
       button(
         t("share.link"),
         attempt(async () => {
-          const link = `${location.origin}/${reviewOf(this.id)}/${this.look}/${this.ply}`;
+          const link = `${location.origin}/${screenAddress(FAMILY, "review", this.id)}/${this.look}/${this.ply}`;
           toast((await copyText(link)) ? t("copied") : link);
         }),
       ),

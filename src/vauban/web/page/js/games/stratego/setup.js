@@ -2,11 +2,12 @@
 
 import { Board } from "../../board.js";
 import { ask, button, copyText, dialog, el, say, toast } from "../../dom.js";
+import { family } from "../../family.js";
 import { checkSetup, drawSetup } from "../../protocol.js";
 import { keep, savedSetups } from "../../settings.js";
 import { columnOf, rowOf, square } from "../../squares.js";
 import { t } from "../../strings.js";
-import { army, lettersOf, named, readSetup, setupFaults, tidySetup, writeSetup } from "./pieces.js";
+import { lettersOf, named, readSetup, setupFaults, tidySetup, writeSetup } from "./pieces.js";
 
 export class SetupEditor {
   /** @param change(text) is called with every complete setup */
@@ -108,7 +109,7 @@ export class SetupEditor {
           "div",
           { class: "field" },
           el("span", { class: "label" }, t("setup.army")),
-          (this.armyPlace = el("div", {}, army(side, variant.army, variant.army))),
+          (this.armyPlace = el("div", {}, family().army(side, variant.army, variant.army))),
         ),
       ),
     );
@@ -137,7 +138,7 @@ export class SetupEditor {
 
   setSide(side) {
     this.side = side;
-    this.armyPlace.replaceChildren(army(side, this.variant.army, this.variant.army));
+    this.armyPlace.replaceChildren(family().army(side, this.variant.army, this.variant.army));
     this.board.setPieces([]);
     this.#render();
   }

@@ -54,7 +54,7 @@ export function show(main) {
 
   function next() {
     if (number === LESSONS.length) {
-      keep("learnt", true);
+      keep("learnt.stratego", true);
       place.replaceChildren(
         el("p", { class: "lead" }, t("learn.done")),
         el(
@@ -143,7 +143,7 @@ export function show(main) {
       el(
         "div",
         { class: "answers start" },
-        el("a", { class: "button", href: "#/", onclick: () => keep("learnt", true) }, t("learn.skip")),
+        el("a", { class: "button", href: "#/", onclick: () => keep("learnt.stratego", true) }, t("learn.skip")),
         go,
       ),
     );

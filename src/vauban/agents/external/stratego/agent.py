@@ -21,12 +21,13 @@ import shlex
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
 from vauban.agents.base import RESIGNS, Actions, Seeds
-from vauban.agents.external.process import KINDS, BotError, BotProcess
+from vauban.agents.external import MEMORY
+from vauban.agents.external.process import KINDS, BotError, BotProcess, last_words
 from vauban.board.stratego import Played, View
 from vauban.errors import ConfigurationError, InvalidMoveError, SetupError
 from vauban.games.base import Game
@@ -39,10 +40,10 @@ from vauban.notation.stratego.moves import Move, squares_between
 from vauban.sim.store import Snapshot
 from vauban.words import shortened
 
-__all__ = ["KINDS", "PREFIX", "BotError", "ExternalAgent", "why_illegal"]
+__all__ = ["KINDS", "PREFIX", "BotError", "ExternalAgent", "make_program", "why_illegal"]
 
 PREFIX = "bot:"
-"""An agent's text that begins so names a program: bot:COMMAND."""
+"""The text of such an agent is bot:COMMAND."""
 
 SetupGiver = Callable[[Stratego, int, random.Random], Row]
 """Chooses a setup in a bot's place, such as another agent's `set_up`."""
@@ -65,7 +66,7 @@ class ExternalAgent:
         *,
         seconds: float = 2.0,
         start_seconds: float = 10.0,
-        memory: int = 1024,
+        memory: int = MEMORY,
         cwd: str | Path | None = None,
         grace: float = 1.0,
         pause: bool = False,
@@ -160,24 +161,29 @@ class ExternalAgent:
         move = self.choose_move(view)
         return RESIGNS if move is None else view.game.encode(view.player, *move)
 
-    @staticmethod
-    def check_plays(game: Game, *, sets_up: bool = False) -> None:
-        """Refuse a game that a program cannot be told of; `sets_up`: it is to choose its setup itself."""
-        variant = ucc.variant_of(game)
+    def check_plays(self, game: Game) -> None:
+        """Refuse a game that a program cannot be told of."""
+        ucc.check_variant(ucc.variant_of(game), any_army=True)
+
+    def check_sets_up(self, game: Game) -> None:
+        """Refuse a game that the protocol has no setups for."""
         try:
-            ucc.check_variant(variant, any_army=not sets_up)
+            ucc.check_variant(ucc.variant_of(game), any_army=False)
         except ConfigurationError as error:
-            if not sets_up:
-                raise
             raise ConfigurationError(
                 f"a program cannot choose a setup of {game.name!r}: the line protocol knows the classic board "
                 "and army only. On the classic board it can play other armies with setups that are drawn, such as human"
             ) from error
 
-    def give_setup(self, game: Any, row: Row) -> None:
+    def give_setup(self, game: Game, row: Row) -> None:
         """Give it a setup in place of its own, where its protocol has no words for the army."""
-        if game.variant.army != ucc.CLASSIC.army:
+        if not game.setups_chosen or ucc.variant_of(game).army != ucc.CLASSIC.army:
             self.setup_given = lambda *_: row
+
+    def meet(self, opponent: str, seconds: float | None) -> None:
+        """Begin a game against this opponent; with so many seconds for each answer, or as it was made."""
+        self.opponent = opponent
+        self.seconds = seconds or self.seconds
 
     def set_up(self, game: Stratego, player: int, rng: random.Random) -> Row:
         """Start the program for a new game and ask for its setup."""
@@ -253,6 +259,11 @@ class ExternalAgent:
     def stderr(self) -> str:
         """The end of what it has said on standard error in its latest game."""
         return self._stderr if self._process is None else self._process.stderr
+
+    def last_words(self) -> str:
+        """Return what it has said on standard error before it misbehaved."""
+        # A message about a crash has it already.
+        return "" if self.fault is None or self.fault.kind == "crashed" else last_words(self.stderr)
 
     @property
     def transcript(self) -> list[str]:
@@ -352,6 +363,11 @@ class ExternalAgent:
             )
         for played in news:
             self.told(played)
+
+
+def make_program(command: str, seed: int, *, memory: int, folder: Path | None) -> ExternalAgent:
+    """Return the agent of a command (`vauban.agents.external`)."""
+    return ExternalAgent(command, seed, memory=memory, cwd=folder)
 
 
 def why_illegal(answer: ucc.Answer, view: View) -> str:

@@ -13,13 +13,15 @@ from rich.text import Text
 
 from vauban.cli.output import check_files, complaining, console, print_json, progress_bar
 from vauban.errors import ConfigurationError
+from vauban.families import family_part
 
 if TYPE_CHECKING:
     from vauban.agents.net import ModelAgent
     from vauban.agents.search import SearchAgent
-    from vauban.board.stratego import Board
+    from vauban.board import Board
     from vauban.notation.records import RecordedGame
-    from vauban.search.stratego.review import Review
+    from vauban.search.reviews import Review
+    from vauban.search.search import SearchConfig
 
 LIKELY = 4
 """Types of a hidden piece that are shown."""
@@ -56,6 +58,7 @@ def analyse(
     the agent's model.
 
     Of a game, without --ply: what each side foresaw and believed when it was on turn, and the moments that decided it.
+    Games of Stratego can be looked back on.
     A search looks at those moments too, at each for as long as it takes to make a fixed number of rollouts, so that the
     same game and the same seed give the same; an agent with a time, such as search:MODEL,time=2, searches by the clock.
     With --json there is a line for each position, then one about the game.
@@ -106,15 +109,15 @@ def _searching(text: str | None, variant: str | None, seed: int) -> SearchAgent:
     return found
 
 
-def _looking_back(text: str | None, variant: str, seed: int) -> ModelAgent | None:
-    """Choose the agent whose networks look back on a game."""
+def _looking_back(text: str | None, variant: str, seed: int, size: SearchConfig) -> ModelAgent | None:
+    """Choose the agent whose networks look back on a game; without a time of its own it makes searches of this size."""
     from vauban.agents import make_agent
     from vauban.agents.net import ModelAgent
 
     if text == NOBODY:
         return None
     text = f"search:{_shipped(variant)}" if text is None else text
-    found = make_agent(_of_fixed_size(text), seed)
+    found = make_agent(_of_fixed_size(text, size), seed)
     if not isinstance(found, ModelAgent):
         raise ConfigurationError(
             f"the agent {text!r} does not tell what it thinks: take net:MODEL or search:MODEL, or {NOBODY}"
@@ -122,16 +125,15 @@ def _looking_back(text: str | None, variant: str, seed: int) -> ModelAgent | Non
     return found
 
 
-def _of_fixed_size(text: str) -> str:
-    """The text of an agent that, if it searches and no time is set, searches as the page does when it looks back."""
+def _of_fixed_size(text: str, size: SearchConfig) -> str:
+    """The text of an agent that, if it searches and no time is set, makes searches of this size."""
     from vauban.agents.options import split_text
-    from vauban.search.stratego.review import SEARCHED
 
     if not text.startswith("search:"):
         return text
     _, settings = split_text(text)
-    size = {"rollouts": SEARCHED.rollouts, "depth": SEARCHED.depth, "time": 0}
-    missing = {} if "time" in settings else {key: value for key, value in size.items() if key not in settings}
+    wanted = {"rollouts": size.rollouts, "depth": size.depth, "time": 0}
+    missing = {} if "time" in settings else {key: value for key, value in wanted.items() if key not in settings}
     return ",".join([text, *(f"{key}={value}" for key, value in missing.items())])
 
 
@@ -218,15 +220,19 @@ def _print(told: dict[str, Any], top: int) -> None:
 def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path | None, as_json: bool) -> None:
     from vauban.agents.search import SearchAgent
     from vauban.cli.replay import Replay
-    from vauban.search.stratego.review import review
+    from vauban.search.reviews import reviewer_of
 
     check_files(html=html)
     recorded = _recorded(file, number)
+    reviewer = reviewer_of(recorded.game)
+    report = family_part("web", recorded.game.family, "report")
+    if html is not None and report is None:
+        raise ConfigurationError(f"there is no page about a game of {recorded.game.name!r}: leave --html out")
     board = _at(recorded, file, number, None)
-    thinker = _looking_back(agent, recorded.game.name, seed)
+    thinker = _looking_back(agent, recorded.game.name, seed, reviewer.SEARCHED)
     search = thinker.search if isinstance(thinker, SearchAgent) else None
     with progress_bar("looking back", 100) as move:
-        found = review(
+        found = reviewer.review(
             board,
             None if thinker is None else thinker.model,
             search=search,
@@ -235,10 +241,8 @@ def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path
             progress=lambda share: move(round(100 * share)),
         )
     replay = Replay(recorded)
-    if html is not None:
-        from vauban.web.stratego.report import report_html
-
-        page = report_html(found, recorded.headers, replay.verdict().rstrip("."))
+    if html is not None and report is not None:
+        page = report.report_html(found, recorded.headers, replay.verdict().rstrip("."))
         with complaining(html):
             html.write_text(page, encoding="utf-8")
     if as_json:
@@ -248,32 +252,32 @@ def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path
         return
     replay.introduce()
     console.print(Text(f"{len(board.history)} plies. {replay.verdict()}"))
-    _print_values(found)
-    _print_moments(found)
+    _print_values(found, recorded.game.players)
+    _print_moments(found, recorded.game.players)
     if html is not None:
         console.print(Text(f"The page: {html}"))
 
 
-def _print_values(found: Review) -> None:
+def _print_values(found: Review, players: tuple[str, str]) -> None:
     """Print what each side foresaw, as a line of bars from 0 to 100 percent."""
     if not found.outcomes:
         return
     plies = len(found.turns)
     width = min(plies, max(NARROWEST, min(console.width - 16, WIDEST)))
     console.print()
-    for side, name in enumerate(found.board.game.players):
+    for side, name in enumerate(players):
         values = [found.value(side, column * (plies - 1) // max(width - 1, 1)) for column in range(width)]
         line = "".join(" " if value is None else BARS[min(int(4 * (value + 1)), 7)] for value in values)
         console.print(Text.assemble(f"{name:>5} ", (line, "red" if side == 0 else "blue")))
     console.print(Text(f"      what each side foresaw for itself, ply 0 to {plies - 1}: ▁ a loss, █ a win", "dim"))
 
 
-def _print_moments(found: Review) -> None:
+def _print_moments(found: Review, players: tuple[str, str]) -> None:
     table = Table(box=SIMPLE_HEAD)
     for heading in ("ply", "kind", "side", "what happened"):
         table.add_column(heading, justify="right" if heading == "ply" else "left")
     for each in found.moments:
-        table.add_row(str(each.ply), each.kind, found.board.game.players[each.side], Text(each.text))
+        table.add_row(str(each.ply), each.kind, players[each.side], Text(each.text))
     console.print(table if found.moments else Text("No single moment decided this game."))
-    if found.unsearched:
+    if found.unsearched_text:
         console.print(Text(found.unsearched_text))

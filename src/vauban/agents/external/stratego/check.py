@@ -14,7 +14,7 @@ from pathlib import Path
 
 from vauban.agents.adapter import build
 from vauban.agents.base import Agent, choose_move, set_up
-from vauban.agents.external.agent import BotError, ExternalAgent
+from vauban.agents.external.stratego.agent import BotError, ExternalAgent
 from vauban.agents.random import RandomAgent
 from vauban.board.stratego import Board, View
 from vauban.games.stratego.game import Stratego
