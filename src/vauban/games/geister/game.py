@@ -102,7 +102,7 @@ class Geister(Game):
         square, direction = np.divmod(np.arange(self.action_count), 4)
         x, y = square % v.width, square // v.width
         to_x, to_y = x + (direction == 1) - (direction == 2), y + (direction == 3) - (direction == 0)
-        inside = (0 <= to_x) & (to_x < v.width) & (0 <= to_y) & (to_y < v.height)
+        inside = (to_x >= 0) & (to_x < v.width) & (to_y >= 0) & (to_y < v.height)
         outside = np.where(self.escapes, square, -1)
         return np.stack([square, np.where(inside, to_y * v.width + to_x, outside)], 1)
 

@@ -4,6 +4,8 @@ Directions are north, east, west, south = 0, 1, 2, 3 in the view of the player w
 opponent. An action is 4 · square + direction, the square in that view too.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.games.base import DRAW, END, NOBODY, PLAYER, PLIES, STEP, WINNER
@@ -211,8 +213,7 @@ def play(game, action):
     evil = words[EVIL + player] & here != ZERO
     left, right = exit_squares(rules[SQUARES], rules[WIDTH], player)
     escapes = not evil and (
-        (here == left and (direction == NORTH or direction == WEST))
-        or (here == right and (direction == NORTH or direction == EAST))
+        (here == left and direction in (NORTH, WEST)) or (here == right and direction in (NORTH, EAST))
     )
     target = source
     captured = MOST_GHOSTS

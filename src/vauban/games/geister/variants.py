@@ -47,7 +47,7 @@ class Variant:
             if type(getattr(self, name)) is not int:
                 self._refuse(f"{name} must be a whole number, not {getattr(self, name)!r}")
         object.__setattr__(self, "starts", tuple(tuple(start) for start in self.starts))
-        if not (2 <= self.width <= len(FILES) and 2 <= self.height and self.squares <= MOST_SQUARES):
+        if not (2 <= self.width <= len(FILES) and self.height >= 2 and self.squares <= MOST_SQUARES):
             self._refuse(
                 f"a board has at least 2 × 2 and at most {MOST_SQUARES} squares, and at most {len(FILES)} columns, "
                 f"not {self.width} × {self.height}"
