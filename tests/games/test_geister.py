@@ -6,6 +6,7 @@ import os
 import pickle
 import random
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,7 @@ from vauban.games.geister import layout
 from vauban.games.geister.game import Geister
 from vauban.games.geister.variants import Variant
 from vauban.sim.simulator import Simulator
-from vauban.sim.store import Snapshot, Store
-from vauban.solve import build_tree, evaluate
-from vauban.solve.linear import equilibrium
+from vauban.solve import build_tree, evaluate, solve_tree
 
 PLIES = int(os.environ.get("VAUBAN_ORACLE_PLIES", "100000")) // 2
 """Plies compared with the oracle in each mode of the full game."""
@@ -107,9 +106,7 @@ VALUES = [
 @pytest.mark.parametrize(("name", "limit", "switches", "value"), VALUES)
 def test_small_boards_have_the_values_of_the_table(name: str, limit: int, switches: str, value: float) -> None:
     tree = build_tree(f"geister-{name}", f"paper total_limit={limit} {switches}")
-    report = evaluate(tree, equilibrium(tree))
-    assert report.value == pytest.approx(value, abs=1e-6)
-    assert report.nash_conv < 1e-6
+    assert solve_tree(tree).value == pytest.approx(value, abs=1e-6)
 
 
 # ── Ply by ply beside the oracle ─────────────────────────────────────────────────────────────────
@@ -163,7 +160,8 @@ def test_records_agree_with_the_oracle_ply_by_ply(name: str, rules: str) -> None
     rng, plies, first = random.Random(5), 0, 0
     wanted = PLIES if name == "geister" else PLIES // 10
     while plies < wanted:
-        sim = Simulator(played, 16, seed=9, restart=False, arrays="numpy", first_number=first)
+        sim = Simulator(played, 16, seed=9, restart=False, arrays="numpy")
+        sim.reset(first_number=first)
         first += 16
         pairs = played.setups.of_starts(sim.starts)
         followers = [
@@ -200,14 +198,93 @@ def after(played: Geister, first: str, second: str, moves: str) -> Simulator:
 
 
 def test_a_ghost_that_stays_on_an_exit_is_known_to_be_evil_where_escapes_are_forced() -> None:
-    tall = Variant("tall", 2, 4, ((0, 2), (1, 3)), 1, 1, 30)
-    # The evil ghost A walks to the exit a4 while B of the other side steps to and fro.
-    moves = "a2a3 a4b4 a3a4 b4b3 a4b4 b3a3"
+    tall = Variant("tall", 3, 4, ((0, 2), (1, 3)), 1, 1, 30)
+    # The evil ghost A walks to the exit a4 and stays there.
+    moves = "a2a3 c3c2 a3a4 c2c3 b1b2 c3c2"
     for escape, consistent in (("forced", 1), ("optional", 2)):
         sim = after(Geister(tall, {"escape": escape}), "A", "A", moves)
-        view = sim.views(1)
-        fits = [
-            bool(sim.determinise(view, np.array([values], np.int8)).fits[0])  # type: ignore[attr-defined]
-            for values in ([0, 1], [1, 0])
-        ]
-        assert sum(fits) == consistent
+        view, consistent_ones = sim.views(1), 0
+        for values in ([0, 1], [1, 0]):
+            try:
+                Simulator(sim.game, 1, arrays="numpy").determinise(view, 1, np.array([values], np.int8))
+            except RecordError:
+                continue
+            consistent_ones += 1
+        assert consistent_ones == consistent
+
+
+def test_views_of_games_that_differ_in_hidden_colours_are_equal() -> None:
+    played = Geister("geister", "server")
+    moves = "b2b3 e5e4 b3b4 e4e3"
+    views = [after(played, "ABCD", text, moves).views(0).numpy().store for text in ("ABCD", "EFGH", "ACEG")]
+    for other in views[1:]:
+        assert all(np.array_equal(*parts) for parts in zip(views[0], other, strict=True))
+
+
+# ── Variants, rules and setups as text ───────────────────────────────────────────────────────────
+
+
+def test_a_variant_is_read_from_a_file_and_made_again(tmp_path: Path) -> None:
+    file = tmp_path / "narrow.toml"
+    file.write_text(
+        'name = "narrow"\nwidth = 4\nheight = 6\nstarts = [[1, 4], [2, 4], [1, 5], [2, 5]]\ngood = 2\nevil = 2\n'
+    )
+    made = game(str(file), "paper at_limit=second")
+    assert isinstance(made, Geister)
+    assert (made.variant.total_limit, made.rules.at_limit, made.rules.escape) == (300, "second", "forced")
+    again = from_spec(made.spec())
+    assert again.name == "narrow" and again.rules_text == made.rules_text
+    assert pickle.loads(pickle.dumps(made)).rules_text == made.rules_text
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"width": 1}, "at least 2 × 2"),
+        ({"good": 0, "evil": 4}, "at least one good and one evil"),
+        ({"good": 6, "evil": 6}, "at most 8"),
+        ({"good": 3}, "5 ghosts need as many start squares"),
+        ({"starts": ((1, 4), (1, 4), (1, 5), (2, 5))}, "same start square"),
+        ({"starts": ((9, 4), (2, 4), (1, 5), (2, 5))}, "off the board"),
+        ({"starts": ((1, 0), (2, 5), (1, 5), (2, 4))}, "turned by half a circle"),
+        ({"total_limit": 0}, "total_limit"),
+    ],
+)
+def test_a_variant_that_cannot_be_is_refused(change: dict[str, Any], words: str) -> None:
+    sound = Variant("narrow", 4, 6, ((1, 4), (2, 4), (1, 5), (2, 5)), 2, 2)
+    with pytest.raises(ConfigurationError, match=words):
+        replace(sound, **change)
+
+
+def test_presets_and_switches_are_read_and_written() -> None:
+    assert game("geister").rules_text == "escape=optional colours=chosen total_limit=300 at_limit=draw"
+    assert game("geister", "paper").rules_text == "escape=forced colours=chance total_limit=100 at_limit=draw"
+    assert game("geister-33b", "paper").max_plies == 30  # a preset's limit is meant for the full board
+    assert not game("geister", "paper").setups_chosen and game("geister").setups_chosen
+    for rules, words in (
+        ("papers", "did you mean 'paper'"), ("escape=often", "optional or forced"), ("limit=3", "there is no switch"),
+        ("server paper", "a preset comes first"), ("total_limit=none", "must be a number"),
+    ):  # fmt: skip
+        with pytest.raises(ConfigurationError, match=words):
+            game("geister", rules)
+
+
+def test_a_setup_names_the_evil_ghosts() -> None:
+    setups = Geister().setups
+    assert setups.count == len(setups.all()) == 70
+    for row in setups.all():
+        assert np.array_equal(setups.parse(setups.text(row).lower()), row)
+    for text in ("ABC", "AABC", "ABCI", ""):
+        with pytest.raises(SetupError, match="names the 4 evil ghosts among ABCDEFGH"):
+            setups.parse(text)
+
+
+def test_escapes_are_written_with_a_direction_of_the_board() -> None:
+    played = Geister()
+    assert played.action_text(0, 0) == "a6n" and played.action_text(0, 2) == "a6w"
+    assert played.action_text(1, 0) == "f1s" and played.action_text(1, 2) == "f1e"
+    assert played.action_text(0, 4 * 25) == "b2b3" and played.action_text(1, 4 * 25) == "e5e4"
+    for player in (0, 1):
+        texts = [played.action_text(player, action) for action in range(played.action_count)]
+        assert len(set(texts)) == played.action_count
+        assert [played.parse_action(player, text) for text in texts] == list(range(played.action_count))
