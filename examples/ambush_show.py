@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from vauban.games import base
-from vauban.games.base import OWN
+from vauban.games.squares import SECOND
 from vauban.web.plain import PlainShow
 from vauban.web.show import SIDES, Json
 
-TYPES = (None, "king", "guard", None)
-"""By what a square of a record holds, without its owner: nothing, a piece, a hidden one."""
+TYPES = {1: "king", 2: "guard"}
+"""By kind; a piece that is hidden has none."""
 ARMY = {"king": 1, "guard": 1}
 
 
@@ -54,17 +54,17 @@ class AmbushShow(PlainShow):
 
 def _pieces(look: Any) -> list[Json]:
     """Return what stands on the board, each piece with the square that it started from."""
-    game, squares = look.game, look.snapshot().record(0).bytes[OWN:]
+    game, record = look.game, look.snapshot().record(0)
     pieces = []
-    for square, code in enumerate(squares):
+    for square, code in enumerate(record.bytes[-game.start_size :].tolist()):
         if code:
             at = game.square_name(square)
             started = at
             for played in reversed(look.history):
                 if played.text[2:] == started:
                     started = played.text[:2]
-            kind = TYPES[((code - 1) & 3) + 1]
-            pieces.append({"at": at, "side": SIDES[(code - 1) >> 2], "type": kind, "from": started})
+            kind, owner = code % SECOND, code // SECOND
+            pieces.append({"at": at, "side": SIDES[owner], "type": TYPES.get(kind), "from": started})
     return pieces
 
 

@@ -587,7 +587,7 @@ def test_a_variant_of_ones_own_is_trained_resumed_and_measured(config: Path, mon
     Path("mine.toml").write_text(mine)
     told("train", "small.toml", "--device", "cpu", "--set", "game=mine.toml", "--set", "iterations=1", "--out", "run")
     match = ("match", "net:./run", "random", "--games", "2", "--game", "mine.toml", "--workers", "1", "--json")
-    Path("matches.jsonl").write_text(told(*match))
+    Path("matches.jsonl").write_text(told(*match).splitlines()[-1])  # above it: what was compiled
     told("models", "card", "run", "--name", "mine", "--matches", "matches.jsonl")
     command = read_card(Path("models/mine"))["strength"][0]["command"]
     assert f"--game {Path('mine.toml').absolute()}" in command
@@ -599,10 +599,11 @@ def test_a_variant_of_ones_own_is_trained_resumed_and_measured(config: Path, mon
 def test_matches_in_which_an_agent_broke_down_are_refused(config: Path) -> None:
     run = Run.begin(parse_config(SMALL), Path("run"))
     run.save()
-    match = ("match", "net:./run", "net:medium", "--games", "2", "--game", "tiny", "--workers", "1", "--json")
-    Path("matches.jsonl").write_text(told(*match))
+    Path("bad.py").write_text("class Bad:\n    def choose_move(self, view):\n        raise RuntimeError('lost')\n")
+    match = ("match", "net:./run", "py:bad.py:Bad", "--games", "2", "--game", "tiny", "--workers", "1", "--json")
+    Path("matches.jsonl").write_text(told(*match).splitlines()[-1])  # above it: what was compiled
     with pytest.raises(
-        ModelError, match="'net:medium' broke down in 2 of the games .failed: ModelError.*play .* again"
+        ModelError, match="'py:.*bad.py:Bad' broke down in 2 of the games .failed: RuntimeError.*play .* again"
     ):
         told("models", "card", "run", "--name", "mine", "--matches", "matches.jsonl")
     assert not Path("models").exists()

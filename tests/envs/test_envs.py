@@ -333,7 +333,7 @@ def test_with_the_wrapper_of_pettingzoo_an_illegal_action_loses(wrap: Any) -> No
         (lambda: env("barage"), "there is no game 'barage': did you mean 'barrage'?"),
         (lambda: env("tiny", observation="atarax"), "has no observation 'atarax': did you mean 'ataraxos'?"),
         (lambda: env("tiny", layout="rows"), "layout is 'planes' or 'squares', not 'rows'"),
-        (lambda: env("kuhn", render_mode="svg"), "'kuhn' cannot be rendered as 'svg': use 'human' or 'ansi'"),
+        (lambda: env("kuhn", render_mode="gif"), "there is no render_mode 'gif': use 'human' or 'ansi' or 'svg'"),
         (lambda: env("tiny", setups=[]), "the pool of setups is empty"),
         (lambda: RawEnv("tiny").render(), "make the environment with render_mode="),
         (lambda: RawEnv("tiny").reset(seed=-1), "a seed is a number from 0"),

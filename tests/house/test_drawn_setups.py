@@ -118,13 +118,15 @@ def test_ataraxos_learns_no_setups_where_nobody_chooses_them() -> None:
     from vauban.learn.ataraxos.moves import MoveConfig
     from vauban.learn.ataraxos.setups import SetupConfig
     from vauban.learn.base import Place
+    from vauban.learn.networks import NetworkTable
+    from vauban.nets.move import MoveNetworkConfig
     from vauban.nets.transformer import Size
 
     class Dealt(Stratego):
         setups_chosen = False
 
     config = AtaraxosConfig(
-        move_network=Size(1, 16, 2), setup_network=Size(1, 16, 2),
+        move_network=NetworkTable(MoveNetworkConfig(Size(1, 16, 2))), setup_network=Size(1, 16, 2),
         moves=MoveConfig(games=4, length=8, batch=8), setups=SetupConfig(per_player=4, batch=4),
     )  # fmt: skip
     place = Place(torch.device("cpu"))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.envs.table import BOUND, Mask, Observed, Pool, Table, check_render_mode, render_modes
+from vauban.envs.table import BOUND, RENDER_MODES, Mask, Observed, Pool, Table, check_render_mode
 from vauban.errors import ConfigurationError, IllegalActionError, install_command
 from vauban.games.base import Game, nearest
 from vauban.games.base import game as find_game
@@ -47,7 +47,7 @@ class SinglePlayerEnv(gymnasium.Env):  # type: ignore[misc]
     A game that the opponent ends before the player's first move is not shown: the next one begins.
     """
 
-    metadata = {"render_modes": ["human", "ansi", "svg"], "render_fps": 1}  # noqa: RUF012  (Gymnasium's own name)
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012  (Gymnasium's own name)
 
     def __init__(
         self,
@@ -72,8 +72,7 @@ class SinglePlayerEnv(gymnasium.Env):  # type: ignore[misc]
             raise ConfigurationError(f"there is no side {side!r}: {nearest(str(side), SIDES)}")
         self.table = Table(game, rules, observation, layout, setups)
         self.game = self.table.game
-        check_render_mode(self.game, render_mode)
-        self.metadata = {**self.metadata, "render_modes": render_modes(self.game)}
+        check_render_mode(render_mode)
         self.render_mode = render_mode
         self.opponent = opponent
         self.side = side

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from vauban.envs.table import BOUND, Mask, Observed, Pool, Table, check_render_mode, render_modes
+from vauban.envs.table import BOUND, RENDER_MODES, Mask, Observed, Pool, Table, check_render_mode
 from vauban.errors import ConfigurationError, install_command
 from vauban.games.base import Game, nearest
 
@@ -44,7 +44,7 @@ def env(
     observation: its name; by default the first that the game has ("ataraxos", "information_state").
     layout: "planes" (channels × rows × columns) or "squares" (squares × channels).
     setups: a pool to draw from, texts or rows as `Simulator` takes them; by default, all setups.
-    render_mode: "human" prints the game at every step, "ansi" is its text, "svg" a picture (Stratego).
+    render_mode: "human" prints the game at every step, "ansi" is its text, "svg" a picture.
     """
     return OrderEnforcingWrapper(RawEnv(game, rules, observation, layout, setups, render_mode))
 
@@ -64,11 +64,11 @@ class RawEnv(AECEnv):  # type: ignore[misc]
         super().__init__()
         self.table = Table(game, rules, observation, layout, setups)
         self.game = self.table.game
-        check_render_mode(self.game, render_mode)
+        check_render_mode(render_mode)
         self.render_mode = render_mode
         self.metadata = {
             "name": f"vauban_{self.game.name}_v{self.game.version}",
-            "render_modes": render_modes(self.game),
+            "render_modes": list(RENDER_MODES),
             "render_fps": 1,
             "is_parallelizable": False,
         }

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from vauban.board import Board
-from vauban.board.base import board_of
 from vauban.errors import ConfigurationError, IllegalActionError, IllegalMoveError, SetupError
 from vauban.games.base import Game, Outcome, nearest
 from vauban.games.base import game as find_game
@@ -22,6 +21,8 @@ from vauban.observe import base as observations
 from vauban.sim.arrays import as_numpy
 from vauban.sim.simulator import Simulator
 
+RENDER_MODES = ("human", "ansi", "svg")
+"""Ways to show a game."""
 BOUND = 256.0
 """Every number of an observation lies between this and its negative: shares within 1, chips below 256."""
 OPTIONS = ("setups",)
@@ -154,7 +155,7 @@ class Table:
     def render(self, mode: str | None, player: int | None = None) -> str | None:
         """Return the answer of `render` in a mode; "human" prints the text."""
         if mode is None:
-            modes = " or ".join(map(repr, render_modes(self.game)))
+            modes = " or ".join(map(repr, RENDER_MODES))
             raise ConfigurationError(f"nothing is rendered: make the environment with render_mode={modes}")
         if mode == "svg":
             board = self.board()
@@ -229,14 +230,7 @@ def _drawn_by_chance(game: Game) -> ConfigurationError:
     return ConfigurationError(f"nobody chooses setups in {game.name!r}, where chance draws them: leave 'setups' out")
 
 
-def render_modes(game: Game) -> list[str]:
-    """List the ways to show a game."""
-    return ["human", "ansi", *(["svg"] if hasattr(board_of(game), "svg") else [])]
-
-
-def check_render_mode(game: Game, mode: str | None) -> None:
-    """Refuse a mode that a game cannot be shown in."""
-    if mode is not None and mode not in render_modes(game):
-        raise ConfigurationError(
-            f"{game.name!r} cannot be rendered as {mode!r}: use {' or '.join(map(repr, render_modes(game)))}"
-        )
+def check_render_mode(mode: str | None) -> None:
+    """Refuse a way to show a game that there is not."""
+    if mode is not None and mode not in RENDER_MODES:
+        raise ConfigurationError(f"there is no render_mode {mode!r}: use {' or '.join(map(repr, RENDER_MODES))}")

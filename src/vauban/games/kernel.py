@@ -84,6 +84,21 @@ def clock():
 
 
 @kernel
+def copy_numbers(source, target):
+    """Copy an array of one dimension to another; `target[:] = source` would make a third in between."""
+    for index in range(len(source)):
+        target[index] = source[index]
+
+
+@kernel
+def copy_record(source, target):
+    """Make one record equal to another of the same shape."""
+    copy_numbers(source.words, target.words)
+    copy_numbers(source.halves, target.halves)
+    copy_numbers(source.bytes, target.bytes)
+
+
+@kernel
 def single(square):
     """Return the set that holds one square."""
     if square < 64:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from vauban.games.base import CHANCE, PLAYER, Game
-from vauban.games.kernel import Record, kernel
+from vauban.games.kernel import Record, copy_record, kernel
 from vauban.sim.bodies import legal_action, legal_count, play
 from vauban.sim.compile import CPU, compiled, progress
 
@@ -43,10 +43,9 @@ def count_on(words, halves, bytes_, rules, depth, nodes, lengths, counts, indexe
             continue
         action = legal_action(game, indexes[level])
         indexes[level] += 1
-        words[level + 1, :] = words[level, :]
-        halves[level + 1, :] = halves[level, :]
-        bytes_[level + 1, :] = bytes_[level, :]
-        play(Record(words[level + 1], halves[level + 1], bytes_[level + 1], rules), action)
+        after = Record(words[level + 1], halves[level + 1], bytes_[level + 1], rules)
+        copy_record(game, after)
+        play(after, action)
         lengths[level + 1] = lengths[level] + (0 if chance else 1)
         indexes[level + 1] = 0
         level += 1

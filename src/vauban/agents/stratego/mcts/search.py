@@ -21,7 +21,7 @@ from vauban.agents.stratego.mcts.memory import MIX_1, key_of, make_memory, mixed
 from vauban.agents.stratego.mcts.prior import list_moves, make_moves, make_paths, prune, weigh_moves
 from vauban.agents.stratego.terrain import neighbours
 from vauban.games.base import END, PLAYER, PLIES, WINNER
-from vauban.games.kernel import ZERO, Record, clock, kernel
+from vauban.games.kernel import ZERO, Record, clock, copy_record, kernel
 from vauban.games.randomness import MOVE, draw
 from vauban.games.stratego.hidden import assign
 from vauban.games.stratego.layout import HIDDEN_COUNT, SQUARES
@@ -49,18 +49,6 @@ def uniform(state):
     """Return a random number from 0 to 1, exclusive; advances the state."""
     state[0] += MIX
     return np.float64(mixed(state[0]) >> np.uint64(11)) * (1.0 / (1 << 53))
-
-
-@kernel
-def copy_record(source, target):
-    """Make one record equal to another."""
-    # In loops: a slice that is assigned makes an array in between.
-    for word in range(len(source.words)):
-        target.words[word] = source.words[word]
-    for half in range(len(source.halves)):
-        target.halves[half] = source.halves[half]
-    for byte in range(len(source.bytes)):
-        target.bytes[byte] = source.bytes[byte]
 
 
 @kernel
