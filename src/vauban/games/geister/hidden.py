@@ -4,6 +4,8 @@ All ghosts of the opponent that are on the board are hidden. They are listed in 
 viewer's view; a value is 0 for a good ghost and 1 for an evil one.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.games.base import NUMBER

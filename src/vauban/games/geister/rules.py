@@ -4,6 +4,8 @@ Directions are north, east, west, south = 0, 1, 2, 3 in the view of the player w
 opponent. An action is 4 · square + direction, the square in that view too.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 import numpy as np
 
 from vauban.games.base import DRAW, END, NOBODY, PLAYER, PLIES, STEP, WINNER
