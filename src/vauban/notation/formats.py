@@ -25,4 +25,4 @@ def to_notation(given: str | bytes) -> str:
             return found
         except NotationError as error:
             refusals.append(error)
-    raise refusals[0]
+    raise NotationError("; ".join(str(error) for error in refusals))
