@@ -63,7 +63,7 @@ def test_a_game_is_read_back_as_it_was_written(
     game = Geister(NARROW if name == "narrow" else name, rules)
     board, rng = Board(game, seed=seed), random.Random(seed)
     if begun:
-        for _ in range(begun):
+        while not board.is_over and board.plies < begun:
             board.push(rng.choice(board.legal_actions))
         board = Board.from_position(board.text, game)
     while not board.is_over and len(board.history) < plies:
