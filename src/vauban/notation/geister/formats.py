@@ -38,8 +38,6 @@ def recognises(data: bytes) -> bool:
 
 def to_notation(data: bytes) -> str:
     """Return the games of a log in our notation."""
-    if not recognises(data):
-        raise NotationError(f"this is not {FORMATS}, which has lines such as player=0,SET:ABCD")
     text = data.decode("utf-8-sig", "replace")
     return "\n".join(_game_text(lines) for lines in _split(text))
 

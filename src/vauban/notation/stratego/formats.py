@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 
-from vauban.errors import NotationError, VaubanError
+from vauban.errors import NotationError
 from vauban.notation.records import write_game
 from vauban.notation.stratego.gravon import import_gravon
 from vauban.notation.stratego.strados import CELLS, read_strados
 from vauban.notation.stratego.ucc import read_log
 
+FORMATS = "a board string, nor a log of a manager, nor a file of Gravon"
+"""The formats, named in a sentence."""
+_LOG = re.compile(r"^\S.* RED SETUP\s*$", re.MULTILINE)
+
+
+def recognises(data: bytes) -> bool:
+    """Return whether a text looks like one of these formats; whether it is sound, `to_notation` says."""
+    text = data.decode("utf-8-sig", "replace").strip()
+    return text.startswith("<") or _is_board(text) or _LOG.search(text) is not None
+
 
 def to_notation(data: bytes) -> str:
-    """Return a game in our notation that is written in another format; a Gravon file says itself how to decode it."""
+    """Return a game in our notation from another format; a Gravon file says itself how to decode it."""
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         return _from_gravon(data)
     try:
         text = data.decode("utf-8-sig").strip()
     except UnicodeDecodeError as error:
         raise NotationError(f"this is no text: {error}") from error
+    return write_game(read_strados(text)) if _is_board(text) else _from_log(text)
+
+
+def _is_board(text: str) -> bool:
     first = text.partition("\n")[0].strip()
-    if len(first) in (CELLS, 2 * CELLS) and " " not in first:
-        return write_game(read_strados(text))
-    return _from_log(text)
+    return len(first) in (CELLS, 2 * CELLS) and first[0].isalpha() and " " not in first
 
 
 def _from_log(text: str) -> str:
-    try:
-        game = read_log(text)
-    except VaubanError as error:
-        raise NotationError(
-            "this is no game that can be read: neither our notation, which begins with headers such as "
-            f'[Variant "barrage"], nor a board string, nor a log ({error})'
-        ) from error
+    game = read_log(text)
     if game.board is None:
         raise NotationError("some pieces of this game are not known (U), so it cannot be shown on a board")
     headers = dict(game.headers)
