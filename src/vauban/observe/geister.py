@@ -309,6 +309,7 @@ register(
         mark_full,
         set_full_levels,
         needs_tracking=True,
+        default=True,
     )
 )
 register(Observation("geister", "geister", lambda game: len(NAMES), lambda game: list(NAMES), mark, set_levels))
