@@ -209,7 +209,12 @@ def test_ghosts_that_are_proven_evil_stay_so_in_the_text() -> None:
         ),
         ("b1a/3/A1B f BR RB 0", "a1w", IllegalMoveError, "leaves from a3 or c3 only, over its corner"),
         ("b1a/3/A1B s BR RB 0", "c3n", IllegalMoveError, "leaves from c1 or a1 only, over its corner"),
-        ("A1a/3/b1B f BR RB 0", "a3s", InvalidMoveError, "no move 'a3s'"),
+        (
+            "A1a/3/b1B f BR RB 0",
+            "a3s",
+            InvalidMoveError,
+            "'a3s' is no move: a direction stands for a way off the board",
+        ),
         ("b1a/3/A1B f BR RB 0", "a1b2", InvalidMoveError, "a ghost moves one square along a row or a column"),
         ("b1a/3/A1B f BR RB 0", "a1a9", InvalidMoveError, "a9 is no square of this board, which goes from a1 to c3"),
         ("b1a/3/A1B f BR RB 0", 99, InvalidMoveError, "a number from 0 to 35"),

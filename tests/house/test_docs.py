@@ -27,7 +27,8 @@ import write_docs  # noqa: E402  (the script, not a module of the package)
 
 RUN = (
     "README.md", "docs/board.md", "docs/rules.md", "docs/simulator.md", "docs/statistics.md", "docs/setups.md",
-    "docs/solve.md", "docs/geister.md", "docs/agents.md", "docs/arena.md", "docs/models.md", "docs/search.md", "docs/training.md",
+    "docs/solve.md", "docs/agents.md", "docs/arena.md", "docs/models.md", "docs/search.md", "docs/training.md",
+    "docs/geister.md",
 )  # fmt: skip
 SMALLER = {"1024": "64", "range(100)": "range(3)"}
 """What the README shows is for a larger machine than the one that tests it."""

@@ -18,7 +18,7 @@ from vauban.notation.geister.moves import EXAMPLE
 from vauban.notation.geister.position import Position, position_text
 
 ON_BOARD, CAPTURED, ESCAPED = "on the board", "captured", "escaped"
-_SQUARES = re.compile(r"([a-z][0-9]+)([a-z][0-9]+)", re.ASCII)
+_SQUARES = re.compile(r"([a-z][0-9]+)([a-z][0-9]+|[news])", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -137,14 +137,15 @@ class Look(base.Look):
             squares = _SQUARES.fullmatch(move.strip().lower()) if isinstance(move, str) else None
             if squares is None:
                 raise
-            known = {self.game.square_name(square) for square in range(self.variant.squares)}
-            wrong = [name for name in squares.groups() if name not in known]
-            last = self.game.square_name(self.variant.width - 1)
-            why = (
-                f"{wrong[0]} is no square of this board, which goes from a1 to {last}"
-                if wrong
-                else "a ghost moves one square along a row or a column"
-            )
+            names = [self.game.square_name(square) for square in range(self.variant.squares)]
+            wrong = [name for name in squares.groups() if len(name) > 1 and name not in names]
+            if wrong:
+                last = names[self.variant.width - 1]
+                why = f"{wrong[0]} is no square of this board, which goes from a1 to {last}"
+            elif len(squares[2]) > 1:
+                why = "a ghost moves one square along a row or a column"
+            else:
+                why = "a direction stands for a way off the board, and this one leads to a square"
             raise InvalidMoveError(f"{move!r} is no move: {why}; {EXAMPLE}") from None
 
     def as_text(self, observation: str | None = None) -> str:
