@@ -25,11 +25,11 @@ FOLDER = Path(__file__).parent / "data" / "transcripts"
 SHOWN = {"geister": "geister-33b", "stratego": "tiny"}
 """By family: the game that is shown, if it is not the first one."""
 SEEDS = {"tiny": 2, "leduc": 6}
-"""By game: the seed of one that shows something; 1 for all others."""
+"""By game: a seed whose game shows something; 1 for all others."""
 
 
 def transcripts() -> dict[str, str]:
-    """The transcript of one game of each family, by the game's name."""
+    """Return the transcript of one game of each family, by the game's name."""
     families = {game(name).family: name for name in reversed(names())} | SHOWN
     return {name: "\n".join(_lines(name, SEEDS.get(name, 1))) + "\n" for name in families.values()}
 
@@ -44,7 +44,7 @@ def _result(outcome: Outcome | None) -> str:
 
 
 def _on_a_board(name: str, seed: int) -> Iterator[str]:
-    """A game on a board: its texts are those that people read and write."""
+    """Yield a game on a board: its texts are those that people read and write."""
     board = Board.random(name, seed=seed)
     rng = random.Random(seed)
     yield f"{name}: {board.rules.text}"
@@ -78,10 +78,10 @@ def _shown(played: Any) -> Iterator[str]:
 
 
 def _simulated(name: str, seed: int) -> Iterator[str]:
-    """A game in the simulator: views are the channels of an observation that are not 0."""
+    """Yield a game in the simulator: views are the channels of an observation that are not 0."""
     sim = Simulator(name, 1, seed=seed, restart=False, threads=1)
     played = sim.game
-    seen = observations.names(played)[0]
+    seen = observations.default(played).name
     channels = observations.find(played, seen).channel_names(played)
     yield f"{name}: observation {seen}"
     while True:

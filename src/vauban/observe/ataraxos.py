@@ -4,6 +4,8 @@ As published with Ataraxos (appendix C of the paper, in the exact form of the re
 in the viewer's frame: docs/observations.md has the table. On the classic board 487 channels.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from __future__ import annotations
 
 import numpy as np
@@ -232,4 +234,6 @@ def channel_names(game: Stratego) -> list[str]:
     return table
 
 
-register(Observation("ataraxos", "stratego", channels, channel_names, mark, set_levels, needs_tracking=True))
+register(
+    Observation("ataraxos", "stratego", channels, channel_names, mark, set_levels, needs_tracking=True, default=True)
+)

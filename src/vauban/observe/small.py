@@ -4,6 +4,8 @@ One square, a channel for each number. An information state tells a player's inf
 an observation forgets how the chips came to lie there.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -140,8 +142,11 @@ def _register(
 ) -> None:
     """Register an observation that is the same for all games of its family."""
     register(
-        Observation(name, family, lambda _: len(channels), lambda _: list(channels), mark, levels, needs_tracking=False)
-    )
+        Observation(
+            name, family, lambda _: len(channels), lambda _: list(channels), mark, levels, needs_tracking=False,
+            default=name == "information_state",
+        )
+    )  # fmt: skip
 
 
 _register("information_state", "kuhn", KUHN + KUHN_BETTING, mark_kuhn_state, no_levels)
