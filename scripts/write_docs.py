@@ -179,6 +179,14 @@ def _protection(side: str) -> list[Group]:
 
 _AGAIN = "the same for their pieces"
 
+_POSITION_OF_GEISTER: list[Group] = [
+    ("our_good", "a good ghost of ours"),
+    ("our_evil", "an evil ghost of ours"),
+    ("their_ghosts", "a ghost of theirs"),
+    ("their_good_captured", "their captured good ghosts / (number of good ghosts − 1), on every square"),
+    ("their_evil_captured", "the same of their evil ghosts"),
+]
+
 EXPLAINED: dict[tuple[str, str], tuple[str, str, list[Group]]] = {
     ("stratego", "ataraxos"): (
         "classic",
@@ -235,6 +243,54 @@ so the last three planes are 0.""",
             ("deployment", "0"),
             ("choosing_target", "0"),
             ("chosen_piece", "0"),
+        ],
+    ),
+    ("geister", "geister-full"): (
+        "geister",
+        """Our own, and the one that is meant where none is named: all that the published ones show, and what each has
+lost, the last eight moves, and how each ghost has behaved ([Geister](geister.md#the-record) says what is counted). It
+needs `tracks=True`.
+
+Shares are of the ghosts of a colour whose capture does not end the game: captured / (number − 1), of at least 1.
+Counters are 1/3 for once, 2/3 for two or three times, 1 for more. A ghost is *proven* evil if it stayed on an exit
+where escapes are forced. A game that began from a position in text has no moves and no behaviour from before it.""",
+        [
+            ("our_good", "a good ghost of ours"),
+            ("our_evil", "an evil ghost of ours"),
+            ("our_proven_evil", "a ghost of ours that the other player can tell to be evil"),
+            ("their_ghosts", "a ghost of theirs"),
+            ("their_proven_evil", "a ghost of theirs that we can tell to be evil"),
+            ("(?:our|their)_(?:good|evil)_captured", "the captured ghosts of a player and a colour as a share, on "
+             "every square"),
+            ("our_exits", "the two squares from which our good ghosts can leave the board"),
+            ("their_exits", "the same of theirs"),
+            ("escape_forced", "1 on every square where escapes are forced"),
+            ("limit_worth", "what the game is worth to us at its limit, on every square: 0, or −1 and +1 where the "
+             "second player wins it"),
+            ("plies_frac", "plies played / total_limit, at most 1, on every square"),
+            ("our_(?:moved|forward|offered|fled|stood)", "how often our ghost here has moved, gone forward, gone "
+             "beside an enemy, fled from one, stood beside one"),
+            ("their_(?:moved|forward|offered|fled|stood)", "the same of their ghost"),
+            (r"(?:left|arrived|captured)\[-\d+\]", "a move, the latest first: where it left, where it arrived, and "
+             "1 there if it captured"),
+        ],
+    ),
+    ("geister", "geister"): (
+        "geister",
+        """Six planes, as published with Deep CFR for Geister. They need no tracks. The published divisor of captured
+ghosts is 3, which on other boards is the number of ghosts of the colour less one, and at least 1. Progress is counted
+by the limit in force and stops at 1.""",
+        [*_POSITION_OF_GEISTER, ("plies_frac", "plies played / total_limit, at most 1, on every square")],
+    ),
+    ("geister", "geister-history"): (
+        "geister",
+        """Eleven planes, as published: the five of the position, the five of the position one ply earlier, progress.
+Before the first move the planes of the earlier position are 0, and so are they right after a position in text. It needs
+`tracks=True`.""",
+        [
+            *_POSITION_OF_GEISTER,
+            (r"\w+\[-1\]", "the same five, one ply earlier"),
+            ("plies_frac", "plies played / total_limit, at most 1, on every square"),
         ],
     ),
     ("kuhn", "information_state"): (

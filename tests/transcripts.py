@@ -10,17 +10,19 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from vauban.board import Board
+from vauban.families import family_part
 from vauban.games.base import Outcome, game, names
 from vauban.games.stratego.pieces import LETTERS
 from vauban.observe import base as observations
 from vauban.sim.simulator import Simulator
 
 FOLDER = Path(__file__).parent / "data" / "transcripts"
-SHOWN = {"stratego": "tiny"}
+SHOWN = {"geister": "geister-33b", "stratego": "tiny"}
 """By family: the game that is shown, if it is not the first one."""
 SEEDS = {"tiny": 2, "leduc": 6}
 """By game: a seed whose game shows something; 1 for all others."""
@@ -34,7 +36,7 @@ def transcripts() -> dict[str, str]:
 
 
 def _lines(name: str, seed: int) -> Iterator[str]:
-    return _stratego(name, seed) if game(name).family == "stratego" else _simulated(name, seed)
+    return _simulated(name, seed) if family_part("board", game(name).family) is None else _on_a_board(name, seed)
 
 
 def _result(outcome: Outcome | None) -> str:
@@ -42,7 +44,7 @@ def _result(outcome: Outcome | None) -> str:
     return f"  result     winner {outcome.winner}, end {outcome.end}, utility {outcome.utility:g}"
 
 
-def _stratego(name: str, seed: int) -> Iterator[str]:
+def _on_a_board(name: str, seed: int) -> Iterator[str]:
     """Yield a game on a board: its texts are those that people read and write."""
     board = Board.random(name, seed=seed)
     rng = random.Random(seed)
@@ -55,7 +57,8 @@ def _stratego(name: str, seed: int) -> Iterator[str]:
         for player, who in enumerate(board.game.players):
             view = board.view(player)
             yield f"  {who} sees".ljust(13) + view.text
-            yield f"    hidden   {' '.join(board.variant.square_name(square) for square in view.hidden())}".rstrip()
+            hidden = board.game.hidden_squares(view._record, player)
+            yield f"    hidden   {' '.join(map(board.game.square_name, hidden))}".rstrip()
         if board.is_over:
             break
         legal = sorted(board.legal_moves)
@@ -63,10 +66,16 @@ def _stratego(name: str, seed: int) -> Iterator[str]:
         move = rng.choice(legal)
         yield f"  plays      {board.move_text(move)}"
         played = board.push(move)
-        if played.battle:
-            fight = played.battle
-            yield f"  battle     {LETTERS[fight.attacker]} {fight.result} {LETTERS[fight.defender]}"
+        yield from _shown(played)
     yield _result(board.outcome())
+
+
+def _shown(played: Any) -> Iterator[str]:
+    """Yield what a move has shown, where it has shown something."""
+    if fight := getattr(played, "battle", None):
+        yield f"  battle     {LETTERS[fight.attacker]} {fight.result} {LETTERS[fight.defender]}"
+    if ghost := getattr(played, "captured", None):
+        yield f"  captures   {ghost.letter} {ghost.colour}"
 
 
 def _simulated(name: str, seed: int) -> Iterator[str]:

@@ -631,7 +631,7 @@ def changed(old: str, new: str) -> str:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (changed("stratego", "geister"), "game 1: there is no game 'geister'"),
+        (changed("stratego", "checkers"), "game 1: there is no game 'checkers'"),
         (changed('[Variant "micro"]\n', ""), "the header Variant is missing"),
         (changed("two_square=3", "two_square=4"), "two_square must be 3, 5 or off"),
         (changed("two_square=3", "two=3"), "there is no switch 'two'"),

@@ -348,7 +348,12 @@ class Board(Look):
         board = board_of(found)
         if "from_position" in vars(board) and board is not Board:
             return board.from_position(position, found)
-        return cls.from_snapshot(_unpacked(position, found), seed=seed)
+        return board._from_text(position, found, seed)
+
+    @classmethod
+    def _from_text(cls, text: Any, game: Game, seed: int | None) -> Any:
+        """Return the game that goes on from a position as `text` writes it."""
+        return cls.from_snapshot(_unpacked(text, game), seed=seed)
 
     @classmethod
     def from_pieces(cls, pieces: Any, game: Any = "classic", rules: Any = None, turn: int = 0) -> Any:
@@ -374,8 +379,7 @@ class Board(Look):
             raise NotYourTurnError(f"{self.game.action_text(self.turn, action)} cannot be played: the game is over")
         if action not in self.legal_actions:
             text = self.game.action_text(self.turn, action)
-            legal = (f"{each} ({self.game.action_text(self.turn, each)})" for each in self.legal_actions)
-            raise IllegalMoveError(f"{text} is not legal; legal are {', '.join(legal)}")
+            raise IllegalMoveError(f"{text} is not legal{self._why_illegal(action)}")
         played = Played(self.game.action_text(self.turn, action), self.turn, action)
         self._records.append(self._record)
         self._record = copy_of(self._record)
@@ -383,6 +387,11 @@ class Board(Look):
         self._settle()
         self.history.append(played)
         return played
+
+    def _why_illegal(self, action: int) -> str:
+        """Return what follows "is not legal" in a sentence: what is wrong with a move, or what would be right."""
+        legal = (f"{each} ({self.game.action_text(self.turn, each)})" for each in self.legal_actions)
+        return f"; legal are {', '.join(legal)}"
 
     def pop(self) -> Any:
         """Take back the last move and return it."""

@@ -31,6 +31,8 @@ class Show:
 
     legend: ClassVar[Sequence[str]] = ()
     """A note under a list of games, which explains its facts."""
+    setup_words: ClassVar[str] = "back row first"
+    """How the text of a setup is written."""
 
     def __init__(self, game: Game) -> None:
         self.game = game

@@ -143,7 +143,8 @@ class TerminalGame:
         while True:
             for drawn in self.show.setup(row, self.person):
                 self.say(drawn)
-            self.say("ready begins, random draws another; or type a setup as the text above, back row first.", QUIET)
+            written = f"a setup as the text above, {self.show.setup_words}"
+            self.say(f"ready begins, random draws another; or type {written}.", QUIET)
             line = self.ask("setup> ")
             order = ALIASES.get(line.lower(), line.lower())
             if order == "quit":

@@ -5,8 +5,10 @@
     write_game(game.board, game.headers, game.comments)    # the text again
 
 A family with texts of its own has them in `vauban.notation.<family>.records`; every other game is written with the
-headers Game (what makes it again), the setups or the Seed that it began from, and its actions as text. A record is
-refused where it contradicts the board, a result that the moves do not lead to for example.
+headers Game (what makes it again), the setups or the Seed that it began from, and its actions as text. A family that
+tells its games by headers of its own has `game_of(headers)`, `headers_of(game)` and `HEADERS` in
+`vauban.notation.<family>.headers`; its header Game is then the family's name. A record is refused where it contradicts
+the board, a result that the moves do not lead to for example.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from vauban.errors import NotationError, VaubanError
 from vauban.families import family_part
 from vauban.games import base
 from vauban.games.base import Game, Outcome, nearest
-from vauban.notation.game import OLDEST, GameText, WrittenMove, game_text, parse_games
+from vauban.notation.game import OLDEST, GameText, WrittenMove, form_of, game_text, parse_games
 
 ENDS_UNSEEN: dict[str, tuple[str, ...]] = {
     "resigned": ("1-0", "0-1"),
@@ -89,6 +91,12 @@ def replay(game: GameText) -> RecordedGame:
         found: RecordedGame = part.replay(game)
         return found
     board = _begin(name, game.headers)
+    if form_of(game.headers).players is not None and game.first not in (None, board.turn):
+        dots = ("1.", "1...")
+        raise NotationError(
+            f"{board.game.players[board.turn]} begins, so the first move number is {dots[board.turn]}, "
+            f"not {dots[1 - board.turn]}"
+        )
     comments = {} if game.comment is None else {0: game.comment}
     for number, written in enumerate(game.moves, 1):
         try:
@@ -104,13 +112,7 @@ def replay(game: GameText) -> RecordedGame:
 
 def _begin(name: str, headers: Mapping[str, str]) -> Any:
     """Return the board of a record before its first move."""
-    try:
-        spec = json.loads(name) if name.startswith("{") else name
-    except ValueError as error:
-        raise NotationError(f"the header Game begins like JSON, and is none: {error}") from error
-    game = base.from_spec(spec)
-    if family_part("notation", game.family, "records") is not None:
-        raise NotationError(f'a game of {game.name!r} is written with the header [Game "{game.family}"]')
+    game = _game_of(name, headers)
     if "Position" in headers:
         return Board.from_position(headers["Position"], game, seed=_parse_seed(headers))
     texts = [headers[header] for header in _setup_headers(game) if header in headers]
@@ -120,6 +122,22 @@ def _begin(name: str, headers: Mapping[str, str]) -> Any:
         wanted = " and ".join(_setup_headers(game)) or "Seed"
         raise NotationError(f"the header {wanted} is missing: how the game began is not known without it")
     return Board(game, seed=_parse_seed(headers))
+
+
+def _game_of(name: str, headers: Mapping[str, str]) -> Game:
+    """Return the game that the header Game makes again, or that a family's own headers tell."""
+    part = family_part("notation", name, "headers")
+    if part is not None:
+        told: Game = part.game_of(headers)
+        return told
+    try:
+        spec = json.loads(name) if name.startswith("{") else name
+    except ValueError as error:
+        raise NotationError(f"the header Game begins like JSON, and is none: {error}") from error
+    game = base.from_spec(spec)
+    if family_part("notation", game.family, "headers") is not None:
+        raise NotationError(f'a game of {game.name!r} is written with the header [Game "{game.family}"]')
+    return game
 
 
 def _setup_headers(game: Game) -> list[str]:
@@ -208,18 +226,21 @@ def write_game(
     result, end = settle(given.get("Result"), given.get("End"), board.outcome(), _results_of_end(board.game))
     beginning = _beginning(board)
     filled = {"Game": beginning.pop("Game")}
-    taken = {"Result", "End", "Seed", "Position", *_setup_headers(board.game), *filled}
+    part = family_part("notation", board.game.family, "headers")
+    told = () if part is None else part.HEADERS
+    taken = {"Result", "End", "Seed", "Position", *_setup_headers(board.game), *told, *filled}
     filled |= {name: value for name, value in given.items() if name not in taken}
     filled |= beginning | {"Result": result, "End": end or "unfinished"}
     moves = [WrittenMove(played.text, remarks.get(number)) for number, played in enumerate(board.history, 1)]
-    return game_text(GameText(filled, moves, result, remarks.get(0)))
+    first = board.history[0].player if board.history and form_of(filled).players is not None else None
+    return game_text(GameText(filled, moves, result, remarks.get(0), first))
 
 
 def _beginning(board: Board) -> dict[str, str]:
     """Return the headers that make a board's game begin again."""
-    game, spec = board.game, board.game.spec()
-    plain = spec["rules"] is None and isinstance(spec["game"], str)
-    headers = {"Game": spec["game"] if plain else json.dumps(spec, ensure_ascii=False)}
+    game = board.game
+    part = family_part("notation", game.family, "headers")
+    headers: dict[str, str] = _spec_header(game) if part is None else {"Game": game.family, **part.headers_of(game)}
     if board.setups is not None and game.setups is not None:
         headers |= zip(_setup_headers(game), map(game.setups.text, board.setups), strict=True)
     elif not board.drawn:
@@ -227,6 +248,13 @@ def _beginning(board: Board) -> dict[str, str]:
     if game.has_chance or (board.drawn and board.setups is None):
         headers["Seed"] = str(board.seed)
     return headers
+
+
+def _spec_header(game: Game) -> dict[str, str]:
+    """Return the header that makes a game again, of a family without headers of its own."""
+    spec = game.spec()
+    plain = spec["rules"] is None and isinstance(spec["game"], str)
+    return {"Game": spec["game"] if plain else json.dumps(spec, ensure_ascii=False)}
 
 
 def comments_of(board: Board, comments: Mapping[int, str] | None) -> dict[int, str]:

@@ -1,0 +1,1 @@
+"""The terminal's part for Geister."""
