@@ -1,12 +1,12 @@
 """Fits the weights of the belief of Geister's `mcts`, and writes src/vauban/agents/geister/belief.json.
 
-    python scripts/fit_geister_belief.py                 (three minutes on one core)
+    python scripts/fit_geister_belief.py                 (one minute on one core)
 
 It plays games of Geister between agents that set up uniformly, each against each, and notes at some of the turns how
 every hidden ghost has behaved (`vauban.agents.geister.belief.FEATURES`) and whether it is evil. The weights are those
 of a logistic regression on what a ghost's features differ by from the mean of the hidden ghosts of its side, with the
-share of evil ones among them, which is known, as the offset. The `mcts` among the agents uses the weights that are
-stored, so the script is run twice. The same stored weights give the same answer.
+share of evil ones among them, which is known, as the offset. The `mcts` among the agents does without a belief, so that
+the script gives the same answer whatever is stored.
 """
 
 from __future__ import annotations
@@ -31,8 +31,13 @@ from vauban.sim.compile import CPU, compiled
 from vauban.sim.simulator import Simulator
 
 PLAYERS = {
-    "random": 1, "runner": 4, "runner:careful=1": 4, "purple:depth=1": 8, "purple:depth=3": 8, "mcts:sims=100,time=0": 8
-}  # fmt: skip
+    "random": 1,
+    "runner": 4,
+    "runner:careful=1": 4,
+    "purple:depth=1": 8,
+    "purple:depth=3": 8,
+    "mcts:sims=100,time=0,belief=0": 8,
+}
 """Agents, and how much each counts among those whose behaviour is learned."""
 RULES = ("server", "escape=forced")
 GAMES = 40

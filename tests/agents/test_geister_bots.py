@@ -450,3 +450,4 @@ def test_each_is_as_strong_as_it_is_said_to_be() -> None:
     assert score("runner", "random", 1000) >= 0.99
     assert score("purple:depth=1", "random", 400) >= 0.9
     assert score("purple:depth=3", "purple:depth=1", 100, "server") > 0.55
+    assert score("mcts:sims=100,time=0", "purple:depth=3", 40, "server") > 0.6

@@ -87,7 +87,8 @@ def terminal(
         typer.Option(
             help=f"{', '.join(shipped())}, with options such as mcts:time=1 (vauban agents); a model, net:MODEL or "
             "search:MODEL; in small games a solved policy such as cfr+; a class of your own, py:FILE.py:CLASS; a "
-            "program of your own, bot:COMMAND (default: cadet in Stratego, random where there is nobody better)"
+            "program of your own, bot:COMMAND (default: cadet in Stratego, purple in Geister, random where there is "
+            "nobody better)"
         ),
     ] = None,
     seed: Annotated[
