@@ -7,7 +7,8 @@ never of the bytes of a record, so that records may be laid out anew.
     games/…         random games of every game
     rules/…         games by every preset of Stratego's rules, and by every switch
     observations/…  every observation of every game
-    agents/…        games of every agent that needs no model, in batches and on boards
+    agents/…        games of every agent that needs no model, in batches and on boards; agents/FAMILY/… for those of
+                    other families than Stratego
     learners/…      ten iterations of a small run of every learner: its metrics, its weights
 
 All but the last are integers, or numbers that every machine computes alike. A learner's line holds for one kind of CPU
@@ -28,7 +29,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from vauban.agents import AGENTS, FAMILIES, make_agent
+from vauban.agents import AGENTS, FAMILIES, USUAL_FAMILY, make_agent
 from vauban.arena.match import FORFEIT, RESIGNED, Match, own_setups
 from vauban.arena.play import play_games, play_on_boards
 from vauban.errors import ConfigurationError
@@ -67,8 +68,6 @@ REPETITIVE_GAMES, HABIT = 128, 4
 """Enough of them that every rule of chasing bars a move in some."""
 AGENT_GAMES = 2
 """Games of each match of an agent: a pair, with the sides swapped."""
-ANY = "stratego"
-"""Agents of any game are signed in the games of this family."""
 EFFORT = {"nodes": "nodes=300", "sims": "sims=12,time=0"}
 """By an option that an agent has: the settings that make it think by counting, and not by the clock."""
 ITERATIONS = 10
@@ -107,7 +106,11 @@ def parts() -> dict[str, Part]:
         for seen in observations.names(base.game(name)):
             found[f"observations/{name}/{seen}"] = partial(_sign_observation, name, seen)
     for name in AGENTS:
-        found[f"agents/{name}"] = partial(_sign_agent, name)
+        found[f"agents/{name}"] = partial(_sign_agent, name, USUAL_FAMILY)
+    for family in (USUAL_FAMILY, *(family for family in FAMILIES if family != USUAL_FAMILY)):
+        for name in FAMILIES[family]:
+            path = name if family == USUAL_FAMILY else f"{family}/{name}"
+            found[f"agents/{path}"] = partial(_sign_agent, name, family)
     for name, (preset, changes) in SMALL_RUNS.items():
         found[f"{LEARNERS}{name}"] = partial(_sign_learner, preset, changes)
     return found
@@ -262,13 +265,19 @@ def _sign_observation(name: str, seen: str) -> str:
 # ── Agents ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _sign_agent(name: str) -> str:
-    """Return an agent against itself, many games at once if it can, and against `random`, one by one on boards."""
-    (own, own_rules), (other, other_rules) = _signed(name)
-    known = getattr(make_agent(name), "options", None)
+def _sign_agent(name: str, family: str) -> str:
+    """Return an agent against itself, many games at once if it can, and against `random`, one by one on boards.
+
+    family: of the games in which it is signed, which that family names.
+    """
+    signed = getattr(family_part("agents", family), "SIGNED", None)
+    if signed is None:
+        raise ConfigurationError(f"vauban.agents.{family} does not say in which games its agents are signed: SIGNED")
+    (own, own_rules), (other, other_rules) = signed
+    chosen = base.game(own, own_rules)
+    known = getattr(make_agent(name, game=chosen), "options", None)
     settings = [effort for option, effort in EFFORT.items() if hasattr(known, option)]
     text = name + ":" * bool(settings) + ",".join(settings)
-    chosen = base.game(own, own_rules)
     itself = Match(text, text, AGENT_GAMES, chosen, seed=1, setups=own_setups(chosen))
     others = Match(text, "random", AGENT_GAMES, other, other_rules, seed=2)
     hashed = _Hash()
@@ -278,16 +287,6 @@ def _sign_agent(name: str) -> str:
             raise ConfigurationError(f"agent {name!r} lost a game by an error, which is not signed: {result.note}")
         hashed.add(*game.setups, game.moves, result.end, str(result.winner), str(result.plies), result.note)
     return hashed.text
-
-
-def _signed(name: str) -> tuple[tuple[str, str | None], tuple[str, str | None]]:
-    """Return the two games, each with its rules, in which an agent is signed: those that its family names."""
-    family = FAMILIES.get(name, ANY)
-    games = getattr(family_part("agents", family), "SIGNED", None)
-    if games is None:
-        raise ConfigurationError(f"vauban.agents.{family} does not say in which games its agents are signed: SIGNED")
-    first, second = games
-    return first, second
 
 
 # ── Learners ─────────────────────────────────────────────────────────────────────────────────────

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from vauban.agents import AGENTS, make_agent
+from vauban.agents import make_agent, shipped
 from vauban.agents.base import Agent, choose_move, set_up, tell
 from vauban.arena.match import FORFEIT, RESIGNED, Match
 from vauban.arena.play import play_games
@@ -52,7 +52,7 @@ def with_types_exchanged(board: Board, one: int, other: int) -> Board:
 
 QUICK = {"mcts": "sims=5,time=0", "mcts-louvain": "sims=5", "mcts-vanilla": "sims=5", "alphabeta": "nodes=300"}
 """Budgets with which searching agents answer at once, and always alike."""
-POOL = [f"{name}:{QUICK[name]}" if name in QUICK else name for name in AGENTS]
+POOL = [f"{name}:{QUICK[name]}" if name in QUICK else name for name in shipped(Stratego())]
 
 
 @pytest.mark.parametrize("name", POOL)

@@ -208,6 +208,20 @@ def test_agents_are_listed_with_the_games_that_they_play() -> None:
     assert {name: plays[name] for name in wanted} == wanted
 
 
+def test_agents_of_one_name_are_told_apart_by_the_game() -> None:
+    plays = [agent["plays"] for agent in told("agents")["agents"] if agent["name"] == "mcts"]
+    assert sorted(plays) == ["Geister", "Stratego"]
+    assert told("agents", "mcts")["plays"] == told("agents", "mcts", "--game", "barrage")["plays"] == "Stratego"
+    assert told("agents", "mcts", "--game", "geister")["plays"] == "Geister"
+    assert told("agents", "fox", "--game", "geister")["plays"] == "Stratego"
+
+
+def test_agents_of_other_families_are_left_out_where_a_game_is_named() -> None:
+    listed = [agent["name"] for agent in told("agents", "--game", "geister-44")["agents"]]
+    assert {"random", "runner", "mcts", "net"} <= set(listed) and "fox" not in listed
+    assert listed.count("mcts") == 1
+
+
 def test_an_agent_of_a_package_by_a_name_that_is_taken_is_listed_once_and_complained_about(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,8 +237,11 @@ def test_an_agent_of_a_package_by_a_name_that_is_taken_is_listed_once_and_compla
 
 def test_an_agent_is_described_with_its_options() -> None:
     assert "by the book" in here("agents", "cadet").stdout
-    for agent in told("agents")["agents"]:
-        assert told("agents", agent["name"]) == agent
+    known = [agent for game in ("classic", "geister") for agent in told("agents", "--game", game)["agents"]]
+    assert {agent["name"] for agent in known} == {agent["name"] for agent in told("agents")["agents"]}
+    for agent in known:
+        game = {"Stratego": "classic", "Geister": "geister"}.get(agent["plays"], "kuhn")
+        assert told("agents", agent["name"], "--game", game) == agent
         for option in agent["options"]:
             assert option["help"], f"{agent['name']}: nobody says what {option['name']} is for"
 

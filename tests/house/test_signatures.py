@@ -45,9 +45,8 @@ def coin_bots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     (tmp_path / "kuhn" / "__init__.py").write_text('SIGNED = (("kuhn", None), ("kuhn", None))\n')
     monkeypatch.setattr(vauban.agents, "__path__", [*vauban.agents.__path__, str(tmp_path)])
     family_part.cache_clear()
-    for name, kind in (("bets", Bets), ("fails", Fails)):
-        monkeypatch.setitem(vauban.agents.AGENTS, name, lambda settings, seed, kind=kind: kind())
-        monkeypatch.setitem(vauban.agents.FAMILIES, name, "kuhn")
+    makers = {"bets": lambda settings, seed: Bets(), "fails": lambda settings, seed: Fails()}
+    monkeypatch.setitem(vauban.agents.FAMILIES, "kuhn", makers)
     yield
     sys.modules.pop("vauban.agents.kuhn")
     family_part.cache_clear()
@@ -65,13 +64,13 @@ class Fails:
 
 @pytest.mark.usefixtures("coin_bots")
 def test_an_agent_is_signed_in_the_games_of_its_family() -> None:
-    assert signature.parts()["agents/bets"]() == signature.parts()["agents/bets"]()
+    assert signature.parts()["agents/kuhn/bets"]() == signature.parts()["agents/kuhn/bets"]()
 
 
 @pytest.mark.usefixtures("coin_bots")
 def test_an_agent_that_fails_is_not_signed() -> None:
     with pytest.raises(ConfigurationError, match="'fails' lost a game by an error, which is not signed: failed: Runti"):
-        signature.parts()["agents/fails"]()
+        signature.parts()["agents/kuhn/fails"]()
 
 
 def test_every_learner_that_is_shipped_is_trained_by_some_line() -> None:

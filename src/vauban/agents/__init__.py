@@ -11,6 +11,8 @@ Installed packages may offer more (entry points of the group "vauban.agents"). A
 package of their own in here, which is found by being there. It says what makes its agents (`AGENTS`), which of them a
 person plays against unless another is asked for (`OPPONENT`), and the games in which their behaviour is signed
 (`SIGNED`). docs/agents.md says who they are.
+
+Agents of several families may share a name, such as `mcts`. The game that is played tells which is meant.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from vauban.agents.search import SearchAgent
 from vauban.agents.solved import OPTIONS as SOLVED
 from vauban.agents.solved import SolvedAgent
 from vauban.errors import ConfigurationError
-from vauban.families import family_part, family_parts
+from vauban.families import family_part, family_parts, folder_of
 from vauban.games.base import Game, nearest
 
 GROUP = "vauban.agents"
@@ -38,24 +40,27 @@ GROUP = "vauban.agents"
 AGENTS: dict[str, Maker] = {
     "random": lambda settings, seed: RandomAgent(seed, make_options(RandomOptions, "random", settings)),
 }
-"""By name: what makes an agent from settings and a seed."""
-FAMILIES: dict[str, str] = {}
-"""By name of an agent that plays one family of games only: which."""
-for _part in family_parts("agents"):
-    _own = getattr(_part, "AGENTS", {})
-    AGENTS |= _own
-    FAMILIES |= dict.fromkeys(_own, _part.__name__.rpartition(".")[2])
+"""By name of an agent that plays any game: what makes it from settings and a seed."""
+FAMILIES: dict[str, dict[str, Maker]] = {
+    part.__name__.rpartition(".")[2]: part.AGENTS for part in family_parts("agents") if hasattr(part, "AGENTS")
+}
+"""By family of games, and by name, its agents."""
+USUAL_FAMILY = "stratego"
+"""The family whose agent is meant by a name that several families have, where no game is given."""
 
 LEARNED: dict[str, type[ModelAgent]] = {kind.kind: kind for kind in (NetAgent, SearchAgent)}
 """Agents that need a model, NAME:MODEL, by name."""
 
 
-def make_agent(text: str, seed: int = 0, folder: Path | None = None, memory: int = MEMORY) -> Agent:
+def make_agent(
+    text: str, seed: int = 0, folder: Path | None = None, memory: int = MEMORY, *, game: Game | None = None
+) -> Agent:
     """Return the agent that a text names.
 
     NAME, NAME:OPTION=VALUE,…, NAME:MODEL,OPTION=VALUE,…, py:FILE.py:CLASS,OPTION=VALUE,…, or bot:COMMAND.
     folder: where a file is looked for, and a program is started; the current one if not given.
     memory: MiB for each process of a program, 0 for no limit.
+    game: what it is to play; tells apart agents of the same name. The agent may be one that does not play it.
     """
     if prefix_of(text):
         return make_program(text, seed, folder, memory)
@@ -67,19 +72,39 @@ def make_agent(text: str, seed: int = 0, folder: Path | None = None, memory: int
         return kind(make_options(kind.options_kind, name, settings), seed)
     if name in SOLVED:
         return SolvedAgent(text, seed)
-    if name in AGENTS:
-        return adapted(AGENTS[name](settings, seed), text)
+    family = family_of(name, game)
+    known = AGENTS if family is None else FAMILIES[family]
+    if name in known:
+        return adapted(known[name](settings, seed), text)
     offered = door.entry_points(GROUP)
     if name in offered:
         return build(offered[name](), seed, settings, text)
-    raise ConfigurationError(f"there is no agent {name!r}: {nearest(name, [*AGENTS, *LEARNED, *SOLVED, *offered])}")
+    raise ConfigurationError(f"there is no agent {name!r}: {nearest(name, [*shipped(), *LEARNED, *SOLVED, *offered])}")
 
 
 def make_player(text: str, game: Game, seed: int = 0) -> Agent:
     """Return the agent that a text names, to play this game; refuse one that cannot, before anything is played."""
-    agent = make_agent(text, seed)
+    agent = make_agent(text, seed, game=game)
     check_plays(agent, game)
     return agent
+
+
+def family_of(name: str, game: Game | None = None) -> str | None:
+    """Return the family of the agent that a name means; None if it plays any game, or there is none.
+
+    That is the game's family if it has such an agent, else the usual one, else any that has.
+    """
+    if name in AGENTS:
+        return None
+    first = USUAL_FAMILY if game is None else folder_of(game.family)
+    families = [first, USUAL_FAMILY, *FAMILIES]
+    return next((family for family in families if name in FAMILIES.get(family, ())), None)
+
+
+def shipped(game: Game | None = None) -> list[str]:
+    """List the names of Vauban's own agents, each once: all of them, or those that play a game."""
+    families = FAMILIES if game is None else [folder_of(game.family)]
+    return list(dict.fromkeys([*AGENTS, *(name for family in families for name in FAMILIES.get(family, ()))]))
 
 
 def usual_opponent(game: Game) -> str:

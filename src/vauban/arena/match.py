@@ -192,7 +192,7 @@ class Match:
     def _make(self, contender: Contender, seed: int) -> Agent:
         if not isinstance(contender, str):
             return build(contender, seed)
-        return make_agent(contender, seed, self.folder, self.memory)
+        return make_agent(contender, seed, self.folder, self.memory, game=self.game)
 
     def _check_setups(self, setups: str) -> None:
         if setups not in (OWN, NONE):

@@ -138,7 +138,7 @@ class Settings:
 
     def _agents(self) -> Iterator[Agent]:
         for text in self.agents:
-            agent = make_agent(text, 0, Path(self.folder or ".").resolve(), self.memory)
+            agent = make_agent(text, 0, Path(self.folder or ".").resolve(), self.memory, game=self.made)
             close(agent)
             yield agent
 

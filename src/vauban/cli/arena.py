@@ -30,6 +30,7 @@ from vauban.cli.output import (
     started_as,
 )
 from vauban.errors import ConfigurationError
+from vauban.families import folder_of
 
 if TYPE_CHECKING:
     from vauban.arena.results import GameResult
@@ -318,6 +319,10 @@ def _say_how_to_go_on(file: Path, played: Tournament) -> None:
 
 def agents(
     name: Annotated[str | None, typer.Argument(help="An agent, for its full description and its options.")] = None,
+    game: Annotated[
+        str | None,
+        typer.Option(help="A game: leave out agents of other families; of several of the same name, describe its own"),
+    ] = None,
     json: Json = False,
 ) -> None:
     """List the agents, or describe one.
@@ -326,14 +331,19 @@ def agents(
     py:FILE.py:CLASS,OPTION=VALUE; a program of your own bot:COMMAND.
 
     Example: vauban agents fox
+
+    Example: vauban agents mcts --game geister
     """
-    from vauban.agents import AGENTS, GROUP, LEARNED
+    from vauban.agents import AGENTS, FAMILIES, GROUP, LEARNED, family_of, shipped
     from vauban.agents.external import PROTOCOLS
     from vauban.agents.solved import OPTIONS as SOLVED
     from vauban.door import PREFIX, entry_points
+    from vauban.games import base as games
 
+    played = None if game is None else games.game(game)
     if name is not None:
-        described = _description(name if name.startswith(PREFIX) else name.partition(":")[0])
+        name = name if name.startswith(PREFIX) else name.partition(":")[0]
+        described = _description(name, family_of(name, played))
         if json:
             print_json(described)
             return
@@ -346,10 +356,13 @@ def agents(
         if described["options"]:
             console.print(options)
         return
-    shipped = (*AGENTS, *LEARNED, *SOLVED)
-    described_all = [_description(each) for each in shipped]
+    families = [family for family in FAMILIES if played is None or family == folder_of(played.family)]
+    described_all = [_description(each) for each in AGENTS]
+    described_all += [_description(each, family) for family in families for each in FAMILIES[family]]
+    described_all += [_description(each) for each in (*LEARNED, *SOLVED)]
+    taken = {*shipped(), *LEARNED, *SOLVED}
     for each in entry_points(GROUP):
-        if each in shipped:
+        if each in taken:
             complain(f"{each}: an installed package offers an agent of a name that Vauban's own has, which is taken")
             continue
         try:
@@ -369,8 +382,11 @@ def agents(
     console.print(table)
 
 
-def _description(name: str) -> dict[str, Any]:
-    """Return an agent in words, and its options: each with its default and what it means."""
+def _description(name: str, family: str | None = None) -> dict[str, Any]:
+    """Return an agent in words, and its options: each with its default and what it means.
+
+    family: of games, if it plays only those.
+    """
     from vauban.agents import FAMILIES, LEARNED, make_agent
     from vauban.agents.base import Choosy, close, describe
     from vauban.agents.external import PROTOCOLS
@@ -388,9 +404,9 @@ def _description(name: str) -> dict[str, Any]:
     elif name in OPTIONS:
         options, text, plays = OPTIONS[name](), MEANINGS[name], "small games"
     else:
-        agent = make_agent(name)
+        agent = make_agent(name) if family is None else FAMILIES[family][name]({}, 0)
         options, text = getattr(agent, "options", None), describe(agent)
-        plays = FAMILIES[name].capitalize() if name in FAMILIES else SOME if isinstance(agent, Choosy) else ANY_GAME
+        plays = family.capitalize() if family is not None else SOME if isinstance(agent, Choosy) else ANY_GAME
         close(agent)
     known = fields(options) if is_dataclass(options) else ()
     return {

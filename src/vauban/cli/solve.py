@@ -140,7 +140,7 @@ def _agent_policy(text: str, seed: int, game: Game, policies: str) -> Callable[[
     from vauban.solve import tabulate
 
     try:
-        agent = make_agent(text, seed)
+        agent = make_agent(text, seed, game=game)
     except ConfigurationError as error:
         raise ConfigurationError(f"{error} (and the policies {policies})") from error
     if not isinstance(agent, GivesPolicy):

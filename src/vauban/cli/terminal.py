@@ -9,7 +9,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from vauban.agents import AGENTS, make_player, usual_opponent
+from vauban.agents import make_player, shipped, usual_opponent
 from vauban.cli.output import Json, print_json
 from vauban.cli.terminal_game import TerminalGame, read_number
 from vauban.door import whole
@@ -85,9 +85,10 @@ def terminal(
     opponent: Annotated[
         str | None,
         typer.Option(
-            help=f"{', '.join(AGENTS)}, with options such as mcts:time=1 (vauban agents); a model, net:MODEL or "
+            help=f"{', '.join(shipped())}, with options such as mcts:time=1 (vauban agents); a model, net:MODEL or "
             "search:MODEL; in small games a solved policy such as cfr+; a class of your own, py:FILE.py:CLASS; a "
-            "program of your own, bot:COMMAND (default: cadet in Stratego, random where there is nobody better)"
+            "program of your own, bot:COMMAND (default: cadet in Stratego, purple in Geister, random where there is "
+            "nobody better)"
         ),
     ] = None,
     seed: Annotated[

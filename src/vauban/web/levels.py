@@ -133,11 +133,12 @@ def _refusal(agent: str, name: str) -> str | None:
     from vauban.web.thinking import WarmUp
 
     try:
-        made = make_agent(agent)
+        wanted = game(name)
+        made = make_agent(agent, game=wanted)
         try:
             check = getattr(made, "check_plays", None)
             if check is not None:
-                check(game(name))
+                check(wanted)
         finally:
             close(made)
         if check is None:

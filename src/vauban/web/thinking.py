@@ -86,7 +86,7 @@ class WeighDraw:
         from vauban.agents.base import Judge
 
         value, quiet = show_of(self.variant).weigh(self.view)
-        agent = make_agent(self.agent, self.seed)
+        agent = make_agent(self.agent, self.seed, game=self.view.game)
         own = False
         if isinstance(agent, Judge) and self.view.turn == self.view.player:
             own = True

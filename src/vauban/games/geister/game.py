@@ -113,6 +113,10 @@ class Geister(Game):
         west, east = square == 0, square == self.variant.width - 1
         return np.asarray((west & np.isin(direction, (0, 2))) | (east & np.isin(direction, (0, 1))))
 
+    @property
+    def described(self) -> Variant:
+        return self.variant
+
     def definition(self) -> str | dict[str, Any]:
         if self.source and type(self) is not Geister:
             return self.source

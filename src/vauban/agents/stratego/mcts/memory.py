@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vauban.agents.stratego.mcts.prior import KEPT
+from vauban.agents.tree import mixed
 from vauban.games.base import PLAYER
 from vauban.games.kernel import kernel
 from vauban.games.stratego.layout import BYTES, HIDDEN, LENGTH, NONE, SQUARES, TRAIL, TRAIL_LENGTH
@@ -19,8 +20,6 @@ from vauban.games.stratego.layout import BYTES, HIDDEN, LENGTH, NONE, SQUARES, T
 ENTRIES = 4096
 LONGEST = 4 * KEPT
 """Priors with more moves than this are not kept."""
-MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
 class Memory(NamedTuple):
@@ -44,14 +43,6 @@ def make_memory():
         np.empty((ENTRIES, LONGEST), np.float64),
         np.zeros(2, np.int64),
     )
-
-
-@kernel
-def mixed(word):
-    """Return a word scrambled (SplitMix64)."""
-    word = (word ^ (word >> np.uint64(30))) * MIX_1
-    word = (word ^ (word >> np.uint64(27))) * MIX_2
-    return word ^ (word >> np.uint64(31))
 
 
 @kernel

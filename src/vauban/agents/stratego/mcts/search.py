@@ -9,19 +9,33 @@ value of a move is its average over worlds.
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
 
-from typing import NamedTuple
-
 import numpy as np
 
 from vauban.agents.stratego.belief import sample, sample_thesis
 from vauban.agents.stratego.mcts.evaluate import evaluate
 from vauban.agents.stratego.mcts.instinct import WORTH, evaluate_worth, warm_prior, weigh_by_worth
 from vauban.agents.stratego.mcts.knowledge import learn
-from vauban.agents.stratego.mcts.memory import MIX_1, key_of, make_memory, mixed, recall, remember, repeats
+from vauban.agents.stratego.mcts.memory import key_of, make_memory, recall, remember, repeats
 from vauban.agents.stratego.mcts.prior import list_moves, make_moves, make_paths, prune, weigh_moves
 from vauban.agents.stratego.terrain import neighbours
-from vauban.games.base import END, PLAYER, PLIES, WINNER
-from vauban.games.kernel import ZERO, Record, clock, copy_record, kernel
+from vauban.agents.tree import (
+    MIX,
+    MIX_1,
+    ROOT,
+    find_edge,
+    is_full,
+    like,
+    make_tree,
+    mixed,
+    most_visited,
+    note_result,
+    outcome_value,
+    puct,
+    slot_of,
+    uniform,
+)
+from vauban.games.base import END, PLAYER, PLIES
+from vauban.games.kernel import ZERO, clock, copy_record, kernel
 from vauban.games.randomness import MOVE, draw
 from vauban.games.stratego.hidden import assign
 from vauban.games.stratego.layout import HIDDEN_COUNT, SQUARES
@@ -32,29 +46,10 @@ SIMS, TIME, RESAMPLE, ROLLOUTS, AHEAD, EXPLORE, PUCT, PRIOR, FINISHED, SWAPS = r
 NO_PRIOR, THESIS_PRIOR, OWN_PRIOR = 0, 1, 2
 MOST_SIMS = 20_000
 """No move gets more simulations than this, however much time it has."""
-EDGES = 40
-"""Number of edges for which there is room in each simulation."""
 MOST_MOVES = 512
 MOST_DEPTH = 256
 PATIENCE = 4
 """Simulations between two looks at the clock."""
-
-MIX = np.uint64(0x9E3779B97F4A7C15)
-ROOT = MIX
-"""The key of the root."""
-
-
-@kernel
-def uniform(state):
-    """Return a random number from 0 to 1, exclusive; advances the state."""
-    state[0] += MIX
-    return np.float64(mixed(state[0]) >> np.uint64(11)) * (1.0 / (1 << 53))
-
-
-@kernel
-def like(game):
-    """Return a record of the same shape."""
-    return Record(np.empty_like(game.words), np.empty_like(game.halves), np.empty_like(game.bytes), game.rules)
 
 
 @kernel
@@ -79,7 +74,7 @@ def choose(game, seed, options, prior):
     world, line, rollout = like(game), like(game), like(game)
     types = np.zeros(squares, np.int64)
 
-    tree = make_tree(sims)
+    tree = make_tree(sims, MOST_MOVES)
     path = np.empty(MOST_DEPTH, np.int64)
     movers = np.empty(MOST_DEPTH, np.int64)
     here = np.empty(MOST_MOVES, np.int64)
@@ -95,7 +90,7 @@ def choose(game, seed, options, prior):
             if line.bytes[END] != 0:
                 value = outcome_value(line, viewer)
                 break
-            if tree.keys[slot_of(tree, key)] != key or depth == MOST_DEPTH or is_full(tree):
+            if tree.keys[slot_of(tree, key)] != key or depth == MOST_DEPTH or is_full(tree, MOST_MOVES):
                 tree.keys[slot_of(tree, key)] = key
                 value = rollouts(line, rollout, viewer, knowledge, near, paths, memory, moves, options, state)
                 break
@@ -108,11 +103,9 @@ def choose(game, seed, options, prior):
             source, target = moves.sources[chosen], moves.targets[chosen]
             shown = play_shown(line, viewer, source, target)
             key = mixed(key ^ np.uint64(source * 128 + target + 16384 * (shown + 1)) * MIX_1)
-        for step in range(depth):
-            tree.visits[path[step]] += 1
-            tree.values[path[step]] += value if movers[step] == viewer else -value
+        note_result(tree, path, movers, depth, viewer, value)
         # A single move needs no thought.
-        if tree.used[0] == 1 or is_full(tree):
+        if tree.used[0] == 1 or is_full(tree, MOST_MOVES):
             break
     best = most_visited(tree)
     move = np.int64(tree.moves[best])
@@ -122,78 +115,15 @@ def choose(game, seed, options, prior):
 # ── The tree ─────────────────────────────────────────────────────────────────────────────────────
 
 
-class Tree(NamedTuple):
-    """Nodes, found by a hash of what happened since the root; each has a list of edges, its moves.
-
-    Worlds differ in what the other player can do, so a list may grow when its node is visited again.
-    """
-
-    keys: np.ndarray
-    """By slot of the table of nodes: the node's hash, 0 if there is none."""
-    first: np.ndarray
-    """By slot: the first edge."""
-    following: np.ndarray
-    """By edge: the next of the same node."""
-    moves: np.ndarray
-    """By edge: 128 · source + target."""
-    visits: np.ndarray
-    values: np.ndarray
-    """By edge: the sum of its simulations' results, for the player who moves."""
-    used: np.ndarray
-    """Number of edges so far."""
-
-
-@kernel
-def make_tree(sims):
-    """Return a tree with its root, and room for a number of simulations."""
-    capacity = 1
-    while capacity < 4 * sims:
-        capacity *= 2
-    room = EDGES * sims + 2 * MOST_MOVES
-    tree = Tree(
-        np.zeros(capacity, np.uint64),
-        np.full(capacity, -1, np.int64),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.zeros(room, np.int32),
-        np.zeros(room, np.float64),
-        np.zeros(1, np.int64),
-    )
-    tree.keys[slot_of(tree, ROOT)] = ROOT
-    return tree
-
-
-@kernel
-def slot_of(tree, key):
-    """Return the place of a node in the table, or the place where it would be."""
-    mask = np.uint64(len(tree.keys) - 1)
-    slot = np.int64(key & mask)
-    while tree.keys[slot] != 0 and tree.keys[slot] != key:
-        slot = (slot + 1) & np.int64(mask)
-    return slot
-
-
-@kernel
-def is_full(tree):
-    """Return whether there is no room for another node's edges."""
-    return tree.used[0] + MOST_MOVES > len(tree.visits)
-
-
 @kernel
 def find_edges(tree, node, moves, count, here):
-    """Write down a node's edges for these moves, new ones where there are none; return the number of visits to all."""
+    """Write down a node's edges for these moves, new ones where there are none; return the number of visits to all.
+
+    The number of a move is 128 · source + target.
+    """
     visits = 0
     for index in range(count):
-        code = moves.sources[index] * 128 + moves.targets[index]
-        edge = tree.first[node]
-        while edge >= 0 and tree.moves[edge] != code:
-            edge = tree.following[edge]
-        if edge < 0:
-            edge = tree.used[0]
-            tree.used[0] += 1
-            tree.moves[edge] = code
-            tree.following[edge] = tree.first[node]
-            tree.first[node] = edge
+        edge = find_edge(tree, node, moves.sources[index] * 128 + moves.targets[index])
         here[index] = edge
         visits += tree.visits[edge]
     return visits
@@ -206,29 +136,14 @@ def select_move(tree, moves, count, here, visits, options):
     best, highest = 0, -np.inf
     for index in range(count):
         n = tree.visits[here[index]]
-        mean = tree.values[here[index]] / n if n > 0 else 0.0
         if options[PUCT] > 0:
-            # Before the first visit the prior alone decides.
-            bound = mean + explore * moves.values[index] * np.sqrt(max(visits, 1)) / (n + 1)
+            bound = puct(tree, here[index], moves.values[index], visits, explore)
         elif n == 0:
             bound = np.inf
         else:
-            bound = mean + explore * np.sqrt(np.log(visits) / n)
+            bound = tree.values[here[index]] / n + explore * np.sqrt(np.log(visits) / n)
         if bound > highest:
             best, highest = index, bound
-    return best
-
-
-@kernel
-def most_visited(tree):
-    """Return the root's edge with the most visits; of several, the one with the best value."""
-    best, most, highest = np.int64(-1), np.int64(-1), -np.inf
-    edge = tree.first[slot_of(tree, ROOT)]
-    while edge >= 0:
-        visits, value = np.int64(tree.visits[edge]), tree.values[edge]
-        if visits > most or (visits == most and value > highest):
-            best, most, highest = edge, visits, value
-        edge = np.int64(tree.following[edge])
     return best
 
 
@@ -285,17 +200,6 @@ def play_shown(game, viewer, source, target):
     for kind in range(12):
         before -= np.int64(game.bytes[offset + kind]) * (kind + 1)
     return before - 1
-
-
-@kernel
-def outcome_value(game, viewer):
-    """Return an ended game's worth."""
-    winner = np.int64(game.bytes[WINNER])
-    if winner == viewer:
-        return 1.0
-    if winner == 1 - viewer:
-        return -1.0
-    return 0.0
 
 
 @kernel
