@@ -1,0 +1,1 @@
+"""Commands, and parts of commands, for Geister only."""

@@ -1,0 +1,1 @@
+"""Texts of Geister: moves, positions, games, and the formats of others."""
