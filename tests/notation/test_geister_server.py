@@ -112,8 +112,8 @@ def test_any_text_is_read_or_refused_in_words(text: str) -> None:
 
 def test_setups_name_four_different_ghosts_in_any_case() -> None:
     assert server.setup_line(server.parse_setup("SET:hbDf")) == "SET:BDFH"
-    for line in ("SET:AAAA", "SET:ABC", "SET:ABCDE", "SET:ABCI", "SET:", "SET:AB C", "set:ABCD", "SET?", "", "SET:ABCD\n",
-                 "SET:AB\u0421D", "MOV:A,N"):  # fmt: skip
+    for line in ("SET:AAAA", "SET:ABC", "SET:ABCDE", "SET:ABCI", "SET:", "SET:AB C", "set:ABCD", "SET?", "",
+                 "SET:ABCD\n", "SET:AB\u0421D", "MOV:A,N"):  # fmt: skip
         with pytest.raises(SetupError):
             server.parse_setup(line)
 

@@ -4,8 +4,8 @@
     move_line(look, action)              "MOV:A,NORTH"
     board_text(look, player)             "14R24R34R44R15B25B35B45B41u31u21u11u40u30u20u10u"
 
-A player sees the board from its own side, like our actions: x from left to right, y from the opponent's side to its own.
-Ghosts keep their names, A to H, for the whole game. Evil ghosts are red, good ones blue.
+A player sees the board from its own side, as our actions do: x from left to right, y from the opponent's side to its
+own. Ghosts keep their names, A to H, for the whole game. Evil ghosts are red, good ones blue.
 """
 
 from __future__ import annotations
