@@ -913,10 +913,9 @@ def test_two_client_processes_play_whole_games_on_our_server(tmp_path: Path) -> 
     files = ("--log", str(tmp_path / "logs"), "--save", str(tmp_path / "games.txt"))
     process, ports = begin_server("--games", "2", "--json", *files)
     saved = tmp_path / "mine.txt"
-    ours = subprocess.Popen(
-        vauban("geister-client", "random", "--port", ports[0], "--games", "2", "--json", "--seed", "4", "--save", str(saved)),
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    options = ("--games", "2", "--json", "--seed", "4", "--save", str(saved))
+    command = vauban("geister-client", "random", "--port", ports[0], *options)
+    ours = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     for _ in range(2):
         assert subprocess.run([*EXAMPLE.split(), "127.0.0.1", ports[1]], check=False).returncode == 0
     told = json.loads(ours.communicate(timeout=PATIENCE)[0].splitlines()[-1])
@@ -927,7 +926,7 @@ def test_two_client_processes_play_whole_games_on_our_server(tmp_path: Path) -> 
     assert told["won"] == sum(each["winner"] == 0 for each in table["games"])
     games, mine = (read_games(path.read_text()) for path in (tmp_path / "games.txt", saved))
     for logged, one, other in zip(sorted((tmp_path / "logs").iterdir()), games, mine, strict=True):
-        assert one.board == other.board
+        assert one.board.actions[:-1] == other.board.actions[:-1] and one.outcome == other.outcome
         log = logged.read_text().splitlines()
         assert logged.name.startswith("log-") and len(log) == 2 + one.board.plies + 1
         board: Any = Board(GAME, setups=one.board.setups)
