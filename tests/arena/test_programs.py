@@ -66,7 +66,9 @@ def _ducks(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("ducks")
     module.make_program = Duck  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "ducks", module)
-    protocol = LineProtocol("ducks", "Kuhn", "A duck of your own.", "duck:donald", "docs/ducks.md", "vauban duck-check")
+    protocol = LineProtocol(
+        "ducks:make_program", "Kuhn", "A duck of your own.", "duck:donald", "docs/ducks.md", "vauban duck-check"
+    )
     monkeypatch.setitem(PROTOCOLS, "duck:", protocol)
     monkeypatch.setattr(Duck, "heard", [])
 

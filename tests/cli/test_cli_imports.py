@@ -28,7 +28,9 @@ def test_the_list_of_commands_loads_none_of_them() -> None:
     assert loaded("--help") == set()
 
 
-@pytest.mark.parametrize("command", ["match", "tournament", "agents", "exploitability", "bot", "analyse"])
+@pytest.mark.parametrize(
+    "command", ["match", "tournament", "agents", "exploitability", "bot", "analyse", "geister-server"]
+)
 def test_help_loads_what_its_command_is_made_of_and_no_more(command: str) -> None:
     assert loaded(command, "--help") <= {"numpy"}
 

@@ -8,8 +8,8 @@
 
 An agent is handed views, never games: it cannot see what its player may not know. It is asked about many views at once,
 all of one player, who is on turn. One that can do more has more methods: `set_up` (`SetsUp`), `policy` (`GivesPolicy`),
-`judge` (`Judge`), `answer` (`AsksForOne`), `told` (`Listener`), `close` (`Closing`). One that cannot play every game
-has `check_plays` (`Choosy`). A program of its own has those of `Program`.
+`judge` (`Judge`), `answer` (`AsksForOne`), `told` (`Listener`), `saw` (`Watcher`), `close` (`Closing`). One that cannot
+play every game has `check_plays` (`Choosy`). A program of its own has those of `Program`.
 
 A class with `choose_move(view)`, the form a person writes, is made an agent by `vauban.agents.adapter`.
 """
@@ -26,7 +26,7 @@ import numpy.typing as npt
 from vauban.errors import ConfigurationError, VaubanError
 
 if TYPE_CHECKING:
-    from vauban.board import View
+    from vauban.board import Board, View
     from vauban.games.base import Game
     from vauban.sim.store import Snapshot
 
@@ -99,6 +99,14 @@ class Listener(Protocol):
 
     def told(self, played: Any) -> None:
         """A move was made."""
+
+
+@runtime_checkable
+class Watcher(Protocol):
+    """An agent that also wants its view after every move, its own too, and at the end."""
+
+    def saw(self, view: View) -> None:
+        """A move was made, and this is what the agent knows now."""
 
 
 @runtime_checkable
@@ -183,6 +191,12 @@ def tell(agent: Any, played: Any) -> None:
     """Tell an agent of a move, if it listens."""
     if isinstance(agent, Listener):
         agent.told(played)
+
+
+def show(agent: Any, board: Board, player: int) -> None:
+    """Show an agent what its player knows after a move, if it watches."""
+    if isinstance(agent, Watcher):
+        agent.saw(board.view(player))
 
 
 def close(agent: Any) -> None:

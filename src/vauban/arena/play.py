@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.agents.base import RESIGNS, Agent, AgentError, Program, Row, Seeds, choose_action, close, tell
+from vauban.agents.base import RESIGNS, Agent, AgentError, Program, Row, Seeds, choose_action, close, show, tell
 from vauban.agents.external import PROTOCOLS, prefix_of
 from vauban.arena.match import (
     FAILED,
@@ -225,6 +225,7 @@ def _play_move(match: Match, number: int, board: Any, agents: Sequence[Agent]) -
     for each, agent in enumerate(agents):
         try:
             tell(agent, board.history[-1])
+            show(agent, board, each)
         except Exception as error:
             if not board.is_over:  # what has been decided on the board stays so
                 raise _fault(each, error) from error

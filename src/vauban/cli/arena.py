@@ -378,7 +378,7 @@ def agents(
     table.add_row(Text("py:FILE.py:CLASS", "bold"), Text(ANY_GAME, "dim"), "A class of your own (docs/agents.md).")
     for prefix, protocol in PROTOCOLS.items():
         about = f"{protocol.about.removesuffix('.')} ({protocol.docs})."
-        table.add_row(Text(f"{prefix}COMMAND", "bold"), Text(protocol.plays, "dim"), about)
+        table.add_row(Text(prefix + protocol.given, "bold"), Text(protocol.plays, "dim"), about)
     console.print(table)
 
 
@@ -395,8 +395,8 @@ def _description(name: str, family: str | None = None) -> dict[str, Any]:
     protocol = PROTOCOLS.get(f"{name}:")
     if protocol is not None:
         raise ConfigurationError(
-            f"{name} is no agent by itself: {name}:COMMAND is a program of your own, e.g. {protocol.example!r} "
-            f"({protocol.docs}; {protocol.check} says whether it is in order)"
+            f"{name} is no agent by itself: {name}:{protocol.given} is a program of your own, e.g. "
+            f"{protocol.example!r} ({protocol.docs}; {protocol.check} says whether it is in order)"
         )
     if name in LEARNED:
         options = LEARNED[name].options_kind()

@@ -24,6 +24,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "agents": ("arena", "List the agents, or describe one."),
     "bot": ("stratego.bots", "Play one game in somebody else's manager."),
     "bot-check": ("stratego.bots", "Check that a bot speaks the line protocol."),
+    "geister-client": ("geister.server", "Play on a public Geister server."),
+    "geister-server": ("geister.server", "Let clients of the public Geister server play here."),
     "train": ("train", "Train networks by self-play."),
     "curves": ("curves", "Draw the learning curves of runs."),
     "analyse": ("analyse", "Search a position, or look back on a game."),

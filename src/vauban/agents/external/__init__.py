@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class LineProtocol:
     """A way to talk to programs."""
 
-    module: str
-    """Its `make_program(command, seed, memory=…, folder=…)` makes an agent of a command."""
+    maker: str
+    """MODULE:FUNCTION; the function, called with (command, seed, memory=…, folder=…), makes an agent of a command."""
     plays: str
     """The games that it has words for."""
     about: str
@@ -33,13 +33,26 @@ class LineProtocol:
     """The page that describes it."""
     check: str
     """The command that says whether a program speaks it."""
+    given: str = "COMMAND"
+    """What stands behind the beginning of an agent's text."""
 
 
 PROTOCOLS = {
     "bot:": LineProtocol(
-        "vauban.agents.external.stratego.agent", "Stratego", "A program of your own, in any language.",
+        "vauban.agents.external.stratego.agent:make_program", "Stratego", "A program of your own, in any language.",
         "bot:python3 examples/ucc_bot.py", "docs/external-bots.md", "vauban bot-check",
-    )
+    ),
+    "geister:": LineProtocol(
+        "vauban.agents.external.geister.agent:make_program", "Geister",
+        "A client of the public Geister server, started for every game.",
+        "geister:python3 examples/geister_bot.py {host} {port}", "docs/external-bots.md",
+        "vauban geister-server --second random",
+    ),
+    "geister-tcp:": LineProtocol(
+        "vauban.agents.external.geister.agent:make_caller", "Geister",
+        "A client of the public Geister server, which connects by itself.", "geister-tcp:10000",
+        "docs/external-bots.md", "vauban geister-server --second random", "PORT",
+    ),
 }  # fmt: skip
 """The line protocols, by what the texts of their agents begin with."""
 MEMORY = 1024
@@ -55,6 +68,6 @@ def make_program(text: str, seed: int, folder: Path | None = None, memory: int =
     """Return the agent of a program's text; it is started in `folder`, and has `memory` MiB for each process."""
     prefix = prefix_of(text)
     assert prefix is not None
-    module = import_module(PROTOCOLS[prefix].module)
-    made: Agent = module.make_program(text.removeprefix(prefix), seed, memory=memory, folder=folder)
+    module, _, maker = PROTOCOLS[prefix].maker.partition(":")
+    made: Agent = getattr(import_module(module), maker)(text.removeprefix(prefix), seed, memory=memory, folder=folder)
     return made

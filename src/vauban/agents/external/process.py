@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import re
 import select
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import IO, Literal, NoReturn
 
 from vauban.agents.base import AgentError
+from vauban.errors import ConfigurationError
 from vauban.words import shortened
 
 GUARD = str(Path(__file__).with_name("guard.py"))
@@ -31,6 +34,8 @@ KEPT_STDERR = 64 * 1024
 """Bytes: so much of the end of what it said on standard error is kept."""
 KEPT_LINES = 60
 """Number of the latest lines between us that are kept."""
+MOST_MEMORY = 2**30
+"""MiB: more than there is anywhere."""
 LAST_WORDS = 8
 """Number of lines of standard error in a message."""
 PICTURES = 0x2400
@@ -52,6 +57,36 @@ KINDS = {
 """The kinds of misbehaviour of a bot."""
 REASONS: dict[str, Literal["illegal", "time", "failed"]] = {"silent": "time", "late": "time", "crashed": "failed"}
 """By kind: how the game is lost; all others are answers that are none."""
+
+
+def split_command(command: str | Sequence[str]) -> list[str]:
+    """Return the words of a command; no shell is asked."""
+    try:
+        return shlex.split(command) if isinstance(command, str) else list(command)
+    except ValueError as error:
+        raise ConfigurationError(f"the command of a bot, {command!r}, cannot be split into words: {error}") from error
+
+
+def check_command(command: Sequence[str], text: str, *, memory: int, cwd: str | None) -> None:
+    """Refuse a command that can never work; `text` is how it was given, `memory` is in MiB."""
+    if os.name != "posix":
+        raise ConfigurationError("programs of others can be played on Linux and macOS only: their limits are POSIX's")
+    if not command:
+        raise ConfigurationError("the command of a bot is empty: give a program and its arguments")
+    if not 0 <= memory <= MOST_MEMORY:
+        raise ConfigurationError(f"memory is in MiB, at least 0 (no limit) and at most {MOST_MEMORY:,}, not {memory}")
+    if cwd is not None and not Path(cwd).is_dir():
+        raise ConfigurationError(f"there is no folder {cwd!r} to start {text!r} in")
+    program = command[0]
+    beside = os.path.join(cwd or ".", program)  # noqa: PTH118 – a Path would drop the ./ that keeps it off the PATH
+    if shutil.which(beside if os.sep in program else program) is None:
+        if not Path(beside).exists():
+            there = "cannot be found"
+        elif os.sep in program:
+            there = "is not executable"
+        else:
+            there = f"is not on the PATH; for the one in this folder write ./{program}"
+        raise ConfigurationError(f"the program {program!r} of the bot {text!r} {there}")
 
 
 class BotError(AgentError):
@@ -157,7 +192,7 @@ class BotProcess:
             if feed or (self._ended and line):
                 del self._incoming[: len(line) + len(feed)]
                 self.returns = self.returns or line.endswith(b"\r")
-                text = _harmless(line.removesuffix(b"\r").decode("ascii", "backslashreplace"))
+                text = harmless(line.removesuffix(b"\r").decode("ascii", "backslashreplace"))
                 self.lines.append(f"< {text}")
                 return text
             if self._ended:
@@ -165,6 +200,17 @@ class BotProcess:
             left = deadline - time.monotonic()
             if not self._wait(max(0.0, left)) and left <= 0:
                 self._fail_late(seconds)
+
+    def overhear(self) -> bool:
+        """Keep what it has said with its words on standard error, if we talk to it elsewhere; False at its end."""
+        self._wait(0.0)
+        self._errors.add(bytes(self._incoming))
+        self._incoming.clear()
+        return not self._ended
+
+    def fileno(self) -> int:
+        """Return the descriptor on which it is heard."""
+        return self._stdout.fileno()
 
     def waiting(self) -> bool:
         """True if it has said something that nobody has asked for yet."""
@@ -201,7 +247,7 @@ class BotProcess:
             self._deaf = True
 
     def _fail_late(self, seconds: float) -> NoReturn:
-        half = _harmless(bytes(self._incoming).decode("ascii", "backslashreplace"))
+        half = harmless(bytes(self._incoming).decode("ascii", "backslashreplace"))
         if half:
             sentence = f"it sent {shortened(half)}, and no end of the line within {seconds:g} s"
             self._fail("late", sentence, answer=half)
@@ -304,8 +350,8 @@ def last_words(stderr: str) -> str:
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def _harmless(text: str) -> str:
-    """Text that does nothing to a terminal: signs in place of control characters, but for tabs and line feeds."""
+def harmless(text: str) -> str:
+    """Return a text with signs in place of control characters, which would do something to a terminal."""
     return _CONTROL.sub(lambda found: chr(PICTURES + ord(found[0])) if found[0] < " " else "\ufffd", text)
 
 
@@ -320,12 +366,15 @@ class _Tail:
         """Read until the stream ends."""
         with suppress(OSError, ValueError):  # closed under us
             while more := os.read(stream.fileno(), 65536):
-                with self._lock:
-                    self._kept += more
-                    del self._kept[:-KEPT_STDERR]
+                self.add(more)
+
+    def add(self, more: bytes) -> None:
+        with self._lock:
+            self._kept += more
+            del self._kept[:-KEPT_STDERR]
 
     @property
     def text(self) -> str:
         with self._lock:
             said = bytes(self._kept)
-        return _harmless(said.decode("utf-8", "replace").replace("\r\n", "\n"))
+        return harmless(said.decode("utf-8", "replace").replace("\r\n", "\n"))

@@ -1,1 +1,1 @@
-"""The terminal's part for Geister."""
+"""Commands, and parts of commands, for Geister only."""

@@ -18,7 +18,6 @@ import math
 import os
 import random
 import shlex
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -27,7 +26,7 @@ import numpy as np
 
 from vauban.agents.base import RESIGNS, Actions, Seeds
 from vauban.agents.external import MEMORY
-from vauban.agents.external.process import KINDS, BotError, BotProcess, last_words
+from vauban.agents.external.process import KINDS, BotError, BotProcess, check_command, last_words, split_command
 from vauban.board.stratego import Played, View
 from vauban.errors import ConfigurationError, InvalidMoveError, SetupError
 from vauban.games.base import Game
@@ -52,8 +51,6 @@ LONGEST_GAME = 5000
 """Turns: with the time for one of them, what a bot may use of the processor."""
 MOST_SECONDS = 10**6
 """For an answer: more is a mistake."""
-MOST_MEMORY = 2**30
-"""MiB: more than there is anywhere."""
 
 
 class ExternalAgent:
@@ -85,12 +82,7 @@ class ExternalAgent:
         board it is shown can play other armies on this board, such as barrage.
         The program finds `seed` in its environment as VAUBAN_SEED.
         """
-        try:
-            self.command = shlex.split(command) if isinstance(command, str) else list(command)
-        except ValueError as error:
-            raise ConfigurationError(
-                f"the command of a bot, {command!r}, cannot be split into words: {error}"
-            ) from error
+        self.command = split_command(command)
         text = command if isinstance(command, str) else shlex.join(command)
         self.name = PREFIX + text
         self.seed = seed
@@ -112,34 +104,13 @@ class ExternalAgent:
 
     def _check(self, text: str) -> None:
         """Refuse what can never work."""
-        if os.name != "posix":
-            raise ConfigurationError(
-                "programs of others can be played on Linux and macOS only: their limits are POSIX's"
-            )
-        if not self.command:
-            raise ConfigurationError("the command of a bot is empty: give a program and its arguments")
+        check_command(self.command, text, memory=self.memory, cwd=self.cwd)
         for seconds in (self.seconds, self.start_seconds):
             if not 0 < seconds <= MOST_SECONDS:
                 raise ConfigurationError(
                     f"a bot needs time for its answers: seconds must be above 0 and at most {MOST_SECONDS:,}, "
                     f"not {seconds:g}"
                 )
-        if not 0 <= self.memory <= MOST_MEMORY:
-            raise ConfigurationError(
-                f"memory is in MiB, at least 0 (no limit) and at most {MOST_MEMORY:,}, not {self.memory}"
-            )
-        if self.cwd is not None and not Path(self.cwd).is_dir():
-            raise ConfigurationError(f"there is no folder {self.cwd!r} to start {text!r} in")
-        program = self.command[0]
-        beside = os.path.join(self.cwd or ".", program)  # noqa: PTH118 – a Path would drop the ./ that keeps it off the PATH
-        if shutil.which(beside if os.sep in program else program) is None:
-            if not Path(beside).exists():
-                there = "cannot be found"
-            elif os.sep in program:
-                there = "is not executable"
-            else:
-                there = f"is not on the PATH; for the one in this folder write ./{program}"
-            raise ConfigurationError(f"the program {program!r} of the bot {text!r} {there}")
 
     def _forget(self) -> None:
         """Nothing is known of any game."""
