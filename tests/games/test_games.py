@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -346,3 +347,11 @@ def test_squares_of_hidden_pieces_come_in_the_order_of_what_is_hidden_on_them() 
 def test_squares_have_the_names_of_the_board(name: str) -> None:
     game = Stratego(name)
     assert all(game.square_name(square) == game.variant.square_name(square) for square in range(game.variant.squares))
+
+
+@pytest.mark.parametrize("first", ["vauban.games.stratego", "vauban.games.kuhn", "vauban.agents"])
+def test_games_are_listed_in_one_order_whatever_was_imported_first(first: str) -> None:
+    code = f"import {first}; from vauban.games.base import names; print(*names())"
+    listed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert listed == [name for name in base.names() if type(base.game(name)).__module__.startswith("vauban.")]
+    assert listed.index("geister") < listed.index("classic") < listed.index("kuhn")

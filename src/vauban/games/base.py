@@ -517,9 +517,14 @@ def _load() -> None:
     import vauban.games as room
 
     # Families of many modules come before those of one.
-    for module in sorted(pkgutil.iter_modules(room.__path__), key=lambda each: (not each.ispkg, each.name)):
-        if module.name != "kit":  # which stands above the rooms that need this one
-            importlib.import_module(f"{room.__name__}.{module.name}")
+    modules = sorted(pkgutil.iter_modules(room.__path__), key=lambda each: (not each.ispkg, each.name))
+    order = [f"{room.__name__}.{each.name}" for each in modules if each.name != "kit"]  # which stands above this room
+    for module in order:
+        importlib.import_module(module)
+    # Whichever was imported first, games are listed in this order.
+    ranks = {name: _rank(_module_of(maker), order) for name, maker in _makers.items()}
+    for name in sorted(_makers, key=ranks.__getitem__):
+        _makers[name] = _makers.pop(name)
     for name, load in door.entry_points(GROUP).items():
         # A package that is broken must not take the other games away: it is told of where it is asked for.
         try:
@@ -534,6 +539,11 @@ def _load() -> None:
             register(name, partial(_made_of, offered, name))
         except ConfigurationError as error:
             _failed[name] = str(error)
+
+
+def _rank(module: str, order: Sequence[str]) -> int:
+    """Return the place of the module, or package, that a module belongs to; the last one for those of others."""
+    return next((place for place, each in enumerate(order) if f"{module}.".startswith(f"{each}.")), len(order))
 
 
 def _is_text(value: Any) -> bool:
