@@ -56,7 +56,7 @@ docs: venv
 	$(BIN)/python scripts/write_docs.py
 
 pictures: venv browser
-	$(BIN)/python -m pytest -q tests/web/test_browser_looks.py tests/web/test_browser_games.py -k "pictures or newcomer"
+	$(BIN)/python -m pytest -q tests/web/test_browser_*.py -k "pictures or newcomer or gate_is"
 	$(BIN)/python scripts/write_pictures.py
 
 clean:

@@ -17,6 +17,7 @@ PICTURES = {
     "readme-game": "game.png",
     "readme-review": "review.png",
     "barred-phone-dark": "phone.png",
+    "geister-gate": "geister.png",
 }
 """Screenshots, and their names where they are shown."""
 MOST_BYTES = 150_000

@@ -436,3 +436,55 @@ def friends(host: Visitor, guest: Visitor, setup: str = QUIET, switch: str | Non
     guest.give(setup)
     guest.button("Ready").click()
     host.see(".bottom-card.turn")
+
+
+# ── By keyboard, for the ear ─────────────────────────────────────────────────────────────────────
+
+LISTENER = """() => {
+    const said = [];
+    for (const region of [document.getElementById("live"), document.getElementById("alert")])
+        new MutationObserver(() => said.push(region.textContent)).observe(region, {childList: true});
+    return said;
+}"""
+"""Writes down what a screen reader would say."""
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until something of the kind has the focus."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("wanted => document.activeElement.matches(wanted)", selector):
+            return
+    pytest.fail(f"{selector} cannot be reached by Tab")
+
+
+def walk_to(page: Page, at: str) -> None:
+    """Go with the arrow keys to a square and press Enter."""
+    now = page.evaluate("document.activeElement.dataset.at")
+    if now is None:
+        page.keyboard.press("ArrowUp")  # brings the cursor back onto the board
+        now = page.evaluate("document.activeElement.dataset.at")
+    across, up = ord(at[0]) - ord(now[0]), int(at[1:]) - int(now[1:])
+    for _ in range(abs(across)):
+        page.keyboard.press("ArrowRight" if across > 0 else "ArrowLeft")
+    for _ in range(abs(up)):
+        page.keyboard.press("ArrowUp" if up > 0 else "ArrowDown")
+    page.keyboard.press("Enter")
+
+
+def standing(player: Player) -> dict[str, list[str]]:
+    """What stands where, in the page's words, whatever is picked up just now."""
+    passing = {"picked up", "can go here", "barred"}
+    return {at: [word for word in words if word not in passing] for at, (words, _) in player.cells().items()}
+
+
+def violations(page: Page, axe: str) -> list[str]:
+    """What axe-core calls serious or critical on what is on the screen now."""
+    # Handed over by the debugger: a script element would be refused by the page's own policy.
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(axe)
+    found: list[dict[str, Any]] = page.evaluate("axe.run({resultTypes: ['violations']}).then(each => each.violations)")
+    return [
+        f"{each['id']}: {node['html']}: {node['failureSummary']}"
+        for each in found if each["impact"] in ("serious", "critical") for node in each["nodes"]
+    ]  # fmt: skip

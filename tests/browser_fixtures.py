@@ -6,6 +6,7 @@ tests of other modules need for themselves.
 
 from __future__ import annotations
 
+import importlib.resources
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -50,6 +51,12 @@ def visit(chromium: Browser, serving: Serving, request: pytest.FixtureRequest) -
         visitor.context.close()
     for visitor in visitors:
         visitor.check()
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """Return the script of axe-core, which finds barriers."""
+    return importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -78,9 +78,9 @@ class Talk:
         against = {"kind": "level", "level": level}
         return self.post("/api/games", variant="barrage", against=against, side=side, setup=setup, **wishes)
 
-    def friends(self, red: str = RED, blue: str = BLUE, **wishes: Any) -> tuple[Seat, Seat]:
+    def friends(self, red: str = RED, blue: str = BLUE, variant: str = "barrage", **wishes: Any) -> tuple[Seat, Seat]:
         """Begin a game of two people who have set up."""
-        made = self.post("/api/games", variant="barrage", against={"kind": "friend"}, side="red", **wishes)
+        made = self.post("/api/games", variant=variant, against={"kind": "friend"}, side="red", **wishes)
         seats = (
             self.sit(made["game"], "red", made["seats"]["red"]),
             self.sit(made["game"], *self.join(made["game"], made["friend"]["invitation"])),

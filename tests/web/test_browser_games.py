@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import PHONE, QUIET, Player, Serving, Visitor
-from playwright.sync_api import Page, WebSocketRoute, expect
+from browser import LISTENER, PHONE, QUIET, Player, Serving, Visitor, standing, tab_to, walk_to
+from playwright.sync_api import WebSocketRoute, expect
 
 from vauban.board import Board
 from vauban.games.stratego.pieces import TYPES
@@ -171,31 +171,22 @@ def _look_back(visitor: Visitor) -> None:
         expect(page.locator(".transport input")).to_have_value(moment.first.locator(".number").inner_text())
 
 
-LISTENER = """() => {
-    const said = [];
-    for (const region of [document.getElementById("live"), document.getElementById("alert")])
-        new MutationObserver(() => said.push(region.textContent)).observe(region, {childList: true});
-    return said;
-}"""
-"""Writes down what a screen reader would say."""
-
-
 def test_a_whole_game_by_keyboard_alone(visit):
     visitor = visit()
     keys = visitor.open().page.keyboard
     visitor.see(".setup .piece")
-    _tab_to(visitor.page, "input[name=level]")
+    tab_to(visitor.page, "input[name=level]")
     for _ in range(9):
         if visitor.page.locator("input[name=level]:checked").get_attribute("value") == "recruit":
             break
         keys.press("ArrowUp")
-    _tab_to(visitor.page, ".setup .cell")
+    tab_to(visitor.page, ".setup .cell")
     _swap_by_keys(visitor)
-    _tab_to(visitor.page, "button.play")
+    tab_to(visitor.page, "button.play")
     keys.press("Enter")
     visitor.see(".bottom-card.turn")
     said = visitor.page.evaluate_handle(LISTENER)
-    player = Player(visitor, lambda at: _walk_to(visitor.page, at), seed=2)
+    player = Player(visitor, lambda at: walk_to(visitor.page, at), seed=2)
     player.turns(3)
     # Moves can be typed too.
     if not player.over():
@@ -215,29 +206,6 @@ def test_a_whole_game_by_keyboard_alone(visit):
     # The first answer of the dialog has the focus.
     keys.press("Enter")
     visitor.see(".review .board")
-
-
-def _tab_to(page: Page, selector: str) -> None:
-    """Press Tab until something of the kind has the focus."""
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        if page.evaluate("wanted => document.activeElement.matches(wanted)", selector):
-            return
-    pytest.fail(f"{selector} cannot be reached by Tab")
-
-
-def _walk_to(page: Page, at: str) -> None:
-    """Go with the arrow keys to a square and press Enter."""
-    now = page.evaluate("document.activeElement.dataset.at")
-    if now is None:
-        page.keyboard.press("ArrowUp")  # brings the cursor back onto the board
-        now = page.evaluate("document.activeElement.dataset.at")
-    across, up = ord(at[0]) - ord(now[0]), int(at[1:]) - int(now[1:])
-    for _ in range(abs(across)):
-        page.keyboard.press("ArrowRight" if across > 0 else "ArrowLeft")
-    for _ in range(abs(up)):
-        page.keyboard.press("ArrowUp" if up > 0 else "ArrowDown")
-    page.keyboard.press("Enter")
 
 
 def _swap_by_keys(visitor: Visitor) -> None:
@@ -323,14 +291,14 @@ def test_a_newcomer_with_a_phone_is_refused_a_move_reloads_resigns_and_sees_both
     visitor.picture("barred-phone-dark")
     visitor.button("OK").tap()
 
-    seen, plies = _standing(player), player.plies()
+    seen, plies = standing(player), player.plies()
     page.reload()
     visitor.see(".bottom-card.turn")
-    assert (_standing(player), player.plies()) == (seen, plies)
+    assert (standing(player), player.plies()) == (seen, plies)
     page.goto(visitor.address)
     visitor.see(".games a").tap()
     visitor.see(".bottom-card.turn")
-    assert (_standing(player), player.plies()) == (seen, plies)
+    assert (standing(player), player.plies()) == (seen, plies)
 
     page.get_by_role("button", name="Resign").tap()
     page.locator("dialog").get_by_role("button", name="Resign").tap()
@@ -343,12 +311,6 @@ def test_a_newcomer_with_a_phone_is_refused_a_move_reloads_resigns_and_sees_both
     visitor.fits()
 
 
-def _standing(player: Player) -> dict[str, list[str]]:
-    """What stands where, in the page's words, whatever is picked up just now."""
-    passing = {"picked up", "can go here", "barred"}
-    return {at: [word for word in words if word not in passing] for at, (words, _) in player.cells().items()}
-
-
 def test_a_game_goes_on_when_the_server_was_killed_and_started_again(visit, tmp_path):
     with closing(Serving(tmp_path)) as serving:
         visitor = visit(serving)
@@ -357,7 +319,7 @@ def test_a_game_goes_on_when_the_server_was_killed_and_started_again(visit, tmp_
         # The Miner is out of reach of every Scout there.
         for source, target in pairwise(("d1", "c1", "d1")):
             player.step(source, target)
-        seen, plies = _standing(player), player.plies()
+        seen, plies = standing(player), player.plies()
         serving.close()
         expect(visitor.page.locator(".banner")).to_have_text("Connection lost. Trying again …")
         player.press("d1")
@@ -367,7 +329,7 @@ def test_a_game_goes_on_when_the_server_was_killed_and_started_again(visit, tmp_
         serving.start()
         expect(visitor.page.locator(".banner")).to_have_count(0)
         expect(visitor.page.locator(".bottom-card.turn")).to_be_visible()
-        assert (_standing(player), player.plies()) == (seen, plies)
+        assert (standing(player), player.plies()) == (seen, plies)
         player.step("d1", "c1")
         assert player.plies() == plies + 2
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.resources
 import re
 from typing import Any
 
 import pytest
-from browser import CUT, PHONE, Player, Visitor, cross, friends, hotseat
+from browser import CUT, PHONE, Player, Visitor, cross, friends, hotseat, violations
 from playwright.sync_api import Locator, Page, expect
 
 from vauban.board import Board
@@ -434,23 +433,6 @@ def test_looking_back_on_a_long_game_the_moves_scroll_beside_the_board(visit):
 # ── For the ear ───────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.fixture(scope="module")
-def axe() -> str:
-    return importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text()
-
-
-def _violations(page: Page, axe: str) -> list[str]:
-    """What axe-core calls serious or critical on what is on the screen now."""
-    # Handed over by the debugger: a script element would be refused by the page's own policy.
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(axe)
-    found: list[dict[str, Any]] = page.evaluate("axe.run({resultTypes: ['violations']}).then(each => each.violations)")
-    return [
-        f"{each['id']}: {node['html']}: {node['failureSummary']}"
-        for each in found if each["impact"] in ("serious", "critical") for node in each["nodes"]
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("missing", ["**/api/**", "**/js/home.js", "**/*.svg"])
 def test_the_page_shows_something_before_the_server_has_told_anything(visit, missing):
     """Nor does it wait for what one screen alone needs: the first paint takes one round of requests, and no more."""
@@ -469,7 +451,7 @@ def test_no_screen_has_a_serious_barrier(visit, axe, scheme):
 
     def look(name: str) -> None:
         visitor.picture(f"axe-{name}-{scheme}")
-        problems = _violations(page, axe)
+        problems = violations(page, axe)
         if problems:
             found[name] = problems
 
@@ -520,7 +502,7 @@ def test_axe_finds_a_barrier_that_is_planted(visit, axe):
     visitor = visit()
     page = visitor.open().page
     page.evaluate("document.getElementById('main').append(document.createElement('textarea'))")
-    assert any(each.startswith("label: ") for each in _violations(page, axe))
+    assert any(each.startswith("label: ") for each in violations(page, axe))
 
 
 def test_no_words_are_cut_off_on_a_phone(visit):
@@ -611,7 +593,7 @@ def test_on_a_phone_the_opponents_are_folded_and_the_setup_is_on_the_first_scree
             keys.press("ArrowUp")
         expect(picker.locator("summary strong")).to_have_text(name.capitalize())
         expect(picker).to_have_attribute("open", "")
-    assert _violations(page, axe) == []
+    assert violations(page, axe) == []
     visitor.picture("opponents-phone")
     # By touch: one press chooses and folds it, and the focus is not lost.
     picker.locator("input[value=cadet]").tap()

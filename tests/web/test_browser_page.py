@@ -509,7 +509,7 @@ def test_shares_that_round_to_nothing_are_not_told_as_nothing(visit):
     tags, shares = page.evaluate(
         """async () => {
             const {Board} = await import("/static/js/board.js");
-            const {beliefBars} = await import("/static/js/games/stratego/analysis.js");
+            const {beliefBars} = await import("/static/js/analysis.js");
             const board = new Board({columns: 3, rows: 1, lakes: []}, {label: "x"});
             board.setHeat({a1: 0.004, b1: 0.2, c1: 0});
             const tags = [...board.element.querySelectorAll(".heat span")].map((each) => each.textContent);
@@ -527,7 +527,7 @@ def test_a_move_that_only_a_search_has_tried_is_shown_with_its_weight_for_the_ne
         .open()
         .page.evaluate(
             """async () => {
-            const {considered} = await import("/static/js/games/stratego/analysis.js");
+            const {considered} = await import("/static/js/analysis.js");
             const policy = [{from: "a4", to: "a5", p: 0.6}];
             const search = [{from: "b4", to: "b5", value: 0.1, visits: 24, before: 0.05, p: 0.9}];
             return considered({policy, search});

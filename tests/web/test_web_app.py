@@ -1220,6 +1220,10 @@ def test_the_offer_has_variants_levels_and_clocks(server):
         "octa-barrage",
         "medium",
         "fives",
+        "geister",
+        "geister-44",
+        "geister-34",
+        "geister-33b",
     ]
     barrage = offer["variants"][0]
     assert barrage["army"]["scout"] == 2 and barrage["lakes"][0] == "c5" and barrage["battleless_limit"] == 200

@@ -13,9 +13,12 @@ from web_server import RED, Server
 
 from vauban.board.stratego import FAULTS
 from vauban.board.stratego.words import ENDS, ENDS_SEEN, ODD
+from vauban.games.geister import game as geister
 from vauban.search.stratego.moments import BATTLES, SENTENCES
 from vauban.web import sight
 from vauban.web.files import PAGE
+from vauban.web.geister import sight as ghosts
+from vauban.web.geister.show import QUIET as QUIET_GHOSTS
 from vauban.web.levels import has_learned, levels
 from vauban.web.show import offered
 from vauban.web.stratego import sight as positions
@@ -24,6 +27,7 @@ from vauban.web.table import PACES
 from vauban.web.thinking import REASONS
 
 STRINGS = (PAGE / "js" / "strings" / "en.js").read_text()
+STRINGS += "".join(file.read_text() for file in sorted((PAGE / "js" / "games").rglob("words.js")))
 KNOWN = set(re.findall(r'^  "?([\w.-]+)"?:', STRINGS, re.MULTILINE))
 SOURCE = "".join(file.read_text() for file in Path(PAGE).parent.rglob("*.py"))
 REFUSED = set(re.findall(r'TableError\((?:[^()]|\([^()]*\))*?"([a-z_]+(?:\.[a-z_]+)*)"(?:, \w+=\w+)?\)', SOURCE))
@@ -38,7 +42,9 @@ def test_there_is_a_text_for_all_that_the_server_may_say():
     wanted |= {f"said.{key}" for key in SENTENCES} | {f"fought.{how}" for how in BATTLES}
     wanted |= {"end.stopped" if end == "unfinished" else f"end.{end}" for end in ENDS_SEEN}
     wanted |= {f"end.{end}.{how}" for end, (won, _, _) in ENDS.items() if won for how in ("won", "lost")}
-    wall = "".join(Path(each.__file__).read_text() for each in (sight, positions))
+    wanted |= {f"end.{end}" for end in geister.ENDS[1:]}
+    wanted |= {f"end.{end}.{how}" for end in geister.ENDS[1:-1] for how in ("won", "lost")}
+    wall = "".join(Path(each.__file__).read_text() for each in (sight, positions, ghosts))
     codes = set(re.findall(r'"code": "(\w+)"', wall)) | set(FAULTS)
     assert {"nothing", "enemy", "way"} <= codes
     wanted |= {f"why.{code}" for code in codes | {"two_square", "chase"}}
@@ -50,7 +56,8 @@ def test_there_is_a_text_for_all_that_the_server_may_say():
 
 def test_no_text_is_left_that_nobody_says():
     """Every key of strings/en.js is asked for somewhere, as it stands or with its end filled in."""
-    scripts = "".join(file.read_text() for file in (PAGE / "js").rglob("*.js") if file.name != "en.js")
+    texts = {PAGE / "js" / "strings" / "en.js", *(PAGE / "js" / "games").rglob("words.js")}
+    scripts = "".join(file.read_text() for file in (PAGE / "js").rglob("*.js") if file not in texts)
     said = set(re.findall(r'"([\w.-]+)"', scripts))
     begun = set(re.findall(r"`([\w.]+\.)\$\{", scripts))
     unsaid = {key for key in KNOWN if key not in said and not any(key.startswith(begin) for begin in begun)}
@@ -73,6 +80,7 @@ def test_looking_back_names_the_levels_that_play_by_the_network_that_is_shown(va
 
 
 def test_whoever_offers_a_draw_is_told_how_long_the_machine_waits_for_a_battle():
+    assert QUIET == QUIET_GHOSTS
     assert f"after {QUIET} moves without a battle" in text("draw.sure.machine")
 
 

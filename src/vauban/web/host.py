@@ -20,12 +20,13 @@ from typing import Any
 from vauban.errors import VaubanError
 from vauban.web import sight as wall
 from vauban.web.commitment import new_salt
+from vauban.web.imports import imported
 from vauban.web.levels import Level, find_level, has_learned, learned_agents, with_anybody
 from vauban.web.offer import find_offered
 from vauban.web.reviews import Reviews
 from vauban.web.rooms import Client, Room, numbered
 from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
-from vauban.web.show import SIDES, TableError, check_scripts, imported, offered, show_of
+from vauban.web.show import SIDES, TableError, check_scripts, offered, show_of
 from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, new_table
 from vauban.web.thinking import ChooseMove, ChooseSetup, DrawHidden, WarmUp, WeighDraw, thinkers
 from vauban.web.wishes import read_side, read_switch, read_words, read_yes

@@ -7,14 +7,14 @@ told as they are played where the game is played in the open (`Game.public_actio
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from vauban.board import Board
 from vauban.errors import VaubanError
 from vauban.games import base
 from vauban.notation.records import write_game
-from vauban.web.show import Imported, Json, Recorded, Setups, Show, TableError
+from vauban.web.show import Json, Recorded, Setups, Show, TableError
 from vauban.words import sentence
 
 
@@ -116,9 +116,6 @@ class PlainShow(Show):
 
     def record(self, board: Any, headers: Mapping[str, str]) -> str:
         return write_game(board, headers)
-
-    def read_import(self, text: str, variants: Sequence[str]) -> Imported:
-        raise _no_way_back()
 
     def read_record(self, record: str) -> Recorded:
         raise _no_way_back()

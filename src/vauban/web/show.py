@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,18 +57,6 @@ class Recorded(NamedTuple):
     setups: Setups
     winner: int | None
     end: str
-
-
-class Imported(NamedTuple):
-    """A recorded game from elsewhere, to look back on."""
-
-    variant: str
-    record: str
-    """The game in our notation."""
-    names: tuple[str, str]
-    """Of the players."""
-    games: int
-    """Number of games in the text; this is the first."""
 
 
 class Show(ABC):
@@ -194,10 +182,6 @@ class Show(ABC):
         """Return a whole game as text."""
 
     @abstractmethod
-    def read_import(self, text: str, variants: Sequence[str]) -> Imported:
-        """Return the game of a text from elsewhere; of several, the first. Only these variants are taken."""
-
-    @abstractmethod
     def read_record(self, record: str) -> Recorded:
         """Return a game that was kept as text."""
 
@@ -258,14 +242,3 @@ def show_of(variant: str) -> Show:
 def offered() -> tuple[str, ...]:
     """Return the games that can be chosen on the start screen, the usual one first."""
     return tuple(name for show in shows() for name in show.offered)
-
-
-def imported(text: str, variants: Sequence[str]) -> Imported:
-    """Return the game of a text, by the first family that can read it. Only these variants are taken."""
-    refusal: VaubanError = TableError("import", "No game here can be opened from a text.")
-    for show in shows():
-        try:
-            return show.read_import(text, variants)
-        except VaubanError as error:
-            refusal = error
-    raise refusal

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,8 @@ from vauban.games.stratego.switches import default_rules, parse_rules
 from vauban.games.stratego.variants import find_variant
 from vauban.notation.records import read_games, write_game
 from vauban.notation.stratego.records import setups_of
-from vauban.web.show import Imported, Json, Recorded, Setups, Show, TableError
+from vauban.web.show import Json, Recorded, Setups, Show, TableError
 from vauban.web.stratego import sight
-from vauban.web.stratego.imports import imported
 from vauban.web.stratego.playing_on import setups_with
 from vauban.words import sentence
 
@@ -161,9 +160,6 @@ class StrategoShow(Show):
 
     def record(self, board: Board, headers: Mapping[str, str]) -> str:
         return write_game(board, headers)
-
-    def read_import(self, text: str, variants: Sequence[str]) -> Imported:
-        return imported(text, variants)
 
     def read_record(self, record: str) -> Recorded:
         [game] = read_games(record)

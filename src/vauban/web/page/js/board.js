@@ -8,10 +8,12 @@ import { columnOf, rowOf, square } from "./squares.js";
 const DRAG_AFTER = 6; // pixels: less is a click of an unsteady hand
 const FALL_MS = 900;
 const LONG_PRESS_MS = 550;
+const ARCH = "M9 23V13C9 6 15 3 24 3s15 3 15 10v10M24 21V11M18 15.5 24 9.5l6 6"; // a gate, and the way out
 
 export class Board {
   /**
-   * @param variant {columns, rows, lakes: [names]}: a variant, or as much of one
+   * @param variant {columns, rows, lakes: [names], gates: {name: side}}: a variant, or as much of one. A gate is a place
+   *    beyond the edge that pieces of one side leave by; it is called as a square there would be: a0 lies below a1
    * @param flipped seen from blue's side
    * @param hooks press(square), canDrag(square), dragStart(square), drop(from, to), menu(square), label(square)
    * @param coordinates shown at its edge, if the person wants them
@@ -41,37 +43,55 @@ export class Board {
     );
     this.element.style.setProperty("--columns", variant.columns);
     this.element.style.setProperty("--rows", variant.rows);
+    this.element.classList.toggle("gated", Boolean(variant.gates));
     this.arrows.setAttribute("viewBox", `0 0 ${variant.columns} ${variant.rows}`);
     this.#layCells();
     this.#listen();
   }
 
   #layCells() {
-    const { columns, rows } = this.variant;
+    const { columns, rows, gates = {} } = this.variant;
     const lakes = new Set(this.variant.lakes);
+    const cellOf = (name, kind, place = {}) => {
+      const cell = el("button", { type: "button", class: `cell ${kind}`, tabindex: "-1", "data-at": name });
+      this.cells.set(name, cell);
+      return el("div", { role: "gridcell", ...place }, cell);
+    };
+    const gateRow = (y) => {
+      const columnsOf = Array.from({ length: columns }, (_, x) => x);
+      const held = columnsOf.filter((x) => this.#nameAt(x, y) in gates);
+      this.element.style.setProperty(y < 0 ? "--above" : "--beneath", held.length ? "var(--gate)" : 0);
+      if (!held.length) return;
+      const line = held.map((x) => {
+        const name = this.#nameAt(x, y);
+        const place = cellOf(name, `gate ${gates[name]}`, { "--x": x });
+        place.firstChild.append(
+          svg("svg", { viewBox: "0 0 48 24", class: "arch", "aria-hidden": "true" }, svg("path", { d: ARCH })),
+        );
+        return place;
+      });
+      this.grid.append(el("div", { class: `gate-row ${y < 0 ? "far" : "near"}`, role: "row" }, line));
+    };
     this.cells.clear();
     this.grid.replaceChildren();
+    gateRow(-1);
     for (let y = 0; y < rows; y++) {
       const line = el("div", { class: "row", role: "row" });
       for (let x = 0; x < columns; x++) {
         const name = this.#nameAt(x, y);
         const lake = lakes.has(name);
-        const cell = el("button", {
-          type: "button",
-          class: `cell ${lake ? "lake" : ""}`,
-          tabindex: "-1",
-          "data-at": name,
-        });
+        const place = cellOf(name, lake ? "lake" : "");
+        const cell = place.firstChild;
         if ((columnOf(name) + rowOf(name)) % 2) cell.classList.add("dark");
         if (lake)
           cell.append(
             svg("svg", { viewBox: "0 0 48 48", class: "waves", "aria-hidden": "true" }, use("waves", 0, 0, 48)),
           );
-        this.cells.set(name, cell);
-        line.append(el("div", { role: "gridcell" }, cell));
+        line.append(place);
       }
       this.grid.append(line);
     }
+    gateRow(rows);
     const names = (length, name) => Array.from({ length }, (_, i) => el("span", {}, name(i)));
     this.files.replaceChildren(...names(columns, (x) => this.#nameAt(x, 0)[0]));
     this.ranks.replaceChildren(...names(rows, (y) => this.#nameAt(0, y).slice(1)));
@@ -263,10 +283,8 @@ export class Board {
   /** Move the cursor on the screen; stays where it is at the edge. */
   step(dx, dy) {
     const [x, y] = this.spot(this.cursor);
-    const nx = x + dx,
-      ny = y + dy;
-    if (nx < 0 || ny < 0 || nx >= this.variant.columns || ny >= this.variant.rows) return this.focus();
-    return this.focus(this.#nameAt(nx, ny));
+    const next = this.#nameAt(x + dx, y + dy);
+    return this.focus(this.cells.has(next) ? next : this.cursor);
   }
 
   // ── Hands ─────────────────────────────────────────────────────────────────────────────────────

@@ -211,7 +211,7 @@ export class BoardPlay {
       strike: targets.filter(held),
       barred: selected && !planned ? hand.barred(selected).map((each) => each.to) : [],
       last: last ? [last.from, last.to] : [],
-      fought: last?.battle ? [last.to] : [],
+      fought: last && family().deed(last) ? [last.to] : [],
       pending: planned ? [planned.to] : [],
     });
     this.board.relabel();
@@ -249,8 +249,8 @@ export class BoardPlay {
   news() {
     return this.table
       .since(this.sight.ply - 2)
-      .filter((move) => move.battle)
-      .map((move) => family().battleCard(move));
+      .map((move) => family().battleCard(move))
+      .filter(Boolean);
   }
 
   /** What is counted towards the end. */
@@ -391,7 +391,8 @@ export class BoardPlay {
       selected && this.hand.targets(selected).includes(at) && t("target"),
       selected && this.hand.barred(selected).some((each) => each.to === at) && t("barred"),
     ];
-    return squareWords(at, { piece, lake: this.screen.variant.lakes?.includes(at), seat: sight.seat, extra });
+    const { lakes, gates } = this.screen.variant;
+    return squareWords(at, { piece, lake: lakes?.includes(at), gate: gates?.[at], seat: sight.seat, extra });
   }
 
   #command(letter) {

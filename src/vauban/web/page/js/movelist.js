@@ -41,14 +41,10 @@ export class MoveList {
   }
 
   #item(move) {
-    const { battle } = move;
-    const { named, short } = family();
-    const text = move.from ? `${move.from}${battle ? "×" : "–"}${move.to}` : (move.text ?? t("move.hidden"));
-    const result = battle && { ">": t("fight.won"), "<": t("fight.lost"), "=": t("fight.both") }[battle.result];
+    const deed = family().deed(move);
+    const text = move.from ? `${move.from}${deed?.sign ?? "–"}${move.to}` : (move.text ?? t("move.hidden"));
     const words = { ply: move.ply, side: t(`side.${move.side}`), from: move.from, to: move.to, text };
-    const label =
-      t(move.from ? "move.label" : "move.label.text", words) +
-      (battle ? `, ${named(battle.attacker)} × ${named(battle.defender)}: ${result}` : "");
+    const label = t(move.from ? "move.label" : "move.label.text", words) + (deed ? `, ${deed.label}` : "");
     return el(
       "li",
       { class: move.side },
@@ -56,8 +52,7 @@ export class MoveList {
         [
           el("span", { class: "number" }, `${move.ply}.`),
           el("span", {}, text),
-          battle &&
-            el("span", { class: "fight" }, `${short(battle.attacker)}${battle.result}${short(battle.defender)}`),
+          deed && el("span", { class: "fight" }, deed.short),
         ],
         () => this.chosen(move.ply),
         { "aria-label": label },

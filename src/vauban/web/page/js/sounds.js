@@ -1,7 +1,7 @@
 // Short sounds made on the spot: a knock for a step, a clash for a fight, a few notes for the end.
 
+import { family } from "./family.js";
 import { settings } from "./settings.js";
-import { other } from "./sides.js";
 
 let context = null;
 
@@ -51,8 +51,8 @@ export function play(name) {
 
 /** The sound of a move, as one side hears it. */
 export function moveSound(move, seat) {
-  if (!move.battle) return "step";
-  if (move.battle.result === "=") return "both";
-  const winner = move.battle.result === ">" ? move.side : other(move.side);
-  return winner === seat || seat === "watch" ? "won" : "lost";
+  const deed = family().deed(move);
+  if (!deed) return "step";
+  if (deed.winner === null) return "both";
+  return deed.winner === seat || seat === "watch" ? "won" : "lost";
 }

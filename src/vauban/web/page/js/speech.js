@@ -10,35 +10,27 @@ const owner = (side, seat) => (seat === "watch" ? t(`side.${side}`) : side === s
 
 /** A piece: "your miner (3), has moved". */
 export function pieceWords(piece, seat, extra = []) {
-  const words = [
-    piece.type === null && piece.side !== seat
-      ? t("piece.unknown", { owner: owner(piece.side, seat) })
-      : t("piece.owned", { owner: owner(piece.side, seat), type: family().named(piece.type) }),
-  ];
+  const words = [family().called(piece, owner(piece.side, seat), piece.side === seat)];
   if (piece.moved) words.push(t("moved"));
   if (piece.revealed && piece.side === seat) words.push(t("known"));
   return [...words, ...extra.filter(Boolean)].join(", ");
 }
 
-/** A square for its label: "e4, your miner (3), has moved". */
-export function squareWords(name, { piece, lake, seat, extra = [] }) {
-  return [name, lake ? t("lake") : piece ? pieceWords(piece, seat) : t("empty"), ...extra.filter(Boolean)].join(", ");
+/** A square for its label: "e4, your miner (3), has moved". A gate is called by whom it is for, and the square before it. */
+export function squareWords(name, { piece, lake, gate, seat, extra = [] }) {
+  const what = gate ? gateWords(gate, seat) : lake ? t("lake") : piece ? pieceWords(piece, seat) : t("empty");
+  return [name, what, ...extra.filter(Boolean)].join(", ");
 }
+
+const gateWords = (side, seat) =>
+  SIDES.includes(seat) ? t(side === seat ? "gate.own" : "gate.enemy") : t("gate.side", { side: t(`side.${side}`) });
 
 /** A move as a sentence. */
 export function moveWords(move, seat) {
   const who = seat === "watch" ? t(`Side.${move.side}`) : move.side === seat ? t("You") : t("Enemy");
-  const { from, to, battle } = move;
-  if (!battle) return t(move.side === seat ? "say.move.you" : "say.move", { who, from, to });
-  const result = { ">": "say.wins", "<": "say.loses", "=": "say.both" }[battle.result];
-  return t("say.battle", {
-    who,
-    from,
-    to,
-    attacker: family().named(battle.attacker),
-    defender: family().named(battle.defender),
-    result: t(result),
-  });
+  const own = move.side === seat;
+  const { from, to } = move;
+  return family().deed(move)?.words({ who, own, from, to }) ?? t(own ? "say.move.you" : "say.move", { who, from, to });
 }
 
 /** A row from left to right: only what stands on it. */

@@ -74,7 +74,7 @@ export const quietWords = (count) => t("counter.plain", { count });
 export function warnings({ phase, seat, battleless, total }) {
   if (phase !== "play" || !SIDES.includes(seat)) return [];
   return Object.entries({ battleless, total })
-    .filter(([, { left }]) => left !== null && left <= NEAR_A_DRAW)
+    .filter(([, counts]) => counts && counts.left !== null && counts.left <= NEAR_A_DRAW)
     .map(([key, { left }]) => t(`warning.${key}`, { left }));
 }
 

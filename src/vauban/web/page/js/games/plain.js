@@ -52,6 +52,11 @@ export default {
   // Pieces of games on a board: the kinds in the order of all lists, what they are called, and how they look.
   TYPES: [],
   named: (type) => (type === null ? t("piece.hidden") : typeName(type)),
+  /** One piece in words: "your miner". `own`: whether it belongs to whoever is told. */
+  called(piece, owner, own) {
+    if (piece.type === null && !own) return t("piece.unknown", { owner });
+    return t("piece.owned", { owner, type: this.named(piece.type) });
+  },
   short: (type) => typeName(type).charAt(0).toUpperCase(),
 
   /** A piece as a picture: a disc with the letter of its type. `type` null is hidden; `kind` is its class. */
@@ -84,6 +89,11 @@ export default {
   boards: () => [],
   fallen: () => [],
   remembered: (piece) => piece.type,
+
+  /** What a move did besides going somewhere; null: nothing. For the list of moves `sign` between its squares, `short`,
+   *  and `label` for the ear; `words({who, own, from, to})`, the move as a sentence; `winner`, the side that it was good
+   *  for, null for neither. */
+  deed: () => null,
 
   // Beside the board: a fight, what is counted towards a draw (drawn, and for the ear), what to know when one is near.
   battleCard: () => null,

@@ -2,7 +2,7 @@
 
 import { BoardPlay } from "../boardplay.js";
 import { warnings } from "../words.js";
-import { battleCard, counted, counter } from "./stratego/cards.js";
+import { battleCard, counted, counter, deed } from "./stratego/cards.js";
 import { boards, fallen, remembered } from "./stratego/history.js";
 import { named, short, token, TYPES } from "./stratego/pieces.js";
 import { SetupEditor } from "./stratego/setup.js";
@@ -13,8 +13,8 @@ export default {
   Play: BoardPlay,
   SetupEditor,
   screens: {
-    setups: () => import("./stratego/workshop.js"),
-    review: () => import("./stratego/review.js"),
+    setups: () => import("../workshop.js"),
+    review: () => import("../review.js"),
     learn: () => import("./stratego/tutorial.js"),
     puzzles: () => import("./stratego/puzzles.js"),
     rules: () => import("./stratego/rules.js"),
@@ -30,6 +30,7 @@ export default {
   fallen,
   remembered,
 
+  deed,
   battleCard,
   counter,
   counted,

@@ -87,6 +87,9 @@ export default {
   empty: "empty",
   picked: "picked up",
   target: "can go here",
+  "gate.own": "exit for your pieces",
+  "gate.enemy": "exit for the enemy",
+  "gate.side": "exit for {side}",
   barred: "barred",
   "army.item": "{type}: {left} of {all} left",
 
@@ -214,7 +217,7 @@ export default {
   "setup.delete.sure": "Delete the setup “{name}”?",
   "setup.kept": "Saved as “{name}”.",
   "setup.name": "Name",
-  "setup.text": "As text, back row first",
+  "setup.text": "As text",
   "setup.import": "Use this text",
   "setup.letter": "{letter} {type}",
   "setup.letters":
@@ -659,7 +662,7 @@ export default {
   "learn.miner.done": "The {enemy} is cleared. Bombs often guard something.",
   "learn.flag": "Something stands behind it. Take it.",
   "learn.flag.done": "The {enemy}: you have won. That is the whole game.",
-  "learn.done": "That is all you need. The rest you learn by losing a few pieces.",
+  "learn.done.stratego": "That is all you need. The rest you learn by losing a few pieces.",
 
   "puzzles.title": "Puzzles",
   "puzzles.lead":

@@ -4,7 +4,7 @@ import { el } from "../../dom.js";
 import { other } from "../../sides.js";
 import { t } from "../../strings.js";
 import { NEAR_A_DRAW, quietWords, towardsDraw, warnings } from "../../words.js";
-import { token } from "./pieces.js";
+import { named, short, token } from "./pieces.js";
 
 /** How many plies have passed of those after which there is a draw. */
 export function counter(sight) {
@@ -25,8 +25,25 @@ export function counted(sight) {
   return [quietWords(sight.battleless.count), total, ...warnings(sight)].filter(Boolean).join(" ");
 }
 
+const RESULTS = { ">": ["fight.won", "say.wins"], "<": ["fight.lost", "say.loses"], "=": ["fight.both", "say.both"] };
+
+/** A fight in words. */
+export function deed({ side, battle }) {
+  if (!battle) return null;
+  const [attacker, defender] = [named(battle.attacker), named(battle.defender)];
+  const [told, said] = RESULTS[battle.result].map((key) => t(key));
+  return {
+    winner: { ">": side, "<": other(side), "=": null }[battle.result],
+    sign: "×",
+    short: `${short(battle.attacker)}${battle.result}${short(battle.defender)}`,
+    label: `${attacker} × ${defender}: ${told}`,
+    words: ({ who, from, to }) => t("say.battle", { who, from, to, attacker, defender, result: said }),
+  };
+}
+
 /** Both pieces of a fight, and who is left. */
 export function battleCard({ side, to, battle }) {
+  if (!battle) return null;
   const enemy = other(side);
   const attackerDies = battle.result !== ">",
     defenderDies = battle.result !== "<";

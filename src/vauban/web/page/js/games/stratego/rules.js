@@ -1,19 +1,9 @@
 // The rules, with pictures of the two that are least understood.
 
-import { Board } from "../../board.js";
+import { figure } from "../../diagram.js";
 import { el } from "../../dom.js";
 import { t } from "../../strings.js";
 import { token, TYPES } from "./pieces.js";
-
-/** A board to look at: pieces as {square: [side, type]}, arrows, and marked squares. */
-function figure(shape, pieces, arrows, marks, caption) {
-  const board = new Board({ lakes: [], ...shape }, { label: caption });
-  board.setPieces(Object.entries(pieces).map(([at, [side, type]]) => ({ id: at, at, side, type })));
-  board.setArrows(arrows.map(([from, to, kind]) => ({ from, to, weight: 0.2, kind })));
-  board.setMarks(marks);
-  board.grid.setAttribute("inert", "");
-  return el("figure", { class: "diagram" }, board.element, el("figcaption", {}, caption));
-}
 
 export function show(main, [anchor]) {
   const part = (key, ...content) =>

@@ -1,10 +1,10 @@
 // The setup editor: an army in its setup rows, changed by dragging, by two clicks, or by keyboard.
 
 import { Board } from "../../board.js";
-import { ask, button, copyText, dialog, el, say, toast } from "../../dom.js";
+import { button, el, say, toast } from "../../dom.js";
 import { family } from "../../family.js";
 import { checkSetup, drawSetup } from "../../protocol.js";
-import { keep, savedSetups } from "../../settings.js";
+import { SavedSetups } from "../../saved.js";
 import { columnOf, rowOf, square } from "../../squares.js";
 import { t } from "../../strings.js";
 import { lettersOf, named, readSetup, setupFaults, tidySetup, writeSetup } from "./pieces.js";
@@ -36,26 +36,22 @@ export class SetupEditor {
       },
     );
     this.warnings = el("p", { class: "warnings", role: "status" });
-    this.text = el("input", {
-      type: "text",
-      class: "code",
-      spellcheck: "false",
-      autocomplete: "off",
-      "aria-label": t("setup.text"),
-      "aria-describedby": "setup-letters",
-      onkeydown: (event) => {
-        if (event.key === "Enter") this.#import();
+    this.saved = new SavedSetups(
+      variant,
+      {
+        value: () => this.value,
+        load: (text) => {
+          const rows = readSetup(text, variant);
+          if (!rows) return;
+          this.rows = rows;
+          this.#changed();
+        },
+        take: (text) => this.#take(text),
+        faults: (text) => setupFaults(text, variant),
+        tidy: tidySetup,
       },
-      // The field has one line, and would forget where the lines of a setup end.
-      onpaste: (event) => {
-        const pasted = event.clipboardData.getData("text");
-        if (!pasted.trim().includes("\n")) return;
-        event.preventDefault();
-        this.text.setRangeText(tidySetup(pasted), this.text.selectionStart, this.text.selectionEnd, "end");
-      },
-    });
-    this.error = el("p", { class: "error", role: "alert" });
-    this.list = el("select", { "aria-label": t("setup.saved"), onchange: () => this.#load() });
+      t("setup.letters", { rows: variant.setup_rows, letters: lettersOf(variant.army).join(", ") }),
+    );
     this.element = el(
       "div",
       { class: "setup" },
@@ -74,37 +70,7 @@ export class SetupEditor {
         "details",
         {},
         el("summary", {}, t("setup.more")),
-        el(
-          "div",
-          { class: "field" },
-          el("span", { class: "label" }, t("setup.saved")),
-          el(
-            "div",
-            { class: "line" },
-            this.list,
-            button(t("setup.save"), () => this.#save()),
-            button(t("setup.rename"), () => this.#rename()),
-            button(t("setup.delete"), () => this.#delete()),
-          ),
-        ),
-        el(
-          "div",
-          { class: "field" },
-          el("span", { class: "label" }, t("setup.text")),
-          el(
-            "div",
-            { class: "line" },
-            this.text,
-            button(t("setup.import"), () => this.#import()),
-            button(t("copy"), async () => toast((await copyText(this.value)) ? t("copied") : this.value)),
-          ),
-          this.error,
-          el(
-            "p",
-            { class: "quiet letters", id: "setup-letters" },
-            t("setup.letters", { rows: variant.setup_rows, letters: lettersOf(variant.army).join(", ") }),
-          ),
-        ),
+        this.saved.fields,
         el(
           "div",
           { class: "field" },
@@ -119,7 +85,6 @@ export class SetupEditor {
         this.#render();
       }
     });
-    this.#fillList();
     if (this.rows) this.#changed();
     else this.draw("human");
   }
@@ -147,19 +112,11 @@ export class SetupEditor {
     this.#ask(drawSetup(this.variant.name, kind), t("setup.drawn"), toast);
   }
 
-  #import() {
-    const text = tidySetup(this.text.value);
-    const faults = setupFaults(text, this.variant);
-    this.text.setAttribute("aria-invalid", String(faults.length > 0));
-    this.error.textContent = faults.join(" ");
-    if (faults.length) return;
-    const checked = checkSetup(this.variant.name, text);
+  #take(text) {
     this.#ask(
-      checked.then(({ setup }) => setup),
+      checkSetup(this.variant.name, text).then(({ setup }) => setup),
       t("setup.imported"),
-      (text) => {
-        this.error.textContent = text;
-      },
+      (refusal) => this.saved.refuse(refusal),
     );
   }
 
@@ -231,9 +188,7 @@ export class SetupEditor {
   async #changed(kept = false) {
     this.wish = null;
     if (!kept) this.#nameTokens();
-    this.text.value = this.value;
-    this.error.textContent = "";
-    this.text.removeAttribute("aria-invalid");
+    this.saved.show(this.value);
     this.#render();
     const asked = this.value;
     this.change(asked);
@@ -241,7 +196,7 @@ export class SetupEditor {
       const { warnings } = await checkSetup(this.variant.name, asked);
       if (asked === this.value) this.warnings.textContent = warnings.map((code) => t(`setup.odd.${code}`)).join(" ");
     } catch (error) {
-      if (asked === this.value) this.error.textContent = error.message;
+      if (asked === this.value) this.saved.refuse(error.message);
     }
   }
 
@@ -264,93 +219,4 @@ export class SetupEditor {
     this.board.setPieces(pieces);
     this.board.setMarks({ selected: this.picked ? [this.picked] : [] });
   }
-
-  // ── Named setups ──────────────────────────────────────────────────────────────────────────────
-
-  #fillList(chosen = "") {
-    const all = savedSetups(this.variant.name);
-    this.list.replaceChildren(
-      el("option", { value: "" }, all.length ? t("setup.choose") : t("setup.none")),
-      ...all.map(({ name }) => el("option", { value: name, selected: name === chosen }, name)),
-    );
-  }
-
-  #load() {
-    const found = savedSetups(this.variant.name).find(({ name }) => name === this.list.value);
-    const rows = found && readSetup(found.setup, this.variant);
-    if (!rows) return;
-    this.rows = rows;
-    this.#changed();
-  }
-
-  #keep(all, chosen) {
-    keep(`setups.${this.variant.name}`, all);
-    this.#fillList(chosen);
-  }
-
-  async #save() {
-    if (!this.rows) return;
-    const name = await askName(t("setup.save"), this.list.value);
-    if (!name || !(await this.#mayReplace(name))) return;
-    const others = savedSetups(this.variant.name).filter((each) => each.name !== name);
-    this.#keep([...others, { name, setup: this.value }], name);
-    toast(t("setup.kept", { name }));
-  }
-
-  async #rename() {
-    const old = this.list.value;
-    const name = old && (await askName(t("setup.rename"), old));
-    if (!name || name === old || !(await this.#mayReplace(name))) return;
-    const all = savedSetups(this.variant.name).filter((each) => each.name !== name);
-    this.#keep(
-      all.map((each) => (each.name === old ? { ...each, name } : each)),
-      name,
-    );
-  }
-
-  /** Whether there is none of this name yet, or it may go. */
-  async #mayReplace(name) {
-    const taken = savedSetups(this.variant.name).some((each) => each.name === name && each.setup !== this.value);
-    return !taken || ask(t("setup.replace"), t("setup.replace.sure", { name }), t("setup.replace"), t("cancel"), "danger");
-  }
-
-  async #delete() {
-    const name = this.list.value;
-    if (
-      !name ||
-      !(await ask(t("setup.delete"), t("setup.delete.sure", { name }), t("setup.delete"), t("cancel"), "danger"))
-    )
-      return;
-    this.#keep(savedSetups(this.variant.name).filter((each) => each.name !== name));
-  }
-}
-
-function askName(title, value) {
-  return dialog(title, (close) => {
-    const input = el("input", {
-      type: "text",
-      value,
-      maxlength: 40,
-      required: true,
-      autofocus: true,
-      "aria-label": t("setup.name"),
-    });
-    return el(
-      "form",
-      {
-        method: "dialog",
-        onsubmit: (event) => {
-          event.preventDefault();
-          close(input.value.trim() || null);
-        },
-      },
-      el("label", { class: "field" }, el("span", { class: "label" }, t("setup.name")), input),
-      el(
-        "div",
-        { class: "answers" },
-        button(t("cancel"), () => close()),
-        el("button", { class: "primary" }, t("ok")),
-      ),
-    );
-  });
 }

@@ -1,16 +1,17 @@
 // Setups without a game: make them, name them, share them.
 
-import { choice, el } from "../../dom.js";
-import { t } from "../../strings.js";
-import { SetupEditor } from "./setup.js";
+import { choice, el } from "./dom.js";
+import { family } from "./family.js";
+import { t } from "./strings.js";
 
 export function show(main, [name], offered) {
+  const variants = offered.variants.filter(({ setups }) => setups);
   const place = el("div");
   const open = (variant) => {
-    place.replaceChildren(new SetupEditor(variant).element);
+    place.replaceChildren(new (family().SetupEditor)(variant).element);
     place.querySelector("details").open = true;
   };
-  const first = offered.variants.find((variant) => variant.name === name) ?? offered.variants[0];
+  const first = variants.find((variant) => variant.name === name) ?? variants[0];
   main.append(
     el(
       "section",
@@ -20,9 +21,9 @@ export function show(main, [name], offered) {
       choice(
         "variant",
         t("variant"),
-        offered.variants.map((each) => [each.name, each.title]),
+        variants.map((each) => [each.name, each.title]),
         first.name,
-        (chosen) => open(offered.variants.find((each) => each.name === chosen)),
+        (chosen) => open(variants.find((each) => each.name === chosen)),
       ),
       place,
     ),

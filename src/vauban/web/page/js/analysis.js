@@ -1,10 +1,10 @@
 // Pictures of what a review says about one position: chances, moves considered, what a piece was taken for.
 
-import { el } from "../../dom.js";
-import { SIDES } from "../../sides.js";
-import { t } from "../../strings.js";
-import { percent } from "../../words.js";
-import { named, token, TYPES } from "./pieces.js";
+import { el } from "./dom.js";
+import { family } from "./family.js";
+import { SIDES } from "./sides.js";
+import { t } from "./strings.js";
+import { percent, typeName } from "./words.js";
 
 const signed = (value) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(2)}`;
 const WIDE_ENOUGH = 0.12; // of the bar, for a figure to fit in
@@ -80,6 +80,7 @@ export function moveTable(moves, played) {
 /** What one piece was taken for, beside what it is. */
 export function beliefBars(piece, belief) {
   if (!piece) return [el("p", { class: "quiet" }, t("belief.choose"))];
+  const { named, TYPES } = family();
   const believed = belief?.[piece.at];
   const heading = el("p", {}, t(believed ? "belief.piece" : "belief.open", { at: piece.at, type: named(piece.type) }));
   if (!believed) return [heading];
@@ -90,8 +91,8 @@ export function beliefBars(piece, belief) {
     return el(
       "li",
       { class: truth ? "true" : "" },
-      token(piece.side, type, "mini"),
-      el("span", { class: "name" }, t(`type.${type}`), truth && el("strong", {}, ` ${t("belief.truth")}`)),
+      family().token(piece.side, type, "mini"),
+      el("span", { class: "name" }, typeName(type), truth && el("strong", {}, ` ${t("belief.truth")}`)),
       el("span", { class: "meter", "--share": share }),
       el("span", { class: "share" }, percent(share)),
     );

@@ -1,7 +1,7 @@
 // The value of the game over its plies: one line for what red foresaw, one for what blue did, on the same axis.
 
-import { svg } from "../../dom.js";
-import { t } from "../../strings.js";
+import { svg } from "./dom.js";
+import { t } from "./strings.js";
 
 const HEIGHT = 100;
 

@@ -1,16 +1,31 @@
-"""Recorded games, to look back on: our notation, and what `vauban.notation.formats` makes of others."""
+"""`imported`: a recorded game to look back on, of any family: our notation, and what `vauban.notation.formats` makes of
+others.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from vauban.errors import NotationError
 from vauban.notation.formats import to_notation
 from vauban.notation.records import read_games, write_game
-from vauban.web.show import Imported
+from vauban.web.show import show_of
 
 LONGEST = 4_000
 """Longest game that can be looked back on, in plies."""
+
+
+class Imported(NamedTuple):
+    """A recorded game from elsewhere, to look back on."""
+
+    variant: str
+    record: str
+    """The game in our notation."""
+    names: tuple[str, str]
+    """Of the players."""
+    games: int
+    """Number of games in the text; this is the first."""
 
 
 def imported(text: str, variants: Sequence[str]) -> Imported:
@@ -23,8 +38,9 @@ def imported(text: str, variants: Sequence[str]) -> Imported:
     game = games[0]
     if game.board is None:
         raise NotationError("some pieces of this game are not known (U), so it cannot be shown on a board")
-    if game.game.name not in variants:
-        raise NotationError(f"the game is {game.game.name!r}, and only these can be shown: {', '.join(variants)}")
+    looked_back_on = [name for name in variants if show_of(name).looks_back]
+    if game.game.name not in looked_back_on:
+        raise NotationError(f"the game is {game.game.name!r}, and only these can be shown: {', '.join(looked_back_on)}")
     if len(game.board.history) > LONGEST:
         raise NotationError(f"the game has {len(game.board.history)} moves: more than {LONGEST} cannot be shown")
     names = (game.headers.get("Red", "Red")[:60], game.headers.get("Blue", "Blue")[:60])

@@ -1,24 +1,21 @@
-// Looking back: the whole game with both armies open, and what each side believed.
+// Looking back on a game of any family that has boards: all of it with both armies open, and what each side believed.
 
-import { Board } from "../../board.js";
-import { button, choice, copyText, download, drawing, el, notice, refill, say, toast, way } from "../../dom.js";
-import { endWords } from "../../ending.js";
-import { screenAddress } from "../../family.js";
-import { MoveList } from "../../movelist.js";
-import { playOnFrom } from "../../playon.js";
-import { picture, record, review, Seat } from "../../protocol.js";
-import { game as kept, keepGame, keepKey, keyOf, onChange, SEATS, settings } from "../../settings.js";
-import { other, SIDES } from "../../sides.js";
-import { moveWords, squareWords } from "../../speech.js";
-import { Table } from "../../state.js";
-import { t } from "../../strings.js";
-import { momentWords, refusal } from "../../words.js";
 import { beliefBars, chances, considered, moveTable } from "./analysis.js";
+import { Board } from "./board.js";
+import { button, choice, copyText, download, drawing, el, notice, refill, say, toast, way } from "./dom.js";
+import { endWords } from "./ending.js";
+import { family, ownScreen, show as showFamily } from "./family.js";
 import { Graph } from "./graph.js";
-import { boards, fallen } from "./history.js";
-import { token, TYPES } from "./pieces.js";
+import { MoveList } from "./movelist.js";
+import { playOnFrom } from "./playon.js";
+import { picture, record, review, Seat } from "./protocol.js";
+import { game as kept, keepGame, keepKey, keyOf, onChange, SEATS, settings } from "./settings.js";
+import { other, SIDES } from "./sides.js";
+import { moveWords, squareWords } from "./speech.js";
+import { Table } from "./state.js";
+import { t } from "./strings.js";
+import { momentWords, refusal, typeName } from "./words.js";
 
-const FAMILY = "stratego";
 const PLAY_EVERY = 800;
 
 export function show(main, [id, secret, ply], offered) {
@@ -96,9 +93,10 @@ class ReviewScreen {
     const { sight } = this.table;
     if (!sight || this.board || this.table.known() < sight.ply) return;
     this.seat.close();
+    showFamily(sight.family);
     if (sight.phase !== "over") {
       keepKey(this.id, this.seat.place.seat, this.seat.place.secret);
-      history.replaceState(null, "", screenAddress(FAMILY, "review", this.id));
+      history.replaceState(null, "", ownScreen("review", this.id));
       this.main.replaceChildren(notice(t("review"), t("review.running"), way(t("home"), "#/")));
       return;
     }
@@ -125,9 +123,9 @@ class ReviewScreen {
     const { sight } = this.table;
     // From here on a secret that opens the finished game alone: whoever gets it has no seat in the next.
     this.look = sight.over.look;
-    history.replaceState(null, "", `${screenAddress(FAMILY, "review", this.id)}/${this.look}${this.ply === null ? "" : `/${this.ply}`}`);
+    history.replaceState(null, "", `${ownScreen("review", this.id)}/${this.look}${this.ply === null ? "" : `/${this.ply}`}`);
     this.moves = this.table.moves.slice(0, sight.ply);
-    this.boards = boards(sight.pieces, this.moves);
+    this.boards = family().boards(sight.pieces, this.moves);
     this.variant = this.offered.variants.find((each) => each.name === sight.variant);
     this.ply = Math.max(0, Math.min(this.ply ?? 0, this.moves.length));
     this.board = new Board(this.variant, {
@@ -257,7 +255,7 @@ class ReviewScreen {
       button(
         t("share.link"),
         attempt(async () => {
-          const link = `${location.origin}/${screenAddress(FAMILY, "review", this.id)}/${this.look}/${this.ply}`;
+          const link = `${location.origin}/${ownScreen("review", this.id)}/${this.look}/${this.ply}`;
           toast((await copyText(link)) ? t("copied") : link);
         }),
       ),
@@ -355,7 +353,7 @@ class ReviewScreen {
     const id = this.chosen && before.find((piece) => piece.at === this.chosen)?.id;
     this.ply = target;
     this.chosen = (id && this.boards[target].find((piece) => piece.id === id)?.at) || null;
-    this.#render(fallen(before, step));
+    this.#render(family().fallen(before, step));
     if (step) say(moveWords(step, "watch"));
   }
 
@@ -396,7 +394,8 @@ class ReviewScreen {
     const piece = this.boards[this.ply].find((each) => each.at === at);
     return squareWords(at, {
       piece: piece && (this.#hides(piece) ? { ...piece, type: null } : piece),
-      lake: this.variant.lakes.includes(at),
+      lake: this.variant.lakes?.includes(at),
+      gate: this.variant.gates?.[at],
       seat: "watch",
     });
   }
@@ -414,7 +413,7 @@ class ReviewScreen {
     );
     this.board.setMarks({
       last: last ? [last.from, last.to] : [],
-      fought: last?.battle ? [last.to] : [],
+      fought: last && family().deed(last) ? [last.to] : [],
       selected: this.chosen ? [this.chosen] : [],
     });
     this.board.setHeat(this.#heatMap(now));
@@ -472,12 +471,12 @@ class ReviewScreen {
     this.beliefs.hidden = !now.belief;
     if (!now.belief) return;
     const enemy = other(this.believer);
-    const types = TYPES.filter((type) =>
+    const types = family().TYPES.filter((type) =>
       Object.values(now.belief[this.believer] ?? {}).some((chances) => chances[type] > 0),
     );
     const pick = (type) =>
       button(
-        token(enemy, type, "mini"),
+        family().token(enemy, type, "mini"),
         () => {
           this.heat = this.heat === type ? null : type;
           this.#render();
@@ -485,8 +484,8 @@ class ReviewScreen {
         {
           class: "chip",
           "aria-pressed": String(this.heat === type),
-          "aria-label": t("belief.heat", { type: t(`type.${type}`) }),
-          title: t(`type.${type}`),
+          "aria-label": t("belief.heat", { type: typeName(type) }),
+          title: typeName(type),
         },
       );
     const focused = refill(

@@ -1,0 +1,1 @@
+"""Geister on the page."""

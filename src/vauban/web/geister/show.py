@@ -1,0 +1,158 @@
+"""`SHOW`: Geister on the page."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from vauban.board import Board
+from vauban.games import base
+from vauban.notation.records import read_games
+from vauban.web.geister import sight
+from vauban.web.plain import PlainShow
+from vauban.web.show import SIDES, Json, Recorded, Setups, TableError
+
+QUIET = 40
+"""After so many plies without a capture, nothing has happened for long."""
+
+
+class GeisterShow(PlainShow):
+    """Every board of Geister. What is not here is as for any game."""
+
+    family = "geister"
+    order = 10
+    screens = ("setups", "rules")
+    offered = ("geister", "geister-44", "geister-34", "geister-33b")
+    levels = Path(__file__).with_name("levels.toml")
+    looks_back = True
+
+    def rules_text(self, variant: str, rules: str | None) -> str:
+        return str(_game(variant, rules).rules.text)
+
+    def begin(self, variant: str, rules: str, setups: Setups, seed: int | None) -> Any:
+        red, blue = setups
+        return Board(_game(variant, rules), seed=seed, setups=None if red is None or blue is None else (red, blue))
+
+    def rules_of(self, board: Any, rules: str) -> str:
+        return str(board.game.rules.text)
+
+    # ── What is sent ─────────────────────────────────────────────────────────────────────────────
+
+    def offer(self, variant: str) -> Json:
+        game = _game(variant)
+        v = game.variant
+        return {
+            "columns": v.width,
+            "rows": v.height,
+            "gates": {gate: SIDES[player] for gate, player in sight.gates(game).items()},
+            "homes": {letter: sight.home(game, 0, number) for number, letter in enumerate(v.letters)},
+            "army": {"good": v.good, "evil": v.evil},
+            "total_limit": game.rules.total_limit,
+        }
+
+    def position(self, look: Any, viewer: int | None) -> Json:
+        return sight.position(look, viewer)
+
+    def before(self, variant: str, setup: str | None, viewer: int | None) -> Json:
+        return sight.before(_game(variant), setup, viewer)
+
+    def move(self, board: Any, played: Any, viewer: int | None) -> Json:
+        return sight.move_made(board, played)
+
+    def explain(self, view: Any, text: str) -> Json:
+        return sight.explain(view, text)
+
+    def picture(self, look: Any) -> str:
+        return str(look.svg())
+
+    def weigh(self, view: Any) -> tuple[float, bool]:
+        """Count the ghosts: a good one is missed, and an evil one that is gone brings its owner nearer to a win."""
+        v = view.game.variant
+        own, other = (sight.left(view.game, sight.ghosts(view))[SIDES[p]] for p in (view.player, 1 - view.player))
+        value = (own["good"] - other["good"]) / v.good + (other["evil"] - own["evil"]) / v.evil
+        return value / 2, _plies_since_capture(view) >= QUIET
+
+    # ── Records, and what comes after a game ─────────────────────────────────────────────────────
+
+    def read_record(self, record: str) -> Recorded:
+        [game] = read_games(record)
+        board = game.board
+        assert board is not None
+        winner = {"1-0": 0, "0-1": 1}.get(game.result)
+        return Recorded(board, _setups(board), winner, game.end or "unfinished")
+
+    def setups_at(self, board: Any, hidden: Mapping[int, int]) -> tuple[str, str]:
+        if board.is_over:
+            raise TableError("ply", "The game is over here: nothing is left to play.", "ply.over")
+        start = board.copy()
+        while start.history:
+            start.pop()
+        v = board.game.variant
+        rows = [[0] * v.ghosts, [0] * v.ghosts]
+        for first, ghost in zip(sight.ghosts(start), sight.ghosts(board), strict=True):
+            if first.square is None or board.game.square_name(first.square) != sight.home(board.game, *first[:2]):
+                text = "This record does not begin at the start of a game, so it cannot be played on."
+                raise TableError("ply", text, "ply.start")
+            evil = hidden.get(-1 if ghost.square is None else ghost.square, int(ghost.colour == "evil"))
+            rows[ghost.player][ghost.number] = evil
+        text = board.game.setups.text
+        return text(rows[0]), text(rows[1])
+
+    def draw_hidden(self, view: Any, seed: int) -> dict[int, int]:
+        unknown, evil = sight.unknown(view, view.player)
+        chosen = random.Random(seed).sample(unknown, evil)
+        return {square: int(square in chosen) for square in unknown}
+
+    def review(self, record: str, agent: str | None, tell: Callable[[float], None]) -> Json:
+        """Say of every position who was on turn, and what each side could tell of the hidden ghosts by counting."""
+        board = self.read_record(record).board
+        moves = [played.action for played in board.history]
+        while board.history:
+            board.pop()
+        plies = []
+        for ply in range(len(moves) + 1):
+            plies.append(
+                {
+                    "ply": ply,
+                    "turn": SIDES[board.turn],
+                    "belief": {side: sight.believed(board, player) for player, side in enumerate(SIDES)},
+                }
+            )
+            if ply < len(moves):
+                board.push(moves[ply])
+            tell((ply + 1) / (len(moves) + 1))
+        return {
+            "variant": board.game.name, "model": None, "sides": list(SIDES), "plies": plies, "moments": [],
+            "truth": [], "unsearched": [], "seconds": 0.0,
+        }  # fmt: skip
+
+
+def _game(variant: str, rules: str | None = None) -> Any:
+    return base.game(variant, rules or None)
+
+
+def _setups(board: Any) -> Setups:
+    """Return the setups of a game as texts; none where it did not begin from setups."""
+    if board.setups is None:
+        return None, None
+    first, second = (board.game.setups.text(row) for row in board.setups)
+    return first, second
+
+
+def _plies_since_capture(view: Any) -> int:
+    """Count the plies since a ghost was captured, or the game began."""
+    game = view.game
+    standing = [{sight.home(game, player, number) for number in range(game.variant.ghosts)} for player in (0, 1)]
+    quiet = 0
+    for played in view.history:
+        source, target = sight.ends(game, played.player, played.action)
+        quiet = 0 if target in standing[1 - played.player] else quiet + 1
+        standing[1 - played.player].discard(target)
+        standing[played.player].discard(source)
+        standing[played.player].add(target)
+    return quiet
+
+
+SHOW = GeisterShow()

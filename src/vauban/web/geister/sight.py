@@ -1,0 +1,256 @@
+"""A position of Geister as it is sent: ghosts, exits, legal moves, what was captured, and why a move cannot be played.
+
+Everything is computed from a look, a player's view or the open board, and from nothing else. What is sent are codes and
+figures: words for them are the page's. A gate is the place beyond an exit; it is called as a square there would be, so
+that the first player's ghost on a6 escapes to a7, whichever of the two directions it leaves in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from vauban.games.geister import layout
+from vauban.games.geister.game import DIRECTIONS, Geister
+from vauban.web.show import SIDES, Json
+
+PLACE = re.compile(r"([a-z][0-9]{1,2})([a-z][0-9]{1,2})")
+"""A move as the page writes it: where it goes from, and a square or gate."""
+COLOURS = ("good", "evil")
+_FATES = {layout.CAPTURED_GOOD: "good", layout.CAPTURED_EVIL: "evil", layout.ESCAPED: "good"}
+
+
+class Ghost(NamedTuple):
+    """A ghost, as whoever looks knows it."""
+
+    player: int
+    number: int
+    """Its place among the player's ghosts."""
+    square: int | None
+    """None once it is gone."""
+    colour: str | None
+    """One of `COLOURS`; None if whoever looks cannot know."""
+    proven: bool
+    """Whether everybody can tell that it is evil: it stayed on an exit where escapes are forced."""
+
+
+def ghosts(look: Any) -> list[Ghost]:
+    """Return all ghosts, the first player's before the second's."""
+    game: Geister = look.game
+    record = look.snapshot().record(0)
+    bytes_ = record.bytes
+    found = []
+    for player in (0, 1):
+        evil = int(record.words[layout.EVIL + player]) & 2**64 - 1
+        hidden = bytes_[layout.CONCEALED] == player + 1
+        for number in range(game.variant.ghosts):
+            place = int(bytes_[layout.PLACE + layout.MOST_GHOSTS * player + number])
+            if place in _FATES:
+                found.append(Ghost(player, number, None, _FATES[place], False))
+                continue
+            proven = bool(bytes_[layout.PROVEN + player] >> number & 1)
+            colour = COLOURS[evil >> place & 1] if not hidden else COLOURS[1] if proven else None
+            found.append(Ghost(player, number, place, colour, proven))
+    return found
+
+
+def gates(game: Geister) -> dict[str, int]:
+    """Return the player whose ghosts leave by it, by gate."""
+    v = game.variant
+    rows = {0: v.height + 1, 1: 0}
+    corners = [v.square_name(square)[0] for square in (0, v.width - 1)]
+    return {corner + str(row): player for player, row in rows.items() for corner in corners}
+
+
+def gate_at(game: Geister, player: int, square: int) -> str | None:
+    """Return the gate that a player's ghost on this square can leave by; None if it is no exit of that player."""
+    v = game.variant
+    own = square if player == 0 else v.squares - 1 - square
+    if own not in (0, v.width - 1):
+        return None
+    return v.square_name(square)[0] + str(v.height + 1 if player == 0 else 0)
+
+
+def home(game: Geister, player: int, number: int) -> str:
+    """Return the square from which a ghost started."""
+    square = game.variant.start_squares[number]
+    return game.square_name(square if player == 0 else game.variant.squares - 1 - square)
+
+
+def ends(game: Geister, player: int, action: int) -> tuple[str, str]:
+    """Return where a move goes from and to: squares by name, or a gate."""
+    text = game.action_text(player, action)
+    if text[-1].isdigit():
+        found = PLACE.fullmatch(text)
+        assert found is not None
+        return found[1], found[2]
+    gate = gate_at(game, player, _squares(game)[text[:-1]])
+    assert gate is not None
+    return text[:-1], gate
+
+
+def position(look: Any, viewer: int | None) -> Json:
+    """Everything about the ghosts, from what may be looked at and nothing else."""
+    game: Geister = look.game
+    all_ghosts = ghosts(look)
+    own = viewer is not None and not look.is_over
+    on_turn = own and look.turn == viewer
+    actions = look.legal_actions if on_turn else []
+    return {
+        "pieces": [_piece(game, ghost) for ghost in all_ghosts if ghost.square is not None],
+        "legal": [game.action_text(look.turn, action) for action in actions],
+        "reach": _reach(look, all_ghosts, actions, on_turn, viewer) if own else {},
+        "left": left(game, all_ghosts),
+        "total": _count(look.plies, game.rules.total_limit),
+    }
+
+
+def before(game: Geister, setup: str | None, viewer: int | None) -> Json:
+    """Return the board before the game begins: one's own setup, if it has been given."""
+    pieces = []
+    if viewer is not None and setup is not None:
+        row = game.setups.parse(setup)
+        for number, square in enumerate(game.variant.start_squares):
+            place = square if viewer == 0 else game.variant.squares - 1 - square
+            pieces.append(_piece(game, Ghost(viewer, number, place, COLOURS[row[number]], False)))
+    return {
+        "pieces": pieces,
+        "legal": [],
+        "reach": {},
+        "left": left(game, []),
+        "total": _count(0, game.rules.total_limit),
+    }
+
+
+def left(game: Geister, all_ghosts: list[Ghost]) -> Json:
+    """Return how many ghosts of each colour a side has left, as everybody can count."""
+    v = game.variant
+    found = {}
+    for player, side in enumerate(SIDES):
+        gone = [ghost.colour for ghost in all_ghosts if ghost.player == player and ghost.square is None]
+        found[side] = {"good": v.good - gone.count("good"), "evil": v.evil - gone.count("evil")}
+    return found
+
+
+def move_made(board: Any, played: Any) -> Json:
+    """Return a move that was made. All that it tells is public."""
+    game: Geister = board.game
+    source, target = ends(game, played.player, played.action)
+    after = board.copy()
+    while after.history[-1] is not played:
+        after.pop()
+    then = ghosts(after)
+    after.pop()
+    gone = [now for was, now in zip(ghosts(after), then, strict=True) if was.square is not None and now.square is None]
+    told: Json = {"from": source, "to": target, "text": played.text, "captured": None, "escaped": False}
+    for ghost in gone:
+        if ghost.player == played.player:
+            told["escaped"] = True
+        else:
+            told["captured"] = _named(game, ghost)
+    if told["escaped"]:
+        told["ghost"] = _named(game, next(ghost for ghost in gone if ghost.player == played.player))
+    return told
+
+
+def explain(view: Any, text: str) -> Json:
+    """Say why a player's move cannot be played, or that it can: a code, and what belongs to it."""
+    game: Geister = view.game
+    found = PLACE.fullmatch(text)
+    squares, exits = _squares(game), gates(game)
+    if found is None or found[1] not in squares or found[2] not in squares | exits:
+        return {"code": "square"}
+    source, target = found.groups()
+    said: Json = {"from": source, "to": target}
+    if view.turn != view.player:
+        return said | {"code": "turn"}
+    goals = [ends(game, view.player, action) for action in view.legal_actions]
+    if (source, target) in goals:
+        return said | {"code": "legal"}
+    standing = {ghost.square: ghost for ghost in ghosts(view)}
+    ghost = standing.get(squares[source])
+    if ghost is None:
+        return said | {"code": "no_piece"}
+    if ghost.player != view.player:
+        return said | {"code": "enemy"}
+    said |= {"type": ghost.colour, "targets": list(dict.fromkeys(to for start, to in goals if start == source))}
+    if target in exits:
+        if exits[target] != view.player:
+            return said | {"code": "gate_enemy"}
+        if gate_at(game, view.player, squares[source]) != target:
+            return said | {"code": "gate_far"}
+        return said | {"code": "gate_evil"}
+    there = standing.get(squares[target])
+    if there is not None and there.player == view.player:
+        return said | {"code": "own"}
+    return said | {"code": "forced" if target in _neighbours(game, squares[source]) else "ghost_step"}
+
+
+def unknown(look: Any, viewer: int) -> tuple[list[int], int]:
+    """Return the squares of the enemy's ghosts whose colour a player cannot tell, and how many of them are evil."""
+    enemies = [ghost for ghost in ghosts(look) if ghost.player != viewer]
+    found = [ghost.square for ghost in enemies if ghost.square is not None and not ghost.proven]
+    evil = left(look.game, enemies)[SIDES[1 - viewer]]["evil"] - sum(ghost.proven for ghost in enemies)
+    return found, evil
+
+
+def believed(look: Any, viewer: int) -> dict[str, dict[str, float]]:
+    """Return what a player can tell of the enemy's ghosts by counting: by square, the share of each colour."""
+    hidden, evil = unknown(look, viewer)
+    share = evil / max(len(hidden), 1)
+    return {look.game.square_name(square): {"good": 1.0 - share, "evil": share} for square in hidden}
+
+
+def _piece(game: Geister, ghost: Ghost) -> Json:
+    assert ghost.square is not None
+    return {"at": game.square_name(ghost.square), "side": SIDES[ghost.player], "revealed": ghost.proven} | _named(
+        game, ghost
+    )
+
+
+def _named(game: Geister, ghost: Ghost) -> Json:
+    """Return which ghost it is, by its letter and the square that it started from, and its colour."""
+    letter = game.variant.letters[ghost.number]
+    return {"type": ghost.colour, "letter": letter, "from": home(game, ghost.player, ghost.number)}
+
+
+def _reach(look: Any, all_ghosts: list[Ghost], actions: list[int], on_turn: bool, viewer: int | None) -> Json:
+    """For each ghost of the player's own, where it may be sent, each with its move.
+
+    On turn these are the legal moves. While the other side is on turn they are all that might be legal by then.
+    """
+    game: Geister = look.game
+    assert viewer is not None
+    own = {game.square_name(g.square): g for g in all_ghosts if g.player == viewer and g.square is not None}
+    found: Json = {at: {} for at in own}
+    if on_turn:
+        for action in actions:
+            source, target = ends(game, viewer, action)
+            # Both directions of an escape mean the same.
+            found[source].setdefault(target, game.action_text(viewer, action))
+        return found
+    for at, ghost in own.items():
+        for target in _neighbours(game, ghost.square or 0):
+            found[at][target] = at + target
+        gate = gate_at(game, viewer, ghost.square or 0)
+        if gate is not None and ghost.colour == "good":
+            found[at][gate] = at + DIRECTIONS[0 if viewer == 0 else 3]
+    return found
+
+
+def _neighbours(game: Geister, square: int) -> Iterator[str]:
+    """The squares next to one."""
+    v = game.variant
+    x, y = square % v.width, square // v.width
+    for dx, dy in ((0, -1), (1, 0), (-1, 0), (0, 1)):
+        if 0 <= x + dx < v.width and 0 <= y + dy < v.height:
+            yield game.square_name((y + dy) * v.width + x + dx)
+
+
+def _squares(game: Geister) -> dict[str, int]:
+    return {game.square_name(square): square for square in range(game.variant.squares)}
+
+
+def _count(count: int, limit: int) -> Json:
+    return {"count": count, "limit": limit, "left": max(0, limit - count)}

@@ -1,0 +1,40 @@
+// Geister on the page.
+
+import { BoardPlay } from "../boardplay.js";
+import { typeName, warnings } from "../words.js";
+import { army, captureCard, counted, counter, deed } from "./geister/cards.js";
+import { boards, fallen } from "./geister/history.js";
+import { called, short, token, TYPES } from "./geister/ghosts.js";
+import { SetupEditor } from "./geister/setup.js";
+import { en } from "./geister/words.js";
+
+export default {
+  Play: BoardPlay,
+  SetupEditor,
+  screens: {
+    setups: () => import("../workshop.js"),
+    review: () => import("../review.js"),
+    learn: () => import("./geister/tutorial.js"),
+    rules: () => import("./geister/rules.js"),
+  },
+  words: { en },
+
+  // The hooks are explained in plain.js.
+  TYPES,
+  named: (type) => typeName(type ?? "ghost"),
+  called,
+  short,
+  token,
+  army,
+
+  boards,
+  fallen,
+
+  deed,
+  battleCard: captureCard,
+  counter,
+  counted,
+  warnings,
+
+  guesses: () => TYPES,
+};
