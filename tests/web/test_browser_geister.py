@@ -143,7 +143,7 @@ def test_a_whole_game_by_mouse_up_to_looking_back(visit):
     visitor.picture("geister-review-light")
     page.locator("input[name=view][value=red]").check()
     expect(page.locator(".review .piece.blue .ghost.hidden")).to_have_count(8)
-    page.keyboard.press("End")
+    visitor.button("To the end").click()
     expect(page.locator(".transport input")).to_have_value(str(plies))
     with page.expect_download() as got:
         visitor.button("Picture").click()
