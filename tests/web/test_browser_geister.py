@@ -143,7 +143,7 @@ def test_a_whole_game_by_mouse_up_to_looking_back(visit):
     visitor.picture("geister-review-light")
     page.locator("input[name=view][value=red]").check()
     expect(page.locator(".review .piece.blue .ghost.hidden")).to_have_count(8)
-    page.keyboard.press("End")
+    visitor.button("To the end").click()
     expect(page.locator(".transport input")).to_have_value(str(plies))
     with page.expect_download() as got:
         visitor.button("Picture").click()
@@ -256,7 +256,8 @@ def test_a_guess_about_a_ghost_is_noted_and_goes_with_it(visit):
     page.locator(".table .cell[data-at=c5]").click()
     visitor.see("dialog.sheet h2", has_text="c5")
     page.locator("dialog .note-types button", has_text="evil ghost").click()
-    assert "your note: evil ghost" in page.locator(".cell[data-at=c5]").get_attribute("aria-label")
+    told = "c5, enemy ghost c, your note: evil ghost"
+    expect(page.locator(".cell[data-at=c5]")).to_have_attribute("aria-label", told)
     expect(page.locator(".mark.note")).to_have_text("evil")
 
 
