@@ -43,6 +43,7 @@ from vauban.games.geister.layout import (
 from vauban.games.kernel import ONE, ZERO, kernel, popcount, select
 from vauban.games.randomness import START as FOR_START
 from vauban.games.randomness import below
+from vauban.games.small import finish
 
 END_ESCAPE, END_GOOD_CAPTURED, END_EVIL_CAPTURED, END_TOTAL = 1, 2, 3, 4
 NORTH, EAST, WEST, SOUTH = 0, 1, 2, 3
@@ -189,13 +190,6 @@ def begin(game, start):
             words[PIECES + player] |= ONE << np.uint64(square)
             if start[ghosts * player + ghost] != 0:
                 words[EVIL + player] |= ONE << np.uint64(square)
-
-
-@kernel
-def finish(game, end, winner):
-    """End the game."""
-    game.bytes[END] = end
-    game.bytes[WINNER] = winner
 
 
 @kernel
