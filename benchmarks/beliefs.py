@@ -21,9 +21,9 @@ from vauban.agents.stratego.setups import make_sampler
 from vauban.games.stratego.game import Stratego
 from vauban.learn.ataraxos.belief import BeliefConfig, Scores, score
 from vauban.learn.ataraxos.positions import PositionStream
+from vauban.nets.belief import BeliefNetwork
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import Model, load_model
-from vauban.nets.stratego.belief import BeliefNetwork
-from vauban.nets.stratego.setup import SetupNetwork
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 

@@ -19,8 +19,8 @@ import torch
 
 from vauban.games.base import game
 from vauban.games.stratego.game import Stratego
+from vauban.nets.belief import BeliefNetwork
 from vauban.nets.move import MoveNetwork
-from vauban.nets.stratego.belief import BeliefNetwork
 from vauban.nets.transformer import Size
 from vauban.search.search import Search, SearchConfig
 from vauban.sim.simulator import Simulator

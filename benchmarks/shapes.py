@@ -21,8 +21,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from vauban.nets.belief import UniformBelief
 from vauban.nets.store import Model, load_model
-from vauban.nets.stratego.belief import UniformBelief
 from vauban.notation.records import read_games
 from vauban.search.analysis import Analysis
 from vauban.search.search import Search, SearchConfig

@@ -99,15 +99,12 @@ def search(device: str) -> Callable[[], float]:
     import torch
 
     from vauban.games.base import game
+    from vauban.nets.belief import BeliefNetwork
     from vauban.nets.move import MoveNetwork
     from vauban.nets.transformer import Size
     from vauban.search.search import Search, SearchConfig
     from vauban.sim.simulator import Simulator
 
-    try:
-        from vauban.nets.stratego.belief import BeliefNetwork
-    except ImportError:
-        from vauban.nets.belief import BeliefNetwork  # type: ignore[attr-defined,no-redef]
     played: Any = game("classic" if device == "cuda" else "barrage")
     torch.manual_seed(1)
     if device == "cuda":

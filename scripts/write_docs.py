@@ -260,6 +260,8 @@ where escapes are forced. A game that began from a position in text has no moves
             ("our_proven_evil", "a ghost of ours that the other player can tell to be evil"),
             ("their_ghosts", "a ghost of theirs"),
             ("their_proven_evil", "a ghost of theirs that we can tell to be evil"),
+            ("their_(?:good|evil)_chance", "how likely a ghost of theirs is to be of this colour, when all that is "
+             "consistent is equally likely"),
             ("(?:our|their)_(?:good|evil)_captured", "the captured ghosts of a player and a colour as a share, on "
              "every square"),
             ("our_exits", "the two squares from which our good ghosts can leave the board"),

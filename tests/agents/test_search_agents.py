@@ -29,12 +29,12 @@ from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import can_move_first, check_army, mirrored, parse_setup, setup_text
 from vauban.games.stratego.variants import VARIANTS
+from vauban.nets.belief import BeliefNetwork
 from vauban.nets.kinds import describe
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import ModelError, make_card, save_model
-from vauban.nets.stratego.belief import BeliefNetwork
-from vauban.nets.stratego.setup import SetupNetwork
 from vauban.nets.transformer import Size
 from vauban.notation.records import write_game
 from vauban.search.search import SearchConfig

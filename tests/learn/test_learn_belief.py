@@ -20,15 +20,16 @@ from vauban.learn.ataraxos.belief import (
     BeliefConfig,
     BeliefLearner,
     BeliefStage,
-    mean_of_pieces,
+    mean_of_things,
 )
 from vauban.learn.ataraxos.positions import PositionStream, observe_positions
 from vauban.learn.base import Place
 from vauban.learn.trainee import Trainee
+from vauban.nets.belief import MarginalBelief, OrderedBelief, UniformBelief
+from vauban.nets.hidden import Kinds
 from vauban.nets.move import MoveNetwork
 from vauban.nets.policy import PolicyNetwork
-from vauban.nets.stratego.belief import MarginalBelief, PieceBelief, UniformBelief, hidden_pieces
-from vauban.nets.stratego.setup import SetupNetwork
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.transformer import Size
 from vauban.observe.ataraxos import PLIES_SHARE
 from vauban.sim.simulator import Simulator
@@ -212,7 +213,7 @@ def test_taking_only_one_players_positions_is_refused() -> None:
 def test_what_is_hidden_is_told_to_the_player_on_turn() -> None:
     sim = Simulator(TINY, 64, seed=3)
     sim.play_random(17)
-    seen, values = observe_positions(Simulator(TINY, 64, seed=0), sim.snapshot(), torch.float32)
+    seen, values = observe_positions(Simulator(TINY, 64, seed=0), sim.snapshot(), "ataraxos", torch.float32)
     for row in range(64):
         viewer = int(sim.players[row])
         assert torch.equal(values[row], sim.hidden_values(viewer)[row])
@@ -225,11 +226,11 @@ def test_what_is_hidden_is_told_to_the_player_on_turn() -> None:
 def test_the_loss_is_the_mean_over_a_positions_pieces_and_then_over_positions() -> None:
     sim = Simulator(Stratego("duel"), 64, seed=3)
     sim.play_random(60)
-    seen, values = observe_positions(Simulator(sim.game, 64, seed=0), sim.snapshot(), torch.float32)
+    seen, values = observe_positions(Simulator(sim.game, 64, seed=0), sim.snapshot(), "ataraxos", torch.float32)
     assert isinstance(sim.game, Stratego)
     learner = make_learner(BeliefConfig(depth=1, decoder_depth=1, width=32, heads=4, dropout=0.0), sim.game)
     with torch.no_grad():
-        logits = learner.trainee.network(seen, hidden_pieces(seen, 10), values).double().numpy()
+        logits = learner.trainee.network(seen, Kinds(sim.game).read(seen), values).double().numpy()
     log_policy = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
     means = []
     for row, types in zip(log_policy, values.tolist(), strict=True):
@@ -255,7 +256,7 @@ def test_positions_in_which_nothing_is_hidden_do_not_count() -> None:
     sim = Simulator(TINY, 2, seed=1)
     seen = sim.observe("ataraxos", layout="squares", viewer=0)
     seen[1] = 0
-    means, counted = mean_of_pieces(torch.full((2, 4), 3.0), hidden_pieces(seen, 4))
+    means, counted = mean_of_things(torch.full((2, 4), 3.0), Kinds(TINY).read(seen))
     assert means.tolist() == [3.0, 0.0] and counted.tolist() == [True, False]
 
 
@@ -298,8 +299,8 @@ def test_validation_has_the_closed_forms_beside_the_network() -> None:
     assert scores.marginal == pytest.approx(np.log(24) / 4, rel=1e-5)
     begun.play_random(25)
     scores = learner.validate(begun.snapshot())
-    seen, values = observe_positions(Simulator(TINY, 64, seed=0), begun.snapshot(), torch.float32)
-    hidden = hidden_pieces(seen, 4)
+    seen, values = observe_positions(Simulator(TINY, 64, seed=0), begun.snapshot(), "ataraxos", torch.float32)
+    hidden = Kinds(TINY).read(seen)
     beliefs = (learner.trainee.average, MarginalBelief(TINY), UniformBelief(TINY))
     for belief, score in zip(beliefs, scores[:3], strict=True):
         likelihood = belief.log_likelihood(seen, values).sum(1) / hidden.present.sum(1)
@@ -387,7 +388,7 @@ def log_policy_of(policy: PolicyNetwork, sim: Simulator) -> tuple[Tensor, Tensor
     return legal, policy.legal_log_policy(choices, legal)
 
 
-def divergence_from(truth: Truth, belief: PieceBelief) -> float:
+def divergence_from(truth: Truth, belief: OrderedBelief) -> float:
     """KL(exact posterior ‖ belief), in nats, the mean over positions."""
     positions, setups = truth.posterior.shape
     likelihood = belief.log_likelihood(truth.seen.repeat_interleave(setups, 0), truth.values.flatten(0, 1))

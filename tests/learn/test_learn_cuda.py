@@ -23,7 +23,7 @@ from vauban.learn.trainee import Trainee
 from vauban.nets.actor import Actor
 from vauban.nets.move import MoveNetwork
 from vauban.nets.policy import PolicyNetwork
-from vauban.nets.stratego.setup import SetupNetwork
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.transformer import Size
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Store

@@ -31,10 +31,10 @@ from vauban.learn.config import config_text, load_config, parse_config, presets
 from vauban.learn.journal import read_metrics
 from vauban.learn.metrics import find_metric
 from vauban.learn.run import METRICS, Run
+from vauban.nets.belief import BeliefNetwork
 from vauban.nets.magnet import action_sources, magnet_log_policy
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import load_model
-from vauban.nets.stratego.belief import BeliefNetwork
-from vauban.nets.stratego.setup import SetupNetwork
 from vauban.nets.transformer import Size
 from vauban.signature import SMALL_RUNS
 
@@ -199,9 +199,9 @@ def test_a_belief_is_measured_on_games_that_it_does_not_learn_from(tmp_path: Pat
     assert len(unseen) > 30 and not unseen & learned
 
 
-def test_a_belief_needs_a_network_of_the_games_family(tmp_path: Path) -> None:
+def test_a_belief_needs_an_observation_that_tells_of_hidden_things(tmp_path: Path) -> None:
     config = parse_config(SMALL, ["game=kuhn", "rules=", "ataraxos.setup_network=false", "belief.minutes=1"])
-    with pytest.raises(ConfigurationError, match="there is no belief network for 'kuhn'"):
+    with pytest.raises(ConfigurationError, match="no observation of .kuhn. tells of hidden things"):
         Run.begin(config, tmp_path / "run")
 
 

@@ -22,7 +22,7 @@ from vauban.learn.ataraxos.setups import SetupConfig, SetupLearner, SetupTable, 
 from vauban.learn.schedules import PowerLaw
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
-from vauban.nets.stratego.setup import Heads, SetupNetwork, pieces_of
+from vauban.nets.setup import Heads, SetupNetwork
 from vauban.nets.transformer import Size
 from vauban.sim.simulator import Simulator
 
@@ -90,7 +90,7 @@ def test_the_loss_of_two_setups_of_two_squares_is_what_one_gets_by_hand() -> Non
 
 
 def test_barred_kinds_leave_the_gradient_finite() -> None:
-    network, pieces = a_network("tiny"), pieces_of(torch.tensor([[11, 5, 6, 7]]))
+    network, pieces = a_network("tiny"), torch.tensor([[10, 4, 5, 6]])
     with torch.no_grad():
         old = network(pieces).log_policy
     zero = torch.zeros(1, 4)

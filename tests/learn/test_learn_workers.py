@@ -20,8 +20,8 @@ from vauban.learn.config import load_config
 from vauban.learn.journal import read_metrics
 from vauban.learn.run import Run
 from vauban.learn.workers import Workers, WorkersError, join_workers, local_device
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import load_model
-from vauban.nets.stratego.setup import SetupNetwork
 from vauban.sim.simulator import Simulator
 
 CONFIG = """

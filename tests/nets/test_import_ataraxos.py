@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from vauban.agents.stratego.setups import read_setups
 from vauban.games.stratego.pieces import FLAG
 from vauban.games.stratego.variants import VARIANTS
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import Model, ModelError, load_model
 from vauban.nets.stratego.ataraxos import import_ataraxos, read_weights
-from vauban.nets.stratego.setup import SetupNetwork
 
 Weights = dict[str, Any]
 REAL = os.environ.get("VAUBAN_ATARAXOS_MODEL")

@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 
 from vauban.cli.main import app
 from vauban.errors import ConfigurationError
-from vauban.families import family_parts
 from vauban.games.base import Game
 from vauban.games.base import game as find_game
 from vauban.learn.config import config_text, parse_config
@@ -26,8 +25,8 @@ from vauban.nets import kinds
 from vauban.nets.kinds import describe, find_kind, register
 from vauban.nets.move import MoveNetwork
 from vauban.nets.policy import PolicyNetwork
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import load_model, read_card, shipped_models
-from vauban.nets.stratego.setup import SetupNetwork
 from vauban.nets.transformer import Size
 from vauban.observe import base as observations
 
@@ -146,23 +145,19 @@ def test_a_configuration_with_a_kind_is_written_back_and_its_settings_are_checke
 
 
 def test_a_kind_that_cannot_play_is_refused_as_the_network_that_moves(tmp_path: Path) -> None:
-    change = 'ataraxos.move_network={kind="stratego.setup", depth=1, width=16, heads=2}'
-    with pytest.raises(ConfigurationError, match=r"a network of the kind 'stratego.setup' cannot play"):
+    change = 'ataraxos.move_network={kind="setup", depth=1, width=16, heads=2}'
+    with pytest.raises(ConfigurationError, match=r"a network of the kind 'setup' cannot play"):
         Run.begin(parse_config(CONFIG, [change]), tmp_path / "run")
 
 
 def test_kinds_do_not_take_each_others_names() -> None:
     with pytest.raises(ConfigurationError, match="there is a kind of network 'conv' already, Conv of"):
         register("conv", ConvConfig)(type("Other", (Conv,), {}))
-    with pytest.raises(ConfigurationError, match=r"kind of network 'stratego.setup' already, SetupNetwork of"):
+    with pytest.raises(ConfigurationError, match=r"kind of network 'setup' already, SetupNetwork of"):
         register("setup", ConvConfig)(type("Other", (Conv,), {}))
     with pytest.raises(ConfigurationError, match="a card has other uses for 'dtype'"):
         register("odd", dataclass(type("Odd", (), {"__annotations__": {"dtype": str}})))(type("Other", (Conv,), {}))
-    # Two families have setup networks, and each card finds its own.
-    other = register("setup", ConvConfig, family="kuhn")(type("Other", (Conv,), {}))
-    assert find_kind("setup", "kuhn").network is other
-    assert find_kind("setup", "stratego").network is SetupNetwork
-    assert find_kind("stratego.setup").network is SetupNetwork
+    assert find_kind("setup").network is SetupNetwork
 
 
 def test_networks_that_no_card_could_describe_are_refused_in_a_sentence() -> None:
@@ -180,21 +175,8 @@ def test_a_network_says_what_it_is_built_from() -> None:
     assert described == {"kind": "move", "size": size, "observation": "ataraxos"}
 
 
-def test_a_familys_folder_without_networks_of_its_own_is_no_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import vauban.nets
-
-    (tmp_path / "aaa").mkdir()
-    (tmp_path / "aaa" / "__init__.py").write_text('"""Nothing yet."""\n')
-    monkeypatch.setattr(vauban.nets, "__path__", [*vauban.nets.__path__, str(tmp_path)])
-    assert "vauban.nets.aaa" in [part.__name__ for part in family_parts("nets")]
-    monkeypatch.setattr(kinds, "_loaded", False)
-    assert "move" in kinds.kinds()
-
-
 @pytest.mark.parametrize("name", shipped_models())
 def test_shipped_cards_that_say_setup_and_belief_go_on_loading(name: str) -> None:
     card = read_card(shipped_models()[name])
     assert [each["kind"] for each in card["networks"].values()] == ["move", "setup", "belief"]
-    assert describe(load_model(name).networks["setup"])["kind"] == "stratego.setup"
+    assert describe(load_model(name).networks["setup"])["kind"] == "setup"

@@ -18,9 +18,11 @@ from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.variants import Variant, parse_army
 from vauban.learn.readme import README, readme_text
 from vauban.nets import store
+from vauban.nets.belief import BeliefNetwork
 from vauban.nets.kinds import describe
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import (
     Card,
     ModelError,
@@ -34,8 +36,6 @@ from vauban.nets.store import (
     strength_row,
     write_card,
 )
-from vauban.nets.stratego.belief import BeliefNetwork
-from vauban.nets.stratego.setup import SetupNetwork
 from vauban.nets.transformer import Size
 
 SIZE = Size(depth=1, width=16, heads=2)
@@ -263,7 +263,7 @@ def test_weights_that_are_missing_or_cut_off_or_something_else_are_refused(folde
         (lambda c: c.update(plays="moev"), "the network 'moev' is to play, and 'networks' has move, setup, belief"),
         (
             lambda c: c.update(plays="setup"),
-            "'setup' is to play, and one of the kind 'stratego.setup' cannot",
+            "'setup' is to play, and one of the kind 'setup' cannot",
         ),
         (lambda c: c["networks"].update({"../move": {}}), "a part of a model is named by small letters"),
         (

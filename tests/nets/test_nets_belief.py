@@ -14,25 +14,15 @@ from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.layout import HIDDEN_COUNT
 from vauban.games.stratego.pieces import BOMB, FLAG, MINER, MOVABLE_TYPES, SCOUT
 from vauban.games.stratego.variants import VARIANTS
+from vauban.nets.belief import Belief, BeliefNetwork, MarginalBelief, UniformBelief
+from vauban.nets.hidden import Kinds, Left, masked_log_policy
 from vauban.nets.policy import inverse_cdf
-from vauban.nets.stratego.belief import (
-    KINDS,
-    Belief,
-    BeliefNetwork,
-    Left,
-    MarginalBelief,
-    UniformBelief,
-    allowed_types,
-    hidden_pieces,
-    marginals,
-    masked_log_policy,
-    one_hot,
-    uniform_chances,
-)
 from vauban.nets.transformer import Block, Size
 from vauban.sim.simulator import Simulator
 
 SMALL = Size(depth=2, width=32, heads=4)
+PIECES = Kinds(Stratego("classic"))
+KINDS = PIECES.count
 
 
 def network(game: Stratego, seed: int = 0, dropout: float = 0.2) -> BeliefNetwork:
@@ -83,7 +73,7 @@ def left_after(taken: list[int]) -> Left:
 )
 def test_masks_are_those_of_reference_17_7(taken: list[int], allowed: list[set[int]]) -> None:
     for piece, expected in enumerate(allowed):
-        mask = allowed_types(left_after(taken[:piece]))
+        mask = PIECES.allowed(left_after(taken[:piece]))
         assert set(mask.nonzero()[:, 0].tolist()) == expected, f"piece {piece}"
         assert taken[piece] in expected
 
@@ -91,7 +81,7 @@ def test_masks_are_those_of_reference_17_7(taken: list[int], allowed: list[set[i
 def test_probabilities_after_masking_are_those_of_reference_17_7() -> None:
     logits = torch.full((KINDS,), 3.0)
     logits[[SCOUT, MINER, FLAG, BOMB]] = torch.tensor([-0.1, 0.5, 1.0, 0.3])
-    chances = masked_log_policy(logits, allowed_types(left_after([]))).exp()
+    chances = masked_log_policy(logits, PIECES.allowed(left_after([]))).exp()
     expected = [0.1366473, 0.2489876, 0.4105112, 0.2038538]
     assert chances[[SCOUT, MINER, FLAG, BOMB]].tolist() == pytest.approx(expected, abs=1e-7)
     assert chances.count_nonzero() == 4
@@ -99,8 +89,8 @@ def test_probabilities_after_masking_are_those_of_reference_17_7() -> None:
 
 def test_the_uniform_posterior_is_that_of_reference_17_7() -> None:
     left = left_after([])
-    unmoved = uniform_chances(left)
-    moved = uniform_chances(left._replace(moved=torch.tensor(True)))
+    unmoved = PIECES.uniform_chances(left)
+    moved = PIECES.uniform_chances(left._replace(bound=torch.tensor(True)))
     kinds = [SCOUT, MINER, FLAG, BOMB]
     assert unmoved[kinds].tolist() == pytest.approx([0.1666667, 0.0833333, 0.25, 0.5], abs=1e-7)
     assert moved[kinds].tolist() == pytest.approx([0.6666667, 0.3333333, 0.0, 0.0], abs=1e-7)
@@ -115,7 +105,7 @@ def test_a_uniform_number_falls_on_the_type_whose_interval_holds_it() -> None:
 
 def test_marginals_are_the_shares_of_the_samples() -> None:
     values = torch.tensor([[[SCOUT, FLAG, -1], [BOMB, FLAG, -1], [SCOUT, FLAG, -1], [SCOUT, FLAG, -1]]])
-    shares = marginals(values)
+    shares = PIECES.marginals(values)
     assert shares.shape == (1, 3, KINDS)
     assert shares[0, :, [SCOUT, BOMB, FLAG]].tolist() == [[0.75, 0.25, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
 
@@ -132,14 +122,14 @@ def test_hidden_pieces_are_read_off_the_observation(name: str, dtype: torch.dtyp
     for plies in (0, 3, 40, 150):
         sim.play_random(plies)
         for viewer in (0, 1):
-            hidden = hidden_pieces(observed(sim, viewer, dtype), pieces)
+            hidden = Kinds(game).read(observed(sim, viewer, dtype))
             first = HIDDEN_COUNT + 12 * (1 - viewer)
             assert torch.equal(hidden.counts, sim.store.bytes[:, first : first + KINDS].long())
             assert torch.equal(hidden.present.sum(1).int(), sim.hidden_counts(viewer))
-            assert not (hidden.moved & ~hidden.present).any()
+            assert not (hidden.bound & ~hidden.present).any()
             truth = sim.hidden_values(viewer)[:, :pieces]
             assert torch.equal(truth >= 0, hidden.present)
-            assert (truth[hidden.moved] < MOVABLE_TYPES).all()
+            assert (truth[hidden.bound] < MOVABLE_TYPES).all()
             ascending = hidden.squares.masked_fill(~hidden.present, squares).diff(dim=1)
             assert ((ascending > 0) | ~hidden.present[:, 1:]).all()
 
@@ -160,14 +150,14 @@ def test_every_sample_fits_the_position_it_was_drawn_for(name: str) -> None:
                 continue
             views = sim.views(viewer)[rows]
             seen = observed(sim, viewer)[rows]
-            hidden = hidden_pieces(seen, game.variant.pieces)
+            hidden = Kinds(game).read(seen)
             worlds = Simulator(game, len(rows) * samples, seed=0)
             for belief in beliefs(game):
                 values = belief.sample(seen, draw((len(rows), samples, belief.pieces), stage))
                 assert values.dtype == torch.int8
                 assert torch.equal(values >= 0, hidden.present[:, None].expand_as(values))
-                assert torch.equal(one_hot(values).sum(2), hidden.counts[:, None].expand(-1, samples, -1))
-                assert (values[hidden.moved[:, None].expand_as(values)] < MOVABLE_TYPES).all()
+                assert torch.equal(PIECES.one_hot(values).sum(2), hidden.counts[:, None].expand(-1, samples, -1))
+                assert (values[hidden.bound[:, None].expand_as(values)] < MOVABLE_TYPES).all()
                 worlds.determinise(views.repeat(samples), viewer, values.flatten(0, 1))
                 for sample in range(samples):
                     assert belief.log_likelihood(seen, values[:, sample]).isfinite().all()
@@ -215,12 +205,12 @@ def positions_of_duel() -> tuple[Stratego, Tensor, Tensor]:
     sim.play_random(200)
     counts = sim.hidden_counts(0)
     seen = observed(sim, 0)
-    moved = hidden_pieces(seen, 10).moved.sum(1)
+    moved = Kinds(game).read(seen).bound.sum(1)
     row = int(((counts == 5) & (moved > 0) & (moved < 4)).nonzero()[0])
-    hidden = hidden_pieces(seen[row : row + 1], 10)
+    hidden = Kinds(game).read(seen[row : row + 1])
     types = [kind for kind in range(KINDS) for _ in range(int(hidden.counts[0, kind]))]
     all_ = sorted(set(itertools.permutations(types)))
-    fitting = [v for v in all_ if all(k < MOVABLE_TYPES or not m for k, m in zip(v, hidden.moved[0], strict=False))]
+    fitting = [v for v in all_ if all(k < MOVABLE_TYPES or not m for k, m in zip(v, hidden.bound[0], strict=False))]
     assert len(fitting) < len(all_)
     return game, seen[row : row + 1], torch.tensor(fitting, dtype=torch.int8)
 
@@ -277,7 +267,7 @@ def test_decoding_step_by_step_is_what_one_pass_over_all_pieces_says(name: str) 
     sim = Simulator(game, 6, seed=4)
     sim.play_random(70)
     seen, belief = observed(sim, 1), network(game).eval()
-    hidden = hidden_pieces(seen, belief.pieces)
+    hidden = Kinds(game).read(seen)
     uniforms = draw((6, 2, belief.pieces))
     drawn = belief.sample(seen, uniforms)
     for sample in range(2):
@@ -286,10 +276,10 @@ def test_decoding_step_by_step_is_what_one_pass_over_all_pieces_says(name: str) 
         for piece in range(belief.pieces):
             with torch.no_grad():
                 logits = belief(seen, hidden, values)[:, piece]
-            left = Left(counts, hidden.moved[:, piece], hidden.unmoved[:, piece])
-            chosen = inverse_cdf(masked_log_policy(logits, allowed_types(left)), uniforms[:, sample, piece])
+            left = Left(counts, hidden.bound[:, piece], hidden.unbound[:, piece])
+            chosen = inverse_cdf(masked_log_policy(logits, PIECES.allowed(left)), uniforms[:, sample, piece])
             values[:, piece] = torch.where(hidden.present[:, piece], chosen, -1)
-            counts = counts - one_hot(values[:, piece])
+            counts = counts - PIECES.one_hot(values[:, piece])
         assert torch.equal(drawn[:, sample].long(), values)
 
 
@@ -297,7 +287,7 @@ def test_a_piece_is_named_before_those_behind_it_are_known() -> None:
     game = Stratego("barrage")
     sim = Simulator(game, 4, seed=6)
     seen, belief = observed(sim, 0), network(game).eval()
-    hidden = hidden_pieces(seen, 8)
+    hidden = Kinds(game).read(seen)
     values = sim.hidden_values(0)[:, :8]
     changed = values.clone()
     changed[:, 5] = (changed[:, 5] + 1) % KINDS
@@ -325,7 +315,7 @@ def test_nothing_but_tokens_of_hidden_pieces_is_looked_at() -> None:
     sim = Simulator(game, 16, seed=8)
     sim.play_random(90)
     seen, belief = observed(sim, 0), network(game).eval()
-    hidden = hidden_pieces(seen, belief.pieces)
+    hidden = Kinds(game).read(seen)
     assert not hidden.present.all()
     values = sim.hidden_values(0)
     elsewhere = hidden._replace(squares=torch.where(hidden.present, hidden.squares, 3))
@@ -338,7 +328,7 @@ def test_dropout_is_for_training_alone() -> None:
     game = Stratego("barrage")
     sim = Simulator(game, 4, seed=6)
     seen, belief = observed(sim, 0), network(game, dropout=0.5)
-    hidden, values = hidden_pieces(seen, 8), sim.hidden_values(0)
+    hidden, values = Kinds(game).read(seen), sim.hidden_values(0)
     belief.train()
     assert not torch.equal(belief(seen, hidden, values), belief(seen, hidden, values))
     drawn, likelihood = belief.sample(seen, draw((4, 8, 8))), belief.log_likelihood(seen, values)
@@ -367,7 +357,7 @@ def test_all_layers_of_encoder_and_decoder_drop_in_training() -> None:
     game = Stratego("barrage")
     sim = Simulator(game, 4, seed=6)
     seen, belief = observed(sim, 0), network(game, dropout=1 - 1e-9)
-    hidden, values = hidden_pieces(seen, 8), sim.hidden_values(0)
+    hidden, values = Kinds(game).read(seen), sim.hidden_values(0)
     unchanged: list[bool] = []
     layers = [*belief.encoder, *belief.decoder, *belief.recall]
     for layer in layers:
@@ -397,7 +387,7 @@ def test_a_position_in_which_nothing_is_hidden_spoils_no_gradient() -> None:
     values = sim.hidden_values(0)
     seen[0] = 0
     values[0] = -1
-    hidden = hidden_pieces(seen, 4)
+    hidden = Kinds(game).read(seen)
     belief(seen, hidden, values)[hidden.present].square().mean().backward()
     assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in belief.parameters())
     assert (belief.sample(seen, draw((2, 3, 4)))[0] == -1).all()

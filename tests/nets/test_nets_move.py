@@ -13,8 +13,8 @@ from vauban.games.stratego.game import Stratego
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.policy import utility_values
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.stratego.ataraxos import fold
-from vauban.nets.stratego.setup import SetupNetwork
 from vauban.nets.transformer import Size
 from vauban.observe import base as observations
 from vauban.sim.simulator import Simulator

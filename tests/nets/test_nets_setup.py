@@ -16,20 +16,10 @@ from vauban.errors import SetupError
 from vauban.games.stratego import setups as rules_of_setups
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import FLAG, SPY
-from vauban.games.stratego.setups import can_move_first as plain_can_move_first
+from vauban.games.stratego.setups import can_move_first
 from vauban.games.stratego.variants import VARIANTS, Variant, parse_army
 from vauban.nets.policy import inverse_cdf
-from vauban.nets.stratego.setup import (
-    EMPTY,
-    KINDS,
-    REDRAWS,
-    Sampled,
-    SetupNetwork,
-    can_move_first,
-    mirrored,
-    pieces_of,
-    setups_of,
-)
+from vauban.nets.setup import REDRAWS, Sampled, SetupNetwork
 from vauban.nets.transformer import Size
 
 SMALL = Size(depth=2, width=16, heads=2)
@@ -47,7 +37,18 @@ def a_network(variant: str | Variant, seed: int = 0, **options: bool) -> SetupNe
 
 
 def uniforms(network: SetupNetwork, rows: int, seed: int) -> torch.Tensor:
-    return torch.from_numpy(np.random.default_rng(seed).random((rows, network.squares)))
+    return torch.from_numpy(np.random.default_rng(seed).random((rows, network.places)))
+
+
+def pieces_of(network: SetupNetwork, setups: torch.Tensor) -> torch.Tensor:
+    """Return the kinds, as the network knows them, that setups are made of."""
+    numbers = network.numbers.tolist()
+    return setups.clone().apply_(numbers.index).long()
+
+
+def can_begin(network: SetupNetwork, setups: torch.Tensor) -> list[bool]:
+    assert network.game.setups is not None
+    return network.game.setups.can_begin(setups.numpy()).tolist()
 
 
 PUBLISHED_NAMES = {
@@ -128,7 +129,7 @@ def test_every_sample_is_a_setup_of_its_variant(variant: str, seed: int, count_p
     drawn = network.sample(uniforms(network, 8, seed))
     network.game.setups.check(drawn.setups.numpy())
     assert drawn.setups.dtype == torch.int8
-    assert torch.equal(pieces_of(drawn.setups), drawn.pieces)
+    assert torch.equal(pieces_of(network, drawn.setups), drawn.pieces)
     if flag_side:
         columns = (drawn.pieces == FLAG).int().argmax(1) % network.game.variant.columns
         assert (columns >= network.game.variant.columns // 2).all()
@@ -137,7 +138,7 @@ def test_every_sample_is_a_setup_of_its_variant(variant: str, seed: int, count_p
 @pytest.mark.parametrize("extreme", [0.0, 1 - 2**-53])
 def test_the_most_extreme_uniform_numbers_still_draw_legal_setups(extreme: float) -> None:
     network = a_network("barrage", flag_side=True)
-    drawn = network.sample(torch.full((3, network.squares), extreme, dtype=torch.float64))
+    drawn = network.sample(torch.full((3, network.places), extreme, dtype=torch.float64))
     network.game.setups.check(drawn.setups.numpy())
 
 
@@ -152,12 +153,12 @@ def test_sampling_with_a_cache_says_what_one_pass_says(variant: str, published: 
     assert torch.allclose(heads.log_policy.exp(), drawn.log_policy.exp(), atol=1e-5)
     assert torch.allclose(heads.outcome.softmax(-1), drawn.outcome, atol=1e-5)
     assert torch.allclose(heads.entropy, drawn.entropy, atol=1e-4)
-    assert torch.allclose(drawn.log_policy.exp().sum(-1), torch.ones(5, network.squares), atol=1e-5)
+    assert torch.allclose(drawn.log_policy.exp().sum(-1), torch.ones(5, network.places), atol=1e-5)
 
 
 def test_what_is_said_before_a_square_does_not_depend_on_what_comes_after() -> None:
     network = a_network("tiny")
-    pieces = pieces_of(torch.tensor([[11, 5, 6, 7], [11, 5, 7, 6]]))
+    pieces = pieces_of(network, torch.tensor([[11, 5, 6, 7], [11, 5, 7, 6]]))
     with torch.no_grad():
         heads = network(pieces)
     for part in heads:
@@ -196,19 +197,19 @@ def test_the_count_prior_of_a_silent_network_places_pieces_in_proportion_to_what
     assert torch.allclose(first, network.counts / 40)
 
 
-def test_kinds_and_setups_are_each_others_inverse() -> None:
-    pieces = torch.tensor([[0, 11, EMPTY, 10]])
-    assert setups_of(pieces).tolist() == [[1, 12, 0, 11]]
-    assert torch.equal(pieces_of(setups_of(pieces)), pieces)
-    assert KINDS == 14
+def test_a_network_of_stratego_knows_the_types_a_lake_and_a_free_square() -> None:
+    network = a_network("barrage")
+    assert network.numbers[torch.tensor([0, 11, 13, 10])].tolist() == [1, 12, 0, 11]
+    assert network.kinds == 14
+    assert network.counts[12] == 0, "a lake is never placed"
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_mirroring_is_that_of_the_rules_and_undoes_itself(variant: str) -> None:
     network = a_network(variant)
     setups = network.sample(uniforms(network, 4, 1)).setups
-    turned = mirrored(network.game, setups)
-    assert torch.equal(mirrored(network.game, turned), setups)
+    turned = setups[:, network.mirror]
+    assert torch.equal(turned[:, network.mirror], setups)
     for one, other in zip(setups, turned, strict=True):
         assert rules_of_setups.mirrored(one, network.game.variant).tolist() == other.tolist()
 
@@ -221,18 +222,18 @@ STUBBORN = Variant("stubborn", 6, 4, (8, 11, 12, 15), 2, parse_army("F1 S1 B5"),
 def test_who_can_move_first_is_as_the_rules_say(variant: str | Variant) -> None:
     network = a_network(variant)
     setups = network.sample(uniforms(network, 64, 2)).setups
-    expected = [plain_can_move_first(row, network.game.variant) for row in setups]
-    assert can_move_first(network.game, setups).tolist() == expected
+    expected = [can_move_first(row, network.game.variant) for row in setups]
+    assert can_begin(network, setups) == expected
 
 
 def test_drawn_setups_can_all_move_and_half_are_mirrored() -> None:
     network = a_network(STUBBORN)
-    assert not can_move_first(network.game, network.sample(uniforms(network, 400, 3)).setups).all()
+    assert not all(can_begin(network, network.sample(uniforms(network, 400, 3)).setups))
     drawn = network.draw(400, np.random.default_rng(3))
     network.game.setups.check(drawn.setups.numpy())
-    assert can_move_first(network.game, drawn.setups).all()
-    plain = setups_of(drawn.pieces)
-    turned = mirrored(network.game, plain)
+    assert all(can_begin(network, drawn.setups))
+    plain = network.numbers[drawn.pieces]
+    turned = plain[:, network.mirror]
     as_placed = (drawn.setups == plain).all(1)
     assert (as_placed | (drawn.setups == turned).all(1)).all()
     assert 150 < int(as_placed.sum()) < 250
@@ -275,6 +276,6 @@ def test_setups_are_refused_only_when_the_last_redraw_is_stuck_too() -> None:
 
         return locked.draw(3, np.random.default_rng(0), sample)
 
-    assert can_move_first(locked.game, draw(3).setups).all()
+    assert all(can_begin(locked, draw(3).setups))
     with pytest.raises(SetupError, match="of 3 setups .* 2 leave their owner without a move"):
         draw(1)

@@ -146,10 +146,15 @@ def test_the_full_observation_says_what_happened(name: str) -> None:
 
                 expected = {name: np.zeros((rules.height, rules.width)) for name in FULL_NAMES}
                 for owner, side in ((player, "our"), (1 - player, "their")):
+                    left = [ghost for ghost in slow.ghosts[owner] if ghost.square is not None]
+                    evil_share = sum(not ghost.good for ghost in left) / max(len(left), 1)
                     for number, ghost in enumerate(slow.ghosts[owner]):
                         if ghost.square is None:
                             continue
                         place = at(owner, ghost.square)
+                        if side == "their":
+                            expected["their_good_chance"][place] = 1 - evil_share
+                            expected["their_evil_chance"][place] = evil_share
                         kind = "their_ghosts" if side == "their" else f"our_{'good' if ghost.good else 'evil'}"
                         expected[kind][place] = 1
                         for deed in DEEDS:
@@ -191,6 +196,10 @@ def test_a_ghost_that_stayed_on_an_exit_where_escapes_are_forced_is_shown_as_evi
     board.push("c1c2")
     theirs, ours = full(board, 1)["their_proven_evil"], full(board, 0)["our_proven_evil"]
     assert np.argwhere(theirs).tolist() == [[2, 3]] and np.argwhere(ours).tolist() == [[0, 0]]
+    seen = full(board, 1)
+    assert seen["their_evil_chance"][2, 3] == 1 and seen["their_good_chance"][2, 3] == 0
+    others = (seen["their_ghosts"] == 1) & (theirs == 0)
+    assert (seen["their_good_chance"][others] == 1).all() and not seen["their_evil_chance"][others].any()
 
 
 def test_a_game_can_be_observed_without_tracks_only_as_published() -> None:

@@ -21,10 +21,11 @@ from vauban.board.stratego import picture
 from vauban.cli.analyse import analyse
 from vauban.errors import ConfigurationError
 from vauban.games.stratego.pieces import BOMB, FLAG, PLAYERS, TYPES
+from vauban.nets.belief import BeliefNetwork
+from vauban.nets.hidden import Kinds
 from vauban.nets.kinds import describe
 from vauban.nets.move import MoveNetwork
 from vauban.nets.store import Model, make_card, save_model
-from vauban.nets.stratego.belief import BeliefNetwork, hidden_pieces, marginals
 from vauban.nets.transformer import Size
 from vauban.notation.records import read_games, write_game
 from vauban.notation.stratego.moves import Move
@@ -133,7 +134,7 @@ def test_without_a_network_beliefs_are_the_chances_of_the_observation() -> None:
     found = review(game(), None)
     assert found.counted and found.summary_json()["belief_by"] == "counting"
     for place, board in enumerate(all_positions(found.board)[:-1]):
-        seen = hidden_pieces(board.view(board.turn).observe(layout="squares")[None], board.variant.pieces)
+        seen = Kinds(board.game).read(board.view(board.turn).observe(layout="squares")[None])
         believed = found.beliefs[place][board.turn]
         assert list(believed) == board.view(board.turn).hidden()
         for row, shares in enumerate(believed.values()):
@@ -149,7 +150,7 @@ def test_a_belief_network_is_asked_from_the_view_of_each_side(model: Model, look
     with torch.random.fork_rng():
         torch.manual_seed(1)
         uniforms = torch.rand(1, 3000, board.variant.pieces)
-    expected = marginals(belief.sample(view.observe(layout="squares")[None], uniforms))[0]
+    expected = belief.kinds.marginals(belief.sample(view.observe(layout="squares")[None], uniforms))[0]
     believed = looked.beliefs[place][board.turn]
     assert list(believed) == view.hidden()
     shares = np.stack(list(believed.values()))

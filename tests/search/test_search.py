@@ -21,11 +21,11 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import Game
 from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
+from vauban.nets.belief import BeliefNetwork, MarginalBelief, OrderedBelief, UniformBelief
 from vauban.nets.magnet import action_sources, magnet_log_policy
 from vauban.nets.move import MoveNetwork
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.store import load_model
-from vauban.nets.stratego.belief import BeliefNetwork, MarginalBelief, PieceBelief, UniformBelief
 from vauban.nets.transformer import Size
 from vauban.search.allocation import BELIEF, CONFIGURATIONS, DEPTH, MOVES, Plan, make_plan, rollout_counts
 from vauban.search.draws import Draws
@@ -211,7 +211,7 @@ def test_without_a_belief_or_the_time_to_ask_it_all_that_is_possible_is_equally_
     network, view = opinionated(game), position(game, 40)
     config = SearchConfig(rollouts=400, depth=2)
 
-    def configurations(belief: PieceBelief | None, time: float = 0.0) -> list[list[int]]:
+    def configurations(belief: OrderedBelief | None, time: float = 0.0) -> list[list[int]]:
         search = Search(network, belief, config)
         search.paces[game.name] = Pace(fixed=0.0, ply=0.0, row=1e-9, draw=60.0)
         [found] = search.analyse(view, [5], time=time)

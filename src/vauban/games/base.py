@@ -148,6 +148,21 @@ class Setups(ABC):
     count: int
     """Number of setups that a player can choose from."""
 
+    # What follows is for networks that learn to set up.
+    kinds: tuple[int, ...] = ()
+    """The numbers of which setups are made, in the order in which networks know them; empty where a setup is not
+    simply some order of the same numbers."""
+    counts: tuple[int, ...] = ()
+    """By kind, how often it stands in every setup."""
+    mirror: npt.NDArray[np.int64] | None = None
+    """By place of a setup, the place that left and right exchange it with; None where a board has no such symmetry."""
+    one_sided: npt.NDArray[np.bool_] | None = None
+    """Places × kinds: what to bar so that of a setup and its mirror image one is left; None where nothing does that."""
+
+    def can_begin(self, setups: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Return which setups leave their owner a first move, whatever the opponent places."""
+        return np.ones(len(setups), bool)
+
     @abstractmethod
     def all(self) -> npt.NDArray[np.int8]:
         """Return every setup, a row each; only asked of small games."""
@@ -224,6 +239,8 @@ class Game(ABC):
     The first is always a square. The second is −1 where an action leads to none: a step off the board, which may be
     legal (an escape) or never be.
     """
+    barred: tuple[int, ...] = ()
+    """The squares on which nothing can ever stand."""
     public_actions: bool = False
     """Whether both players see every action as it is played. A game that does not say so keeps them secret."""
     hidden_kinds: tuple[str, ...] = ()
@@ -604,6 +621,7 @@ ANSWERED: dict[str, tuple[str, Callable[[Any], bool]]] = {
         "a row for each action: its squares, from and to, -1 where it leads off the board; None without a board",
         lambda v: v is None or (isinstance(v, np.ndarray) and v.dtype.kind == "i" and v.ndim == 2),
     ),
+    "barred": ("squares on which nothing can stand", lambda v: isinstance(v, tuple) and all(map(_is_whole, v))),
     "public_actions": ("whether both players see every action", _is_bool),
     "hidden_kinds": ("names of what a hidden thing can be", _are_texts),
     "rules_text": ("the rules as text, None where there are none to choose", lambda v: v is None or _is_text(v)),

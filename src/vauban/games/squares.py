@@ -273,12 +273,14 @@ def square_kernels(play: PlainKernel, is_legal: PlainKernel = is_step) -> Kernel
 class ArmySetups(Setups):
     """An army on the first rows, in any order; as text the first letter of each piece's kind, "." for a free square."""
 
-    def __init__(self, army: dict[str, int], size: int, squares: int) -> None:
-        self.size = size
-        self._squares = squares
+    def __init__(self, army: dict[str, int], rows: int, board: tuple[int, int]) -> None:
+        self._squares = board[0] * board[1]
+        size = self.size = rows * board[1]
         self._letters = FREE + "".join(kind[0].upper() for kind in army)
         pieces = [number for number, many in enumerate(army.values(), 1) for _ in range(many)]
         self._row = [0] * (size - len(pieces)) + pieces
+        self.kinds = tuple(range(len(army) + 1))
+        self.counts = tuple(map(self._row.count, self.kinds))
         self.count = math.factorial(size) // math.prod(math.factorial(self._row.count(each)) for each in set(self._row))
 
     def all(self) -> npt.NDArray[np.int8]:
@@ -335,7 +337,7 @@ class SquareGame(Game):
         self.hidden_size = sum(self.army.values())
         self.max_legal = 4 * self.hidden_size
         self.hidden_kinds = ("", *self.army)
-        self.setups = ArmySetups(self.army, self.setup_rows * columns, rows * columns)
+        self.setups = ArmySetups(self.army, self.setup_rows, self.board)
         targets = [target_of(rows, columns, action) for action in range(self.action_count)]
         self.moves = np.stack([np.arange(self.action_count) // 4, np.array(targets)], 1)
 

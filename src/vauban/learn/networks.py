@@ -37,7 +37,7 @@ class NetworkTable:
 
     def make(self, game: Game) -> PolicyNetwork:
         """Return the network for a game, not trained."""
-        kind = find_kind(self.kind or ("plain" if game.moves is None else "move"), game.family)
+        kind = find_kind(self.kind or ("plain" if game.moves is None else "move"))
         if not issubclass(kind.network, PolicyNetwork):
             raise ConfigurationError(f"a network of the kind {kind.name!r} cannot play")
         made: PolicyNetwork = kind.build(game, self.config)

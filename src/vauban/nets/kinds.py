@@ -15,8 +15,7 @@
 
 A kind is a class and a frozen dataclass of what a network of it is built from, beside the game. The dataclass's fields
 are the arguments of the class, and a network keeps what it was built from as `config`. Modules of this room are
-imported by themselves; what lies in the folder of a family is imported by the folder's `__init__`. An installed package
-offers its own by an entry point of the group "vauban.networks".
+imported by themselves. An installed package offers its own by an entry point of the group "vauban.networks".
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ from torch import nn
 
 from vauban import door
 from vauban.errors import ConfigurationError
-from vauban.families import family_parts
 from vauban.games.base import Game, nearest
 
 GROUP = "vauban.networks"
@@ -48,7 +46,7 @@ class Kind:
     """A kind of network."""
 
     name: str
-    """As in cards: "move"; of one family of games "FAMILY.NAME", such as "stratego.setup"."""
+    """As in cards."""
     network: type[nn.Module]
     config: type[Any]
     """The dataclass of what a network is built from, beside the game."""
@@ -64,32 +62,29 @@ _loaded = False
 Network = TypeVar("Network", bound=type[nn.Module])
 
 
-def register(name: str, config: type[Any], family: str = "") -> Callable[[Network], Network]:
+def register(name: str, config: type[Any]) -> Callable[[Network], Network]:
     """Make a kind of network known.
 
     config: a frozen dataclass; its fields are the arguments of the class, beside the game.
-    family: the family of games that alone has such networks; empty if any game can have one.
     """
 
     def add(network: Network) -> Network:
-        full = f"{family}.{name}" if family else name
         if not _NAME.fullmatch(name):
             raise ConfigurationError(f"a kind of network is named by small letters, such as 'move', not {name!r}")
         if not is_dataclass(config):
-            raise ConfigurationError(f"the kind of network {full!r}: {config!r} is no dataclass of its settings")
+            raise ConfigurationError(f"the kind of network {name!r}: {config!r} is no dataclass of its settings")
         taken = sorted({"kind", *COUNTED} & (set(get_type_hints(config)) | set(setting_types(config))))
         if taken:
             raise ConfigurationError(
-                f"the kind of network {full!r}: a card has other uses for {taken[0]!r}, so call that setting otherwise"
+                f"the kind of network {name!r}: a card has other uses for {taken[0]!r}, so call that setting otherwise"
             )
-        for other in _kinds.values():
-            of_any_game = "." not in full or "." not in other.name
-            if other.name == full or (of_any_game and other.name.rpartition(".")[2] == name):
-                raise ConfigurationError(
-                    f"there is a kind of network {other.name!r} already, {other.network.__qualname__} of "
-                    f"{other.network.__module__}: give {network.__qualname__} of {network.__module__} another name"
-                )
-        _kinds[full] = Kind(full, network, config)
+        if name in _kinds:
+            other = _kinds[name].network
+            raise ConfigurationError(
+                f"there is a kind of network {name!r} already, {other.__qualname__} of {other.__module__}: give "
+                f"{network.__qualname__} of {network.__module__} another name"
+            )
+        _kinds[name] = Kind(name, network, config)
         return network
 
     return add
@@ -101,10 +96,10 @@ def kinds() -> dict[str, Kind]:
     return dict(_kinds)
 
 
-def find_kind(name: str, family: str = "") -> Kind:
-    """Return the kind of this name; one of a family's own also by the last part of it, if the family is given."""
+def find_kind(name: str) -> Kind:
+    """Return the kind of this name."""
     known = kinds()
-    found = known.get(name) or known.get(f"{family}.{name}")
+    found = known.get(name)
     if found is None:
         lost = "".join(f"; {sentence}" for sentence in _failed.values())
         raise ConfigurationError(f"there is no kind of network {name!r}: {nearest(name, list(known))}{lost}")
@@ -154,7 +149,7 @@ def _worded(value: Any) -> str:
 
 
 def _load() -> None:
-    """Import the modules of this room, the families' parts of it, and what installed packages offer."""
+    """Import the modules of this room, and what installed packages offer."""
     global _loaded
     if _loaded:
         return
@@ -164,7 +159,6 @@ def _load() -> None:
     for module in pkgutil.iter_modules(room.__path__):
         if not module.ispkg:
             importlib.import_module(f"{room.__name__}.{module.name}")
-    family_parts("nets")
     for name, load in door.entry_points(GROUP).items():
         # A package that is broken must not take the others away: it is told of where a kind is not found.
         try:

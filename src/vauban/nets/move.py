@@ -15,7 +15,6 @@ import torch
 from torch import Tensor, nn
 
 from vauban.errors import ConfigurationError
-from vauban.families import family_part
 from vauban.games.base import Game
 from vauban.nets.kinds import register
 from vauban.nets.policy import PolicyNetwork
@@ -42,9 +41,7 @@ class MoveNetwork(PolicyNetwork):
             raise ConfigurationError(f"a move network needs a board, and {game.name!r} has none")
         self.observation = observation or observations.default(game).name
         self.config = MoveNetworkConfig(size, self.observation)
-        special = family_part("nets", game.family, "squares")
-        barred = special.barred(game) if special else ()
-        occupiable = [square for square in range(game.board[0] * game.board[1]) if square not in barred]
+        occupiable = [square for square in range(game.board[0] * game.board[1]) if square not in game.barred]
         self.embed = nn.Linear(observations.find(game, self.observation).channels(game), size.width)
         self.positions = learned_positions(1 + len(occupiable), size.width)
         self.blocks = nn.ModuleList(Block(size) for _ in range(size.depth))

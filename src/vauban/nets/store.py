@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.files import write_whole
 from vauban.games.base import Game, from_spec, nearest
-from vauban.nets.kinds import COUNTED, Kind, find_kind, kinds
+from vauban.nets.kinds import COUNTED, Kind, find_kind
 from vauban.nets.policy import PolicyNetwork
 from vauban.observe import base as observations
 
@@ -239,11 +239,9 @@ def player_of(card: Card) -> str:
 
 
 def kind_of(card: Card, part: str, where: str) -> Kind:
-    """Return the kind of a part of a model; cards of earlier versions name a family's own kinds without the family."""
-    name = card["networks"][part]["kind"]
-    family = "" if name in kinds() else game_of(card, where).family
+    """Return the kind of a part of a model."""
     try:
-        return find_kind(name, family)
+        return find_kind(card["networks"][part]["kind"])
     except ConfigurationError as error:
         raise ModelError(f"{where}, network {part!r}: {error}") from error
 
@@ -425,7 +423,7 @@ def check_tensors(tensors: Mapping[str, Tensor], network: nn.Module, where: str)
 def build_network(description: Mapping[str, Any], game: Game, where: str) -> Any:
     """The network that a card describes, with weights of no meaning; torch's global generator stays as it was."""
     try:
-        kind = find_kind(description["kind"], game.family)
+        kind = find_kind(description["kind"])
         with torch.random.fork_rng(devices=[]):
             return kind.build(game, _settings(kind, description, where))
     except ModelError:

@@ -36,7 +36,7 @@ from vauban.games.stratego.layout import (
     UNMOVED,
 )
 from vauban.games.stratego.pieces import BOMB, FLAG, MOVABLE_TYPES, TYPES
-from vauban.observe.base import Observation, put, put_row, register, widened
+from vauban.observe.base import HiddenChannels, Observation, put, put_row, register, widened
 
 OWN_TYPES, THEIR_CHANCES, OWN_CHANCES = 0, 12, 24
 OWN_HIDDEN, THEIR_HIDDEN, EMPTY, OWN_MOVED, THEIR_MOVED = 36, 37, 38, 39, 40
@@ -235,5 +235,16 @@ def channel_names(game: Stratego) -> list[str]:
 
 
 register(
-    Observation("ataraxos", "stratego", channels, channel_names, mark, set_levels, needs_tracking=True, default=True)
+    Observation(
+        "ataraxos",
+        "stratego",
+        channels,
+        channel_names,
+        mark,
+        set_levels,
+        needs_tracking=True,
+        default=True,
+        # A piece that has moved is no Flag and no Bomb.
+        hidden=HiddenChannels(THEIR_HIDDEN, THEIR_MOVED, THEIR_CHANCES, tuple(range(MOVABLE_TYPES))),
+    )
 )

@@ -14,7 +14,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,6 +53,20 @@ def widened(bits):
     return (bits | (bits << 1)) & 0x55555555
 
 
+class HiddenChannels(NamedTuple):
+    """Channels that tell of the opponent's hidden things, for beliefs about them (`vauban.nets.hidden`)."""
+
+    there: int
+    """1 where a hidden thing stands."""
+    bound: int
+    """1 where it can only be of the common kinds."""
+    chances: int
+    """The first of as many channels as the game has kinds of hidden things: how likely the thing is to be of each, when
+    all consistent assignments are equally likely."""
+    common: tuple[int, ...]
+    """The kinds that any hidden thing can be; the others are for things that are not bound."""
+
+
 @dataclass(frozen=True)
 class Observation:
     """One kind of observation of one family of games."""
@@ -73,6 +87,8 @@ class Observation:
     """Raised when its channels change: a network plays with the version that it was trained on."""
     default: bool = False
     """Whether it is meant where none is named. One of a family may say so; the only one of a family need not."""
+    hidden: HiddenChannels | None = None
+    """Where it tells of hidden things, if it tells all that there is to know of them."""
 
 
 _observations: dict[tuple[str, str], Observation] = {}
@@ -110,6 +126,11 @@ def default(game: Game) -> Observation:
             f"{', '.join(repr(each.name) for each in known)}, or register one with default=True"
         )
     return marked[0]
+
+
+def of_hidden(game: Game) -> Observation | None:
+    """Return the observation of a game that tells of hidden things, if there is one."""
+    return next((found for name in names(game) if (found := find(game, name)).hidden), None)
 
 
 def find(game: Game, name: str) -> Observation:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from vauban.games.base import END, PLAYER, PLIES
+from vauban.games.geister.hidden import count_evil
 from vauban.games.geister.layout import (
     CAPTURED_EVIL,
     CAPTURED_GOOD,
@@ -37,7 +38,7 @@ from vauban.games.geister.layout import (
 )
 from vauban.games.geister.rules import exit_squares, turned
 from vauban.games.kernel import ONE, ZERO, kernel
-from vauban.observe.base import Observation, put, register
+from vauban.observe.base import HiddenChannels, Observation, put, register
 
 GOOD_SHARE, EVIL_SHARE = 3, 4
 """In the five planes of a position: after the own good, the own evil and the opponent's ghosts."""
@@ -193,14 +194,32 @@ def set_history_levels(game, viewer, lane, lanes, levels):
 # ── Our own ──────────────────────────────────────────────────────────────────────────────────────
 
 OUR_GOOD, OUR_EVIL, OUR_PROVEN, THEIR_GHOSTS, THEIR_PROVEN = range(5)
-OUR_GOOD_SHARE, OUR_EVIL_SHARE, THEIR_GOOD_SHARE, THEIR_EVIL_SHARE = range(5, 9)
-OUR_EXITS, THEIR_EXITS, ESCAPE_FORCED, LIMIT_WORTH, PLIES_SHARE = range(9, 14)
-OUR_DEEDS, THEIR_DEEDS = 14, 19
-MOVES = 24
+THEIR_GOOD_CHANCE, THEIR_EVIL_CHANCE = 5, 6
+OUR_GOOD_SHARE, OUR_EVIL_SHARE, THEIR_GOOD_SHARE, THEIR_EVIL_SHARE = range(7, 11)
+OUR_EXITS, THEIR_EXITS, ESCAPE_FORCED, LIMIT_WORTH, PLIES_SHARE = range(11, 16)
+OUR_DEEDS, THEIR_DEEDS = 16, 21
+MOVES = 26
 PLANES = MOVES + 3 * HISTORY
 
 DEEDS = ("moved", "forward", "offered", "fled", "stood")
 """The counters of behaviour, in the order of their planes."""
+UNPROVEN_CODE, PROVEN_CODE = 1, 2
+"""Codes of the chances of the opponent's ghosts."""
+
+
+@kernel
+def evil_chance(game, owner):
+    """Return the chance that a ghost of the owner's that is not proven evil is evil, if all that can be is equally
+    likely.
+    """
+    unproven, evil = np.int64(0), np.int64(count_evil(game, owner))
+    for ghost in range(game.rules[GHOSTS]):
+        if game.bytes[PLACE + MOST_GHOSTS * owner + ghost] < CAPTURED_GOOD:
+            if (game.bytes[PROVEN + owner] >> ghost) & 1:
+                evil -= 1
+            else:
+                unproven += 1
+    return np.float32(evil) / np.float32(max(unproven, 1))
 
 
 @kernel
@@ -248,8 +267,13 @@ def mark_full(game, viewer, lane, lanes, codes):
             continue
         owner = each // MOST_GHOSTS
         square = turned(squares, viewer, place)
-        if (bytes_[PROVEN + owner] >> (each % MOST_GHOSTS)) & 1:
+        proven = (bytes_[PROVEN + owner] >> (each % MOST_GHOSTS)) & 1
+        if proven:
             put(codes, square, OUR_PROVEN if owner == viewer else THEIR_PROVEN, 1)
+        if owner == other:
+            code = PROVEN_CODE if proven else UNPROVEN_CODE
+            put(codes, square, THEIR_GOOD_CHANCE, code)
+            put(codes, square, THEIR_EVIL_CHANCE, code)
         first = OUR_DEEDS if owner == viewer else THEIR_DEEDS
         mark_counter(game, codes, square, first, MOVED, each)
         mark_counter(game, codes, square, first + 1, FORWARD, each)
@@ -274,6 +298,10 @@ def set_full_levels(game, viewer, lane, lanes, levels):
     """Write the shares, and what the counters' codes stand for."""
     if lane == 0:
         other, rules = 1 - viewer, game.rules
+        evil = evil_chance(game, other)
+        levels[THEIR_GOOD_CHANCE, UNPROVEN_CODE] = np.float32(1) - evil
+        levels[THEIR_GOOD_CHANCE, PROVEN_CODE] = np.float32(0)
+        levels[THEIR_EVIL_CHANCE, UNPROVEN_CODE] = evil
         levels[OUR_GOOD_SHARE, 1] = captured_share(game, viewer, CAPTURED_GOOD, 0)
         levels[OUR_EVIL_SHARE, 1] = captured_share(game, viewer, CAPTURED_EVIL, 0)
         levels[THEIR_GOOD_SHARE, 1] = captured_share(game, other, CAPTURED_GOOD, 0)
@@ -293,6 +321,7 @@ NAMES = [*POSITION_NAMES, "plies_frac"]
 HISTORY_NAMES = [*POSITION_NAMES, *(f"{name}[-1]" for name in POSITION_NAMES), "plies_frac"]
 FULL_NAMES = [
     "our_good", "our_evil", "our_proven_evil", "their_ghosts", "their_proven_evil",
+    "their_good_chance", "their_evil_chance",
     "our_good_captured", "our_evil_captured", "their_good_captured", "their_evil_captured",
     "our_exits", "their_exits", "escape_forced", "limit_worth", "plies_frac",
     *(f"{side}_{deed}" for side in ("our", "their") for deed in DEEDS),
@@ -310,6 +339,8 @@ register(
         set_full_levels,
         needs_tracking=True,
         default=True,
+        # A ghost that is proven evil is not good.
+        hidden=HiddenChannels(THEIR_GHOSTS, THEIR_PROVEN, THEIR_GOOD_CHANCE, (1,)),
     )
 )
 register(Observation("geister", "geister", lambda game: len(NAMES), lambda game: list(NAMES), mark, set_levels))

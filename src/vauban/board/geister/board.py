@@ -26,6 +26,7 @@ from vauban.games.geister import layout
 from vauban.games.geister import rules as kernels
 from vauban.games.geister.game import Geister
 from vauban.games.kernel import Record
+from vauban.games.small import finish
 from vauban.notation.geister import position as texts
 from vauban.notation.geister.position import Position, parse_position
 
@@ -166,7 +167,7 @@ def place(game: Geister, position: Position) -> Record:
     if not ends and position.plies >= game.rules.total_limit:
         ends = [(kernels.END_TOTAL, 1 if game.rules.at_limit == "second" else DRAW)]
     if ends:
-        call(game, kernels.finish, record, *ends[0])
+        call(game, finish, record, *ends[0])
     return record
 
 

@@ -21,6 +21,11 @@ class GeisterSetups(Setups):
         self.variant = variant
         self.size = variant.ghosts
         self.count = variant.setup_count
+        self.kinds = (0, 1)
+        self.counts = (variant.good, variant.evil)
+        turned = [(variant.width - 1 - x, y) for x, y in variant.starts]
+        if set(turned) == set(variant.starts):
+            self.mirror = np.array([variant.starts.index(each) for each in turned])
 
     def all(self) -> npt.NDArray[np.int8]:
         rows = np.zeros((self.count, self.size), np.int8)

@@ -69,7 +69,8 @@ class Stratego(Game):
         self.start_size = v.squares
         self.setups = StrategoSetups(v)
         self.rules_text = self.rules.text
-        self.hidden_size = v.squares - len(v.lakes)
+        self.hidden_size = v.pieces
+        self.barred = tuple(v.lakes)
         limits = (self.rules.battleless_limit, self.rules.total_limit)
         self.bounded = self.rules.chase == "off" or limits != (None, None)
         margin = 1 if self.rules.limits == "exceeded" else 0

@@ -29,6 +29,29 @@ class StrategoSetups(Setups):
         self.variant = variant
         self.size = variant.setup_rows * variant.columns
         self.count = variant.setup_count
+        # Published networks know the types, a lake, which is never placed, and a free square.
+        self.kinds = (*range(1, len(TYPES) + 2), 0)
+        self.counts = (*variant.army, 0, self.size - variant.pieces)
+        places = np.arange(self.size)
+        column = places % variant.columns
+        self.mirror = places - column + variant.columns - 1 - column
+        self.one_sided = np.zeros((self.size, len(self.kinds)), bool)
+        self.one_sided[:, FLAG] = column < variant.columns // 2
+
+    def can_begin(self, setups: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        v = self.variant
+        codes = np.asarray(setups).reshape(-1, v.setup_rows, v.columns)
+        movable = (codes > 0) & (codes <= MOVABLE_TYPES)
+        front = range(v.setup_rows * v.columns, (v.setup_rows + 1) * v.columns)
+        ahead = np.array([square not in v.lakes for square in front])
+        free = np.concatenate([codes == 0, np.broadcast_to(ahead, (len(codes), 1, v.columns))], 1)
+        moves = (
+            movable & free[:, 1:],
+            movable[:, 1:] & free[:, :-2],
+            movable[:, :, 1:] & free[:, :-1, :-1],
+            movable[:, :, :-1] & free[:, :-1, 1:],
+        )
+        return np.asarray(np.any([each.any((1, 2)) for each in moves], 0))
 
     def all(self) -> npt.NDArray[np.int8]:
         return distinct_orders(_codes(self.variant))

@@ -1,8 +1,8 @@
-"""Learning a belief: the true types of hidden pieces, from games that a finished policy plays against itself.
+"""Learning a belief: the true kinds of hidden things, from games that a finished policy plays against itself.
 
 The player on turn is the one whose belief is learned; the records of self-play have the truth. What has been learned is
-measured on games that are not learned from, against what follows without learning: the shares of each piece's possible
-types, and the same recomputed after each piece that is named.
+measured on games that are not learned from, against what follows without learning: the shares of each thing's possible
+kinds, and the same recomputed after each thing that is named.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -24,16 +24,15 @@ from torch.nn.functional import cross_entropy
 from vauban.errors import ConfigurationError
 from vauban.games.base import Format, Game
 from vauban.games.randomness import BELIEF_STRANGE, BELIEF_STREAM, BELIEF_VALIDATION, DROPOUT
-from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.setups import random_setup
 from vauban.learn.ataraxos.positions import PositionStream, Setups, observe_positions
 from vauban.learn.base import NATS, Learner, Metric, Place, StageConfig, register
 from vauban.learn.trainee import Trainee
-from vauban.nets.kinds import kinds
+from vauban.nets.belief import BeliefNetwork, MarginalBelief, UniformBelief
+from vauban.nets.hidden import Hidden
 from vauban.nets.policy import PolicyNetwork
-from vauban.nets.stratego.belief import BeliefNetwork, Hidden, MarginalBelief, UniformBelief, hidden_pieces
-from vauban.nets.stratego.setup import SetupNetwork
+from vauban.nets.setup import SetupNetwork
 from vauban.nets.transformer import Size
+from vauban.observe import base as observations
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 
@@ -114,7 +113,7 @@ class BeliefConfig(StageConfig):
     def fewer(self) -> dict[str, tuple[int, int]]:
         return {"games": (self.games, max(1, self.games // 2)), "pool": (self.pool, max(1, self.pool // 2))}
 
-    def network(self, game: Stratego) -> BeliefNetwork:
+    def network(self, game: Game) -> BeliefNetwork:
         """Return a network of this size, not trained."""
         return BeliefNetwork(game, Size(self.depth, self.width, self.heads), self.decoder_depth, self.dropout)
 
@@ -126,15 +125,15 @@ class Step(NamedTuple):
     """Measurements before a step of training, of all workers (float32, on the device)."""
 
     loss: Tensor
-    """Cross-entropy in nats for each hidden piece, unmasked, with dropout."""
+    """Cross-entropy in nats for each hidden thing, unmasked, with dropout."""
     gradient_norm: Tensor
     """Before it was shortened."""
 
 
 class Scores(NamedTuple):
-    """Negative log-likelihood in nats for each hidden piece, of the network and of the closed forms.
+    """Negative log-likelihood in nats for each hidden thing, of the network and of the closed forms.
 
-    As in training the mean over a position's hidden pieces first, then over positions.
+    As in training the mean over a position's hidden things first, then over positions.
     """
 
     network: float
@@ -147,7 +146,7 @@ class Scores(NamedTuple):
 class BeliefLearner:
     """A belief network in training. What becomes of it depends on the seed and the positions alone."""
 
-    def __init__(self, trainee: Trainee[BeliefNetwork], game: Stratego, config: BeliefConfig, seed: int = 0) -> None:
+    def __init__(self, trainee: Trainee[BeliefNetwork], game: Game, config: BeliefConfig, seed: int = 0) -> None:
         """`seed`: of the dropout. With several workers each is handed positions of its own."""
         self.trainee = trainee
         self.game = game
@@ -158,16 +157,16 @@ class BeliefLearner:
         self._simulators: dict[tuple[int, Format], Simulator] = {}
 
     def learn(self, positions: Snapshot) -> Step:
-        """Take one step towards the true types in these positions, as the players on turn see them."""
+        """Take one step towards the true kinds in these positions, as the players on turn see them."""
         working = self.trainee.working.train()
-        seen, values = observe_positions(self._simulator(positions), positions, self.trainee.dtype)
-        hidden = hidden_pieces(seen, working.pieces)
+        seen, values = observe_positions(self._simulator(positions), positions, working.observation, self.trainee.dtype)
+        hidden = working.kinds.read(seen)
         with self._own_dice():
             logits = working(seen, hidden, values).float()
-        # Nothing is masked: that some types cannot be is for the network to learn.
+        # Nothing is masked: that some kinds cannot be is for the network to learn.
         targets = values[:, : working.pieces].long()
         surprise = cross_entropy(logits.transpose(1, 2), targets, ignore_index=-1, reduction="none")
-        of_positions, counted = mean_of_pieces(surprise, hidden)
+        of_positions, counted = mean_of_things(surprise, hidden)
         total = [of_positions.detach().sum(), counted.sum().float()]
         self.trainee.workers.add(total)
         whole, number = total
@@ -198,13 +197,13 @@ class BeliefLearner:
         return self._simulators[kind]
 
 
-def score(network: BeliefNetwork, game: Stratego, sim: Simulator, positions: Snapshot) -> Scores:
+def score(network: BeliefNetwork, game: Game, sim: Simulator, positions: Snapshot) -> Scores:
     """Compare a network and the closed forms on these positions; `sim` has as many games."""
-    seen, values = observe_positions(sim, positions, torch.float32)
-    hidden = hidden_pieces(seen, network.pieces)
+    seen, values = observe_positions(sim, positions, network.observation, torch.float32)
+    hidden = network.kinds.read(seen)
     scores = []
     for belief in (network, MarginalBelief(game), UniformBelief(game)):
-        of_positions, counted = mean_of_pieces(-belief.log_likelihood(seen, values), hidden)
+        of_positions, counted = mean_of_things(-belief.log_likelihood(seen, values), hidden)
         scores.append(float(of_positions.sum() / counted.sum().clamp_min(1)))
     learned, marginal, uniform = scores
     return Scores(learned, marginal, uniform, int(counted.sum()))
@@ -220,10 +219,10 @@ def together(batches: Sequence[Scores]) -> Scores:
     return Scores(network, marginal, uniform, positions)
 
 
-def mean_of_pieces(numbers: Tensor, hidden: Hidden) -> tuple[Tensor, Tensor]:
-    """The mean of a number of each hidden piece over a position's pieces; which positions have any (0 where not)."""
-    pieces = hidden.present.sum(1)
-    return torch.where(hidden.present, numbers, 0.0).sum(1) / pieces.clamp_min(1), pieces > 0
+def mean_of_things(numbers: Tensor, hidden: Hidden) -> tuple[Tensor, Tensor]:
+    """The mean of a number of each hidden thing over a position's things; which positions have any (0 where not)."""
+    things = hidden.present.sum(1)
+    return torch.where(hidden.present, numbers, 0.0).sum(1) / things.clamp_min(1), things > 0
 
 
 # ── The stage ────────────────────────────────────────────────────────────────────────────────────
@@ -262,7 +261,7 @@ class BeliefStage(Learner):
 
     def __init__(self, game: Game, config: BeliefConfig, place: Place) -> None:
         self.check(game, config)
-        self.game = cast(Stratego, game)
+        self.game = game
         self.settings, self.place = config, place
         self.device, self.workers = place.device, place.workers
         with torch.random.fork_rng(devices=[]):
@@ -279,8 +278,11 @@ class BeliefStage(Learner):
 
     @classmethod
     def check(cls, game: Game, config: BeliefConfig) -> None:
-        if f"{game.family}.belief" not in kinds():
-            raise ConfigurationError(f"belief: there is no belief network for {game.name!r}: leave the algorithm out")
+        if observations.of_hidden(game) is None:
+            raise ConfigurationError(
+                f"belief: no observation of {game.name!r} tells of hidden things, from which a belief is learned: "
+                "leave the algorithm out"
+            )
 
     @classmethod
     def limits(cls, facts: Mapping[str, float]) -> list[str]:
@@ -337,14 +339,15 @@ class BeliefStage(Learner):
             return None
         uniform = round(strange * self.settings.setups)
         own = self.settings.setups - uniform
-        army = random_setup(self.game.variant, random.Random(0))
+        assert self.game.setups is not None
+        some = self.game.setups.draw(random.Random(0))
 
         def draw(rng: np.random.Generator) -> list[Tensor]:
             parts = []
             if own:
                 parts.append(network.draw(2 * own, rng).setups)
             if uniform:
-                shuffled = rng.permuted(np.tile(army, (2 * uniform, 1)), axis=1)
+                shuffled = rng.permuted(np.tile(some, (2 * uniform, 1)), axis=1)
                 parts.append(torch.from_numpy(shuffled).to(self.device))
             return [torch.cat([part[player::2] for part in parts]) for player in (0, 1)]
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -27,10 +27,9 @@ from vauban.learn.base import Estimate, Learner, Metric, Place, StageConfig, reg
 from vauban.learn.networks import NetworkTable
 from vauban.learn.trainee import Trainee
 from vauban.nets.actor import Actor
-from vauban.nets.kinds import kinds
 from vauban.nets.move import MoveNetworkConfig
 from vauban.nets.policy import Forward, PolicyNetwork, utility_values
-from vauban.nets.stratego.setup import SetupNetwork
+from vauban.nets.setup import SetupNetwork, learnable
 from vauban.nets.transformer import Size
 
 COLLAPSED = 0.05
@@ -101,11 +100,8 @@ class Ataraxos(Learner):
             torch.manual_seed(place.seed)
             self.move: Trainee[PolicyNetwork] = Trainee(config.move_network.make(game), place.device, place.workers)
             self.setup: Trainee[SetupNetwork] | None = None
-            kind = kinds().get(f"{game.family}.setup")
-            if config.setup_network and game.setups_chosen and kind:
-                self.setup = Trainee(
-                    cast(SetupNetwork, kind.network(game, config.setup_network)), place.device, place.workers
-                )
+            if config.setup_network and learnable(game):
+                self.setup = Trainee(SetupNetwork(game, config.setup_network), place.device, place.workers)
         self.networks = {"move": self.move} | ({"setup": self.setup} if self.setup else {})
         forward: Forward = self.move.working
         if place.device.type == "cuda":

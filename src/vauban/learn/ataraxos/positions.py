@@ -11,7 +11,6 @@ from torch import Tensor
 
 from vauban.nets.actor import Actor
 from vauban.nets.policy import PolicyNetwork
-from vauban.nets.stratego.belief import PieceBelief
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot, Store
 
@@ -118,9 +117,11 @@ class PositionStream:
         return Snapshot(self.sim.game, self.sim.format, store)
 
 
-def observe_positions(sim: Simulator, positions: Snapshot, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+def observe_positions(
+    sim: Simulator, positions: Snapshot, observation: str, dtype: torch.dtype
+) -> tuple[Tensor, Tensor]:
     """Return the observations of the players on turn in the layout "squares", and what is truly hidden from them."""
     sim.restore(positions)
-    seen = sim.observe(PieceBelief.observation, layout="squares", dtype=dtype)
+    seen = sim.observe(observation, layout="squares", dtype=dtype)
     first = (sim.players == 0)[:, None]
     return seen, torch.where(first, sim.hidden_values(0), sim.hidden_values(1))

@@ -1,7 +1,7 @@
 """The formulas of learning to set up, as pure functions of tensors (Ataraxos, section D.3).
 
-Every square of a setup is a decision, and all of a setup's decisions share what its games came to. What is maximised
-is the outcome and, with the temperature as its weight, the entropy of the setup: so the surprise of the squares still
+Every place of a setup is a decision, and all of a setup's decisions share what its games came to. What is maximised
+is the outcome and, with the temperature as its weight, the entropy of the setup: so the surprise of the places still
 to be filled counts like a reward.
 """
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from torch import Tensor
 
 from vauban.learn.ataraxos.targets import divergence, is_clipped, outcome_loss, policy_loss
-from vauban.nets.stratego.setup import ENTROPY_SCALE, Heads
+from vauban.nets.setup import ENTROPY_SCALE, Heads
 
 
 def remaining_surprise(log_chosen: Tensor) -> Tensor:

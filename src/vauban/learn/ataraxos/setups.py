@@ -33,7 +33,7 @@ from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets.policy import utility_values
 from vauban.nets.replay import Replay
-from vauban.nets.stratego.setup import KINDS, Sampled, SetupNetwork, setups_of_starts
+from vauban.nets.setup import Sampled, SetupNetwork
 
 MEANS = (
     Metric("setups.loss", "Total loss of the setup network."),
@@ -145,24 +145,25 @@ class Batch(NamedTuple):
 class SetupTable:
     """The setups that games under way may have begun from, and what games came to that ended in this iteration.
 
-    Setups are found by a 64-bit key, in which the table is sorted, and compared square by square: a game is never
+    Setups are found by a 64-bit key, in which the table is sorted, and compared place by place: a game is never
     put down to a setup that it did not begin from.
     """
 
     def __init__(self, game: Game, device: torch.device) -> None:
-        self._game = game
-        squares, classes = game.setup_size, len(game.utilities)
+        assert game.setups is not None
+        self._setups, self._classes = game.setups, len(game.utilities)
+        places, kinds, classes = game.setups.size, len(game.setups.kinds), len(game.utilities)
         # Powers of an odd number; two setups of one key are as rare as in random numbers.
-        powers = [pow(0x9E3779B97F4A7C15, 1 + square, 2**64) for square in range(squares)]
+        powers = [pow(0x9E3779B97F4A7C15, 1 + place, 2**64) for place in range(places)]
         self._powers = torch.from_numpy(np.array(powers, np.uint64).view(np.int64)).to(device)
         self._put(
             Entries(
                 torch.zeros(0, dtype=torch.int64, device=device),
-                torch.zeros(0, squares, dtype=torch.int8, device=device),
-                torch.zeros(0, squares, dtype=torch.int64, device=device),
-                torch.zeros(0, squares, KINDS, device=device),
-                torch.zeros(0, squares, classes, device=device),
-                torch.zeros(0, squares, device=device),
+                torch.zeros(0, places, dtype=torch.int8, device=device),
+                torch.zeros(0, places, dtype=torch.int64, device=device),
+                torch.zeros(0, places, kinds, device=device),
+                torch.zeros(0, places, classes, device=device),
+                torch.zeros(0, places, device=device),
             )
         )
 
@@ -186,9 +187,9 @@ class SetupTable:
         starts: how they began (int8, games × `game.start_size`).
         results: the class of each outcome for the first player (int64, an index into `game.utilities`).
         """
-        classes = len(self._game.utilities)
-        places = self._find(torch.cat(setups_of_starts(self._game, starts)))
-        outcomes = torch.cat([results, classes - 1 - results]).long()
+        both = np.concatenate(self._setups.of_starts(starts.cpu().numpy()))
+        places = self._find(torch.from_numpy(both).to(starts.device))
+        outcomes = torch.cat([results, self._classes - 1 - results]).long()
         self.counts.index_put_((places, outcomes), torch.ones_like(places), accumulate=True)
 
     def state(self) -> dict[str, Tensor]:
@@ -209,7 +210,7 @@ class SetupTable:
         self.entries = entries.at(order[last])
         self._sorted = keys[last]
         # The last row counts the games of setups that are not in the table.
-        self.counts = torch.zeros(len(self) + 1, len(self._game.utilities), dtype=torch.int64, device=keys.device)
+        self.counts = torch.zeros(len(self) + 1, self._classes, dtype=torch.int64, device=keys.device)
 
     def _keys(self, setups: Tensor) -> Tensor:
         return (setups.long() * self._powers).sum(1)

@@ -25,6 +25,7 @@ from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import LETTERS
 from vauban.games.stratego.setups import can_move_first, parse_setup, setup_text
 from vauban.nets.move import MoveNetworkConfig
+from vauban.nets.setup import SetupNetworkConfig
 from vauban.nets.store import (
     CARD,
     SETUPS,
@@ -35,7 +36,6 @@ from vauban.nets.store import (
     make_card,
     save_model,
 )
-from vauban.nets.stratego.setup import SetupNetworkConfig
 from vauban.nets.transformer import Size
 from vauban.notation.stratego.strados import EMPTY, RED_LETTERS
 
@@ -213,7 +213,7 @@ def convert(
         _check_army(tensors, game, path)
         # Only the release adds the logarithm of what is left to its logits. Both keep the Flag on the right.
         config = SetupNetworkConfig(size, count_prior=architecture.names == "release", flag_side=True)
-        description = {"kind": "stratego.setup", **asdict(config)}
+        description = {"kind": "setup", **asdict(config)}
     network: nn.Module = build_network(description, game, str(path))
     plan = _plan(architecture, size)
     _check_names(tensors, plan, path)

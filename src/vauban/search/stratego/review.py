@@ -25,9 +25,10 @@ from vauban.games.base import Outcome
 from vauban.games.randomness import REVIEWED_BELIEF
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import PLAYERS, TYPES
+from vauban.nets.belief import BeliefNetwork
 from vauban.nets.dtypes import working_copy
+from vauban.nets.hidden import Kinds, Left
 from vauban.nets.store import Model
-from vauban.nets.stratego.belief import BeliefNetwork, Left, marginals, uniform_chances
 from vauban.notation.stratego.moves import Move, MoveText, move_text
 from vauban.notation.stratego.position import position_text
 from vauban.notation.stratego.records import setups_of
@@ -262,6 +263,7 @@ def review(
     belief = None if model is None else model.find(BeliefNetwork)
     positions = all_positions(board)
     pieces = [each.pieces() for each in positions]
+    kinds = Kinds(board.game)
     found = Review(
         board=board,
         ended=board.outcome() or ended,
@@ -270,7 +272,7 @@ def review(
         turns=[each.turn for each in positions],
         outcomes={},
         policies={},
-        beliefs=[(_counted(each, 0), _counted(each, 1)) for each in pieces],
+        beliefs=[(_counted(each, 0, kinds), _counted(each, 1, kinds)) for each in pieces],
         counted=belief is None,
         searches={},
         unsearched=[],
@@ -417,7 +419,7 @@ def _hidden(pieces: Mapping[int, Piece], side: int) -> dict[int, Piece]:
     return dict(found if side == 0 else found[::-1])
 
 
-def _counted(pieces: Mapping[int, Piece], side: int) -> Believed:
+def _counted(pieces: Mapping[int, Piece], side: int, kinds: Kinds) -> Believed:
     """Compute a belief by counting: every consistent way to give out the types is equally likely."""
     hidden = _hidden(pieces, side)
     if not hidden:
@@ -428,7 +430,7 @@ def _counted(pieces: Mapping[int, Piece], side: int) -> Believed:
         counts[piece.kind] += 1
     moved = torch.tensor([piece.moved for piece in hidden.values()])
     left = Left(torch.from_numpy(counts).expand(len(hidden), -1), moved, (~moved).sum().expand(len(hidden)))
-    chances = uniform_chances(left).double().numpy()
+    chances = kinds.uniform_chances(left).double().numpy()
     return dict(zip(hidden, chances, strict=True))
 
 
@@ -470,7 +472,7 @@ def _believe(
             seen = look(snapshot.to(device), belief.observation, torch.float32)
             with torch.inference_mode():
                 values = belief.sample(seen, torch.from_numpy(uniforms).to(device))
-                drawn = marginals(values).double().cpu().numpy()
+                drawn = belief.kinds.marginals(values).double().cpu().numpy()
             for place, shares in zip(part, drawn, strict=True):
                 identities = [piece.identity for piece in hidden[place].values()]
                 known[place] = dict(zip(identities, shares, strict=False))
