@@ -29,13 +29,14 @@ from vauban.nets.store import Model, make_card, save_model
 from vauban.nets.transformer import Size
 from vauban.notation.records import read_games, write_game
 from vauban.notation.stratego.moves import Move
+from vauban.search import moments as moments_module
+from vauban.search import reviewing as module
 from vauban.search import search as search_module
+from vauban.search.moments import find_moments
 from vauban.search.opinion import ask
+from vauban.search.reviewing import all_positions
 from vauban.search.search import Search, SearchConfig
-from vauban.search.stratego import moments as moments_module
-from vauban.search.stratego import review as module
-from vauban.search.stratego.moments import find_moments
-from vauban.search.stratego.review import Review, all_positions, review
+from vauban.search.stratego.review import Review, review
 from vauban.web.stratego.report import _centre, report_html
 from vauban.web.thinking import ReviewGame
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vauban.agents.search import SearchAgent
     from vauban.board import Board
     from vauban.notation.records import RecordedGame
-    from vauban.search.reviews import Review
+    from vauban.search.review import Review
     from vauban.search.search import SearchConfig
 
 LIKELY = 4

@@ -18,8 +18,9 @@ from vauban import charts
 from vauban.board.stratego import Board, Piece, picture
 from vauban.games.stratego.pieces import FLAG, PLAYERS, RANKS, TYPES
 from vauban.notation.stratego.moves import Move
-from vauban.search.stratego.moments import Moment, searched_moves
-from vauban.search.stratego.review import Review, all_positions
+from vauban.search.moments import Moment, searched_moves
+from vauban.search.reviewing import all_positions
+from vauban.search.stratego.review import Review
 
 CELL, LEFT, TOP = 40, 20, 4
 """Places of squares in `picture.svg`."""
