@@ -193,9 +193,27 @@ class Show(ABC):
     def draw_hidden(self, view: Any, seed: int) -> dict[int, int]:
         """One way the hidden things of a view may be."""
 
-    @abstractmethod
     def review(self, record: str, agent: str | None, tell: Callable[[float], None]) -> Json:
         """Everything there is to say about a finished game; `agent` is whose network looks back."""
+        from vauban.agents import make_agent
+        from vauban.agents.net import ModelAgent
+        from vauban.notation.records import read_games
+        from vauban.search.reviews import reviewer_of
+        from vauban.search.search import Search
+
+        if not self.looks_back:
+            raise no_way_back()
+        [game] = read_games(record)
+        reviewer = reviewer_of(game.game)
+        found = None if agent is None else make_agent(agent)
+        model = found.model if isinstance(found, ModelAgent) else None
+        search = None if model is None else Search.of_model(model, reviewer.SEARCHED)
+        return reviewer.review(game.board, model, search=search, ended=game.outcome, progress=tell).to_json()
+
+
+def no_way_back() -> TableError:
+    """Return the refusal to look back on a game of a kind that cannot be looked back on."""
+    return TableError("review", "Games of this kind cannot be looked back on, nor be played on.", "review.none")
 
 
 def show_modules() -> tuple[str, ...]:

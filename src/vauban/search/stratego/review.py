@@ -2,6 +2,8 @@
 
     found = review(board, load_model("runs/mine"))
     found.moments, found.to_json()
+
+What it has in common with reviews of other games is in `vauban.search.review`.
 """
 
 from __future__ import annotations

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from vauban.board import Board
+from vauban.board.geister.places import ends, gates, home
 from vauban.games import base
 from vauban.notation.records import read_games
 from vauban.web.geister import sight
@@ -46,8 +47,8 @@ class GeisterShow(PlainShow):
         return {
             "columns": v.width,
             "rows": v.height,
-            "gates": {gate: SIDES[player] for gate, player in sight.gates(game).items()},
-            "homes": {letter: sight.home(game, 0, number) for number, letter in enumerate(v.letters)},
+            "gates": {gate: SIDES[player] for gate, player in gates(game).items()},
+            "homes": {letter: home(game, 0, number) for number, letter in enumerate(v.letters)},
             "army": {"good": v.good, "evil": v.evil},
             "total_limit": game.rules.total_limit,
         }
@@ -92,7 +93,7 @@ class GeisterShow(PlainShow):
         v = board.game.variant
         rows = [[0] * v.ghosts, [0] * v.ghosts]
         for first, ghost in zip(sight.ghosts(start), sight.ghosts(board), strict=True):
-            if first.square is None or board.game.square_name(first.square) != sight.home(board.game, *first[:2]):
+            if first.square is None or board.game.square_name(first.square) != home(board.game, *first[:2]):
                 text = "This record does not begin at the start of a game, so it cannot be played on."
                 raise TableError("ply", text, "ply.start")
             evil = hidden.get(-1 if ghost.square is None else ghost.square, int(ghost.colour == "evil"))
@@ -104,29 +105,6 @@ class GeisterShow(PlainShow):
         unknown, evil = sight.unknown(view, view.player)
         chosen = random.Random(seed).sample(unknown, evil)
         return {square: int(square in chosen) for square in unknown}
-
-    def review(self, record: str, agent: str | None, tell: Callable[[float], None]) -> Json:
-        """Say of every position who was on turn, and what each side could tell of the hidden ghosts by counting."""
-        board = self.read_record(record).board
-        moves = [played.action for played in board.history]
-        while board.history:
-            board.pop()
-        plies = []
-        for ply in range(len(moves) + 1):
-            plies.append(
-                {
-                    "ply": ply,
-                    "turn": SIDES[board.turn],
-                    "belief": {side: sight.believed(board, player) for player, side in enumerate(SIDES)},
-                }
-            )
-            if ply < len(moves):
-                board.push(moves[ply])
-            tell((ply + 1) / (len(moves) + 1))
-        return {
-            "variant": board.game.name, "model": None, "sides": list(SIDES), "plies": plies, "moments": [],
-            "truth": [], "unsearched": [], "seconds": 0.0,
-        }  # fmt: skip
 
 
 def _game(variant: str, rules: str | None = None) -> Any:
@@ -144,10 +122,10 @@ def _setups(board: Any) -> Setups:
 def _plies_since_capture(view: Any) -> int:
     """Count the plies since a ghost was captured, or the game began."""
     game = view.game
-    standing = [{sight.home(game, player, number) for number in range(game.variant.ghosts)} for player in (0, 1)]
+    standing = [{home(game, player, number) for number in range(game.variant.ghosts)} for player in (0, 1)]
     quiet = 0
     for played in view.history:
-        source, target = sight.ends(game, played.player, played.action)
+        source, target = ends(game, played.player, played.action)
         quiet = 0 if target in standing[1 - played.player] else quiet + 1
         standing[1 - played.player].discard(target)
         standing[played.player].discard(source)
