@@ -215,6 +215,80 @@ def test_a_game_is_kept_looked_back_on_and_played_on(server):
             assert seat.my_turn()["ply"] == 6 and seat.sight["left"]["red"] == {"good": 4, "evil": 3}
 
 
+# ── Rules that were chosen ───────────────────────────────────────────────────────────────────────
+
+RULES = {"escape": "forced", "colours": "chance", "total_limit": 40}
+
+
+def test_the_rules_of_a_game_can_be_chosen_and_chance_may_choose_the_colours(server):
+    _, offer, _ = server.ask("GET", "/api/offer")
+    [geister] = [each for each in offer["variants"] if each["name"] == "geister"]
+    assert [(each["key"], each["usual"]) for each in geister["switches"]] == [
+        ("escape", "optional"), ("colours", "chosen"), ("total_limit", 300),
+    ]  # fmt: skip
+    assert all(each["switches"] == [] for each in offer["variants"] if each["family"] == "stratego")
+    against = {"kind": "level", "level": "wisp"}
+    made = server.post("/api/games", variant="geister", against=against, side="red", rules=RULES)
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        sight = seat.my_turn()
+        assert sight["rules"] == RULES and sight["total"]["limit"] == 40
+        assert sight["ready"] == {"red": True, "blue": True} and sight["commitment"]["blue"] is None
+        mine = [piece["type"] for piece in sight["pieces"] if piece["side"] == "red"]
+        assert sorted(mine) == ["evil"] * 4 + ["good"] * 4
+        assert {piece["type"] for piece in sight["pieces"] if piece["side"] == "blue"} == {None}
+        seat.do("resign")
+        seat.until(lambda sight: sight["over"] is not None)
+        seat.do("rematch")
+        again = seat.wait_for("rematch")
+        with server.sit(again["game"], *next(iter(again["seats"].items()))) as other:
+            assert other.my_turn()["rules"] == RULES
+        _, text, _ = server.ask("GET", f"/api/games/{made['game']}/record", secret=seat.secret)
+    assert b"colours=chance total_limit=40" in text
+    # It can be played on from, with the colours that it had.
+    there = server.post(
+        f"/api/games/{made['game']}/play-on", secret=seat.secret, ply=0, side="red", level="wisp", pieces="true"
+    )
+    with server.sit(there["game"], "red", there["seats"]["red"]) as seat:
+        assert [piece["type"] for piece in seat.my_turn()["pieces"] if piece["side"] == "red"] == mine
+        assert seat.sight["rules"] == RULES | {"colours": "chosen"}
+
+
+def test_friends_play_by_the_rules_that_were_chosen_and_are_told_them_before_the_game(server):
+    made = server.post(
+        "/api/games", variant="geister-44", against={"kind": "friend"}, side="red", rules={"total_limit": 30}
+    )
+    seat = server.sit(made["game"], *server.join(made["game"], made["friend"]["invitation"]))
+    with seat:
+        assert seat.sight["phase"] == "setup" and seat.sight["rules"]["total_limit"] == 30
+
+
+def test_two_machines_play_by_chosen_rules(server):
+    against = {"kind": "watch", "red": "wisp", "blue": "runner"}
+    made = server.post("/api/games", variant="geister", against=against, rules=RULES)
+    with server.sit(made["game"], "watch", made["seats"]["watch"]) as seat:
+        assert seat.until(lambda sight: sight["over"] is not None)["rules"] == RULES
+
+
+@pytest.mark.parametrize(
+    ("variant", "rules", "why"),
+    [
+        ("geister", {"escape": "never"}, "escape is optional or forced, not 'never'"),
+        ("geister", {"escape": ["forced"]}, "escape is optional or forced"),
+        ("geister", {"total_limit": 10**9}, "total_limit is a whole number from 20 to 1000, not '1000000000'"),
+        ("geister", {"total_limit": 1}, "from 20 to 1000"),
+        ("geister", {"total_limit": True}, "from 20 to 1000"),
+        ("geister", {"total_limit": "40"}, "from 20 to 1000"),
+        ("geister", {"at_limit": "second"}, "'at_limit' is no rule that can be chosen here: escape, colours, total_"),
+        ("geister", "paper", "Rules are given by their names"),
+        ("barrage", {"escape": "forced"}, "'escape' is no rule that can be chosen here: none can"),
+    ],
+)
+def test_rules_that_cannot_be_are_refused(server, variant, rules, why):
+    wanted = {"variant": variant, "against": {"kind": "hotseat"}, "rules": rules}
+    status, told, _ = server.ask("POST", "/api/games", wanted)
+    assert status == 400 and why in told["error"]["text"] and told["error"]["code"] == "rules"
+
+
 def test_a_game_that_cannot_be_looked_back_on_is_not_imported(server):
     status, told, _ = server.ask("POST", "/api/import", {"text": '[Game "kuhn"]\n[Seed "1"]\n\n*'})
     assert status == 400 and "only these can be shown: barrage" in told["error"]["text"]

@@ -25,8 +25,8 @@ class PlainShow(Show):
 
     # ── A game ───────────────────────────────────────────────────────────────────────────────────
 
-    def has_setups(self, variant: str) -> bool:
-        game = base.game(variant)
+    def has_setups(self, variant: str, rules: str | None = None) -> bool:
+        game = base.game(variant, rules or None)
         return game.setups is not None and game.setups_chosen
 
     def rules_text(self, variant: str, rules: str | None) -> str:

@@ -45,7 +45,8 @@ SENTENCES = base.SENTENCES | {
     "ghost.last.good": "{side} took {ghost} on {at}, the last good one.",
     "ghost.last.evil": "{side} took {ghost} on {at}, the last evil one, and so lost.",
     "ghost.missed": "{ghost} stood in the corner {at} and could have escaped, but {side} played {from}–{to}.",
-    "ghost.unstopped": "{ghost} stood in the corner {at}, ready to escape. {side} could have taken it by {from}–{to}.",
+    "ghost.unstopped": "{ghost} stood in the corner {at}, ready to escape, and {side} could have taken it by "
+    "{from}–{to}.",
     "ghost.one.good": "{side} has one good ghost left.",
     "ghost.one.evil": "{side} has one evil ghost left, and wins if it is taken.",
     "ghost.believed.good": "In {side}'s place the network had given it {share} to be good.",

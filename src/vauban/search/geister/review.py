@@ -55,12 +55,16 @@ class Review(base.Review):
 
     @staticmethod
     def standing(board: Board) -> Mapping[int, Standing]:
+        ghosts = [ghost for player in (0, 1) for ghost in board.ghosts(player)]
         return {
             ghost.square: Standing(
-                player, int(bool(ghost.evil)), home_square(board.game, player, ghost.number), ghost.proven, ghost.letter
+                ghost.player,
+                int(bool(ghost.evil)),
+                home_square(board.game, ghost.player, ghost.number),
+                ghost.proven,
+                ghost.letter,
             )
-            for player in (0, 1)
-            for ghost in board.ghosts(player)
+            for ghost in ghosts
             if ghost.square is not None
         }
 

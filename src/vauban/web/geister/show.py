@@ -10,11 +10,14 @@ from typing import Any
 from vauban.board import Board
 from vauban.board.geister.places import ends, gates, home
 from vauban.games import base
+from vauban.games.geister.switches import SWITCHES
 from vauban.notation.records import read_games
 from vauban.web.geister import sight
 from vauban.web.plain import PlainShow
-from vauban.web.show import SIDES, Json, Recorded, Setups, TableError
+from vauban.web.show import SIDES, Json, Recorded, Setups, Switch, TableError
 
+LIMITS = (20, 1000)
+"""The shortest and the longest game that people can choose, in plies."""
 QUIET = 40
 """After so many plies without a capture, nothing has happened for long."""
 
@@ -31,6 +34,17 @@ class GeisterShow(PlainShow):
 
     def rules_text(self, variant: str, rules: str | None) -> str:
         return str(_game(variant, rules).rules.text)
+
+    def switches(self, variant: str) -> tuple[Switch, ...]:
+        usual = _game(variant).rules
+        return (
+            Switch("escape", usual.escape, SWITCHES["escape"] or ()),
+            Switch("colours", usual.colours, SWITCHES["colours"] or (), drawn=("chance",)),
+            Switch("total_limit", usual.total_limit, least=LIMITS[0], most=LIMITS[1]),
+        )
+
+    def rules_with_setups(self, variant: str, rules: str) -> str:
+        return str(_game(variant, f"{rules} colours=chosen").rules.text)
 
     def begin(self, variant: str, rules: str, setups: Setups, seed: int | None) -> Any:
         red, blue = setups

@@ -40,7 +40,7 @@ class StrategoShow(Show):
 
     # ── A game ───────────────────────────────────────────────────────────────────────────────────
 
-    def has_setups(self, variant: str) -> bool:
+    def has_setups(self, variant: str, rules: str | None = None) -> bool:
         return True
 
     def rules_text(self, variant: str, rules: str | None) -> str:

@@ -3,12 +3,13 @@
 import { busy, button, copyText, drawing, el, toast } from "./dom.js";
 import { familyOf } from "./family.js";
 import { t } from "./strings.js";
+import { rulesWords } from "./words.js";
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
 /** @param give(text) hands the setup in; `entry` is what this browser keeps of the game */
 export function waitingRoom(sight, variant, entry, give) {
-  const mine = sight.ready[sight.seat] || !variant.setups;
+  const mine = sight.ready[sight.seat];
   const invite = entry?.friend && sight.invited ? invitation(sight.game, entry.friend) : null;
   const heading = (text) => el("h1", {}, text);
   if (sight.seat === "watch") return el("section", { class: "page" }, heading(t("wait.begin")));
@@ -23,6 +24,7 @@ export function waitingRoom(sight, variant, entry, give) {
     );
   }
   const { SetupEditor } = familyOf(variant.family);
+  const rules = rulesWords(variant, sight.rules);
   const editor = new SetupEditor(variant, { side: sight.seat, setup: entry?.before });
   const ready = button(t("wait.done"), handIn, { class: "primary play" });
   async function handIn() {
@@ -39,7 +41,7 @@ export function waitingRoom(sight, variant, entry, give) {
     el(
       "ul",
       { class: "terms" },
-      variant.rules && el("li", {}, variant.rules),
+      rules && el("li", {}, rules),
       el("li", {}, clockWords(sight.clock)),
       el("li", {}, t(sight.takebacks ? "takebacks.on" : "takebacks.off")),
       !sight.aids && el("li", {}, t("aids.off")),

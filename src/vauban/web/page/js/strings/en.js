@@ -595,6 +595,7 @@ export default {
   "belief.blue": "Blue about red",
   "belief.types": "Where was it looked for?",
   "belief.heat": "Heat map: {type}",
+  "belief.spoken": "taken for {type}: {share}",
   "belief.choose": "Press a piece on the board to see what it was taken for.",
   "belief.piece": "{at} is the {type}. It was taken for:",
   "belief.open": "{at} is the {type}, and its rank was known.",

@@ -15,6 +15,9 @@ export function called({ type, letter = "" }, owner, own) {
   return t("ghost.called", { owner, type: typeName(type ?? "ghost"), name }).trim();
 }
 
+/** "red's evil ghost A", for a look back; "blue's ghost c" where its colour is told otherwise. */
+export const told = (ghost) => called(ghost, t("ghost.owner", { side: t(`side.${ghost.side}`) }), ghost.side === "red");
+
 // Red ghosts have round heads, blue ones flat ones.
 const BODIES = { red: "M8 40V23C8 13 15 7 24 7s16 6 16 16v17", blue: "M8 40V16c0-5 4-8 9-8h14c5 0 9 3 9 8v24" };
 const ROUND = "a2.67 3.6 0 0 1-5.34 0a2.67 3.6 0 0 1-5.33 0a2.67 3.6 0 0 1-5.33 0a2.67 3.6 0 0 1-5.33 0a2.67 3.6 0 0 1-5.33 0a2.67 3.6 0 0 1-5.34 0Z";
