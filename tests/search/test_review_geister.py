@@ -12,18 +12,15 @@ import numpy as np
 import pytest
 import torch
 import typer
+from ghost_model import keep_model, make_model
 from typer.testing import CliRunner
 
 from vauban.board import Board
 from vauban.cli.analyse import analyse
-from vauban.games.base import game as find_game
 from vauban.games.randomness import REVIEWED_BELIEF
 from vauban.nets.belief import BeliefNetwork
 from vauban.nets.hidden import Kinds
-from vauban.nets.kinds import describe
-from vauban.nets.move import MoveNetwork
-from vauban.nets.store import Model, make_card, save_model
-from vauban.nets.transformer import Size
+from vauban.nets.store import Model
 from vauban.notation.records import write_game
 from vauban.search.geister.review import SEARCHED, Move, Review, review
 from vauban.search.moments import MOST_MOMENTS, critical_positions, find_moments
@@ -32,8 +29,6 @@ from vauban.search.reviewing import all_positions
 from vauban.search.search import Search, SearchConfig
 from vauban.web.geister.report import Report, report_html
 from vauban.web.thinking import ReviewGame
-
-SIZE = Size(depth=1, width=16, heads=2)
 
 TAKEN = "b2b3 e5e4 b3b4 e4e3 b4b5 e3e2"
 """Each side takes a ghost: on b5 and on e2, the D of the other."""
@@ -51,20 +46,6 @@ def played(first: str, second: str, moves: str, rules: str | None = None) -> Any
 def walk(last: str = "e5e4 a6n") -> Any:
     """Return a game in which red's good ghost A escapes from a6, with blue's last move and red's."""
     return played("EFGH", "ABCD", f"{WALK} {last}")
-
-
-def make_model() -> Model:
-    """Return a model with weights of no meaning, but of strong opinions."""
-    game = find_game("geister")
-    with torch.random.fork_rng():
-        torch.manual_seed(5)
-        move, belief = MoveNetwork(game, SIZE).eval(), BeliefNetwork(game, SIZE, 1).eval()
-        with torch.no_grad():
-            move.source_and_target.weight *= 4
-            move.outcome.weight *= 30
-            belief.types.weight *= 12
-    card = make_card(game, {"move": describe(move)}, name="strong-opinions", about="For tests.")
-    return Model(Path("nowhere"), game, {"move": move, "belief": belief}, None, card)
 
 
 @pytest.fixture(scope="module")
@@ -285,9 +266,8 @@ def file(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_the_page_and_the_command_say_the_same_of_a_game(file: str, tmp_path: Path, model: Model) -> None:
-    save_model(tmp_path / "model", {"move": model.player}, model.card, torch.float32)
-    agent = f"search:{tmp_path / 'model'}"
+def test_the_page_and_the_command_say_the_same_of_a_game(file: str, tmp_path: Path) -> None:
+    agent = keep_model(tmp_path / "model").partition(",")[0]
     lines = [json.loads(line) for line in run(file, "--agent", agent, "--json").stdout.splitlines()]
     page = ReviewGame("geister", Path(file).read_text(), f"{agent},time=0.01").run(lambda share: None)
     assert any(each["search"] for each in page["plies"])

@@ -173,7 +173,7 @@ class HomeScreen {
     if (!this.play.disabled) this.play.textContent = t(PLAY[wish.mode]);
     this.summary.textContent = rulesWords(this.variant, this.rules);
     this.clockNumbers.hidden = wish.clock !== "bronstein";
-    this.memory.hidden = !wish.aids || !familyOf(this.variant.family).settings.includes("memory");
+    this.memory.hidden = !wish.aids;
     const face = `${wish.mode} ${wish.variant}`;
     if (face === this.shown) {
       if (this.editor && this.editor.side !== this.side) this.editor.setSide(this.side);
@@ -272,8 +272,8 @@ class HomeScreen {
       this.clockNumbers,
       this.#allowed("takebacks", t("takebacks")),
       this.#allowed("aids", t("aids"), t("aids.more")),
-      this.memory,
-    ];
+      familyOf(this.variant.family).settings.includes("memory") && this.memory,
+    ].filter(Boolean);
   }
 
   /** A rule that can be chosen. */

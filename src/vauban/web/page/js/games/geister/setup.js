@@ -151,7 +151,7 @@ export class SetupEditor {
 
   #label(at) {
     const letter = this.letterAt[at];
-    return letter ? called({ type: this.#type(letter), letter }, t("own"), true) : t("empty");
+    return letter ? called({ type: this.#type(letter), letter }, t("own")) : t("empty");
   }
 
   #render() {
