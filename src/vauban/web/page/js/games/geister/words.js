@@ -85,7 +85,7 @@ export const en = {
   "play_on.pieces": "The colours of the other side's ghosts",
   "play_on.drawn.more": "Among all that your side could not know.",
   "review.model": "Foreseen and believed by the network “{model}”, in the place of each side. Phantom and Oracle play by it.",
-  "belief.types": "On the board: how likely each hidden ghost was, so far as that side could tell,",
+  "belief.types": "On the board: how likely each hidden ghost was one of these, as that side could tell",
   "belief.choose": "Press a ghost on the board to see what it was taken for.",
   "belief.piece": "On {at}: {type}. It was taken for:",
   "belief.open": "On {at}: {type}, and that was known.",
