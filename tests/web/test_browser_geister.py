@@ -200,7 +200,10 @@ def test_a_whole_game_by_touch_on_a_small_screen(visit):
     visitor.choose(variant="geister")
     visitor.see(".setup .ghost")
     visitor.fits()
+    page.locator(".options-box summary").click()
+    visitor.fits()
     visitor.picture("geister-home-phone", whole=True)
+    page.locator(".options-box summary").click()
     visitor.button("Play").tap()
     visitor.see(".bottom-card.turn")
     page.evaluate("document.querySelectorAll('.toast .close').forEach(each => each.click())")
@@ -330,6 +333,7 @@ def test_no_screen_has_a_serious_barrier(visit, axe, scheme):
         visitor.picture(f"axe-geister-{name}-{scheme}", whole=True)
         assert violations(page, axe) == [], name
 
+    page.locator(".options-box summary").click()
     check("home")
     for screen in ("rules", "learn", "setups"):
         visitor.open(f"#/geister/{screen}")
@@ -440,6 +444,7 @@ def test_rules_are_chosen_on_the_start_page_and_told_in_the_game(visit):
     visitor.button("Play").click()
     visitor.see(".bottom-card.turn")
     expect(page.locator(".status")).to_contain_text("Who can escape must. Chance chooses which ghosts are evil.")
+    expect(page.locator(".status")).not_to_contain_text("Eight ghosts")
     expect(page.locator(".counter")).to_contain_text("0 of 24 moves")
     expect(page.locator(".table .piece.red .ghost.evil")).to_have_count(4)
     visitor.resign()
@@ -473,6 +478,17 @@ def test_a_friend_is_told_the_rules_before_the_game(visit):
     friend.button("Ready").click()
     for each in (visitor, friend):
         each.see(".table .piece")
+    # Where chance chooses, the friend has only to come.
+    visitor.open()
+    visitor.choose(mode="friend", variant="geister")
+    page.locator(".options-box summary").click()
+    page.locator("input[name=rule-colours][value=chance]").check()
+    visitor.button("Make the link").click()
+    visitor.see(".waiting", has_text="The game begins as soon as your friend has come.")
+    friend.page.goto(page.locator(".page input").first.input_value())
+    for each in (visitor, friend):
+        each.see(".table .piece .ghost.evil")
+        expect(each.page.locator(".table .piece .ghost.hidden")).to_have_count(8)
 
 
 def test_help_settings_and_offers_speak_of_ghosts_and_of_ranks_again_in_other_games(visit):

@@ -20,7 +20,7 @@ export function waitingRoom(sight, variant, entry, give) {
       heading(t("wait.friend")),
       drawing("fort", "drawing emblem turning"),
       invite,
-      el("p", { class: "quiet", role: "status" }, t(sight.invited ? "wait.ready" : "wait.joined")),
+      el("p", { class: "quiet", role: "status" }, t(awaited(sight))),
     );
   }
   const { SetupEditor } = familyOf(variant.family);
@@ -50,6 +50,12 @@ export function waitingRoom(sight, variant, entry, give) {
     editor.element,
     el("div", { class: "play-bar" }, ready),
   );
+}
+
+/** What is said to whoever waits. Where nothing is set up everybody is ready, and a friend has only to come. */
+function awaited({ ready, invited }) {
+  if (Object.values(ready).every(Boolean)) return "wait.come";
+  return invited ? "wait.ready" : "wait.joined";
 }
 
 /** The clock of a game, before it begins. */

@@ -32,9 +32,15 @@ export function rulesWords(variant, rules = {}) {
   if (battleless && total) words.push(t("variant.limits", { battleless, total }));
   else if (battleless) words.push(t("variant.limit.battleless", { battleless }));
   else if (total) words.push(t("variant.limit.total", { total }));
-  for (const [key, value] of Object.entries(unusual(variant, rules)))
-    if (typeof value === "string") words.push(t(`switch.${key}.${value}.told`));
-  return words.join(" ");
+  return [...words, otherRules(variant, rules)].join(" ").trim();
+}
+
+/** Those of the rules that are not the usual ones, in words; of numbers, what is counted tells. */
+export function otherRules(variant, rules) {
+  return Object.entries(unusual(variant, rules))
+    .filter(([, value]) => typeof value === "string")
+    .map(([key, value]) => t(`switch.${key}.${value}.told`))
+    .join(" ");
 }
 
 /** Those of the rules, {key: value}, that are not the usual ones of a game. */

@@ -64,6 +64,7 @@ export const en = {
   "ghost.owner": "{side}'s",
 
   // What is said of other games in other words
+  "army.left": { of: "count", one: "{count} {type}", other: "{count} {type}s" },
   "mode.hotseat.text": "Two people, one device. It is handed over after every move, and nobody sees the other's colours.",
   aids: "Notes are allowed",
   "aids.off": "This game is played without notes.",
@@ -74,13 +75,14 @@ export const en = {
   "answer.draw.weaker": "{name} takes the draw: counting ghosts, it stands worse.",
   "answer.draw.quiet": "{name} takes the draw: counting ghosts, it does not stand better, and nothing has happened for long.",
   "answer.draw.stronger": "{name} declines the draw: counting ghosts, it stands better.",
-  "say.none_known": "Of no enemy ghost the colour is known.",
+  "say.none_known": "The colour of no enemy ghost is known.",
   "key.enter.does": "Pick up a ghost, put it down",
   "key.n.does": "Note on the enemy ghost under the cursor",
   "key.s.does": "Where your ghosts stand, by colour",
   "key.p.does": "Which enemy ghosts are known",
   "key.b.does": "Moves so far, and until the draw (wait a moment)",
   "key.w.does": "Which ghosts both sides have left",
+  "note.private": "Notes stay in this browser and move with the ghost.",
   "note.title": "Enemy ghost on {square}",
   "play_on.pieces": "The colours of the other side's ghosts",
   "play_on.drawn.more": "Among all that your side could not know.",
