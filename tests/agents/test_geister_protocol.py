@@ -693,6 +693,20 @@ def test_two_programs_play_each_other_and_end_by_themselves() -> None:
     assert one.result.end in GAME.ends
 
 
+class Hurry:
+    """A clock that stands still until a program says that it does nothing more, by making a file; from then on ten
+    minutes pass whenever anybody looks at it.
+    """
+
+    def __init__(self, idle: Path) -> None:
+        self._idle, self._now = idle, 0.0
+
+    def __call__(self) -> float:
+        if self._idle.exists():
+            self._now += 611
+        return self._now
+
+
 @pytest.mark.parametrize(
     ("fault", "note"),
     [
@@ -709,17 +723,14 @@ def test_two_programs_play_each_other_and_end_by_themselves() -> None:
         ("line feed", "time: it sent 'MOV:A,NORTH␊', and no end of the line"),
     ],
 )
-def test_a_program_that_misbehaves_loses_one_game_and_the_report_says_why(fault: str, note: str) -> None:
-    command = [*FAULTY.split(), fault, "{host}", "{port}"]
+def test_a_program_that_misbehaves_loses_one_game_and_the_report_says_why(
+    fault: str, note: str, tmp_path: Path
+) -> None:
+    idle = tmp_path / "idle"
+    command = [*FAULTY.split(), fault, "{host}", "{port}", str(idle)]
 
     def make(seed: int = 0) -> Guest:
-        made = make_program(command, seed)
-        if fault == "stay away":
-            made.start_seconds = 1.5
-        if fault in ("sleep", "line feed"):
-            made.start_seconds = PATIENCE
-            made.meet = lambda opponent, seconds: setattr(made, "_seconds", 0.2)  # type: ignore[method-assign]
-        return made
+        return make_program(command, seed, clock=Hurry(idle))
 
     games = play_games(Match(make, "random", 2, "geister", seed=1), [1])
     [lost] = games
@@ -848,15 +859,18 @@ def test_an_event_of_the_other_player_ends_a_game_whose_time_is_up() -> None:
     assert forfeited(referee) == (1, "late", "it sent nothing within 610 s")
 
 
-def test_time_runs_out_without_any_event(host: Host) -> None:
-    referee = Referee(terms=Terms(budget=0.0, timeout=0.05))
-    thread = hosted(host, referee)
-    callers = [Caller(port) for port in host.ports]
-    heard = [[caller.hear()[:4] for _ in range(2)] for caller in callers]
-    assert heard == [["SET?", "LST:"], ["SET?", "WON:"]]
-    thread.join()
-    for caller in callers:
-        caller.leave()
+def test_time_runs_out_without_any_event() -> None:
+    """Whenever the server looks at its clock, more time has passed than both players have."""
+    with Host("127.0.0.1", (0, 0), clock=itertools.count(0, 611).__next__) as house:
+        referee = Referee()
+        thread = hosted(house, referee)
+        callers = [Caller(port) for port in house.ports]
+        heard = [[caller.hear()[:4] for _ in range(2)] for caller in callers]
+        assert heard == [["SET?", "LST:"], ["SET?", "WON:"]]
+        thread.join()
+        for caller in callers:
+            caller.leave()
+    assert forfeited(referee) == (1, "late", "it sent nothing within 610 s")
 
 
 def test_a_client_plays_an_agent_of_ours_on_our_server() -> None:

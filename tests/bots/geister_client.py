@@ -1,9 +1,13 @@
-"""A client of the public Geister server that plays by a script, and misbehaves as it is told: FAULT HOST PORT."""
+"""A client of the public Geister server that plays by a script, and misbehaves as it is told: FAULT HOST PORT [FILE].
+
+When it has nothing more to say it makes the file.
+"""
 
 import random
 import socket
 import sys
 import time
+from pathlib import Path
 
 STEPS = {"N": (0, -1), "E": (1, 0), "W": (-1, 0), "S": (0, 1)}
 
@@ -21,11 +25,18 @@ def moves(board: str) -> list[str]:
     return found
 
 
-fault, host, port = sys.argv[1:]
+def idle() -> None:
+    """Make the file, and wake who is waiting."""
+    Path(sys.argv[4]).touch()
+    print("idle", flush=True)
+
+
+fault, host, port = sys.argv[1:4]
 print("ready to", fault)
 if fault == "refuse":
     sys.exit("it does not want to play")
 if fault == "stay away":
+    idle()
     time.sleep(10**6)
 server = socket.create_connection((host, int(port)))
 lines = server.makefile("rb")
@@ -70,7 +81,10 @@ for line in (raw.decode().removesuffix("\r\n") for raw in lines):
             say("I pass\r\n")
         elif fault == "line feed":
             say("MOV:A,NORTH\n")
-        elif fault != "sleep":
+            idle()
+        elif fault == "sleep":
+            idle()
+        else:
             say(rng.choice(moves(line[4:])) + "\r\n")
     elif line[:4] in ("WON:", "LST:", "DRW:"):
         sys.exit()

@@ -29,14 +29,15 @@ from vauban.nets.store import Model, make_card, save_model
 from vauban.nets.transformer import Size
 from vauban.notation.records import read_games, write_game
 from vauban.notation.stratego.moves import Move
+from vauban.search import moments as moments_module
+from vauban.search import reviewing as module
 from vauban.search import search as search_module
+from vauban.search.moments import find_moments
 from vauban.search.opinion import ask
+from vauban.search.reviewing import all_positions
 from vauban.search.search import Search, SearchConfig
-from vauban.search.stratego import moments as moments_module
-from vauban.search.stratego import review as module
-from vauban.search.stratego.moments import find_moments
-from vauban.search.stratego.review import Review, all_positions, review
-from vauban.web.stratego.report import _centre, report_html
+from vauban.search.stratego.review import Review, review
+from vauban.web.stratego.report import Report, report_html
 from vauban.web.thinking import ReviewGame
 
 SIZE = Size(depth=1, width=16, heads=2)
@@ -527,9 +528,10 @@ def test_the_report_lists_each_move_once_with_the_networks_share_and_what_a_sear
 
 def test_the_report_puts_arrows_where_the_picture_has_its_squares() -> None:
     board = game()
+    report = Report(review(board, None))
     for name in ("a1", "e4", "j10"):
         square = board.variant.square(name)
-        x, y = _centre(board, square)
+        x, y = report.centre(name)
         rectangles = re.findall(r'<rect x="(\d+)" y="(\d+)" width="40"', picture.svg(board))
         assert (x - 20, y - 20) == tuple(map(int, rectangles[square]))
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import closing
 
 import pytest
 from browser import LISTENER, PHONE, Player, Serving, Visitor, standing, tab_to, violations, walk_to
+from ghost_model import keep_model
 from playwright.sync_api import expect
+
+from vauban.board import Board
+from vauban.notation.records import write_game
+from vauban.search.geister.moments import SENTENCES, Said
 
 pytest_plugins = ["browser_fixtures"]
 pytestmark = pytest.mark.xdist_group("browser-geister")
@@ -132,14 +138,14 @@ def test_a_whole_game_by_mouse_up_to_looking_back(visit):
     expect(end.locator(".promise.good")).to_have_count(1)
     hidden_was_hidden(visitor)
     end.get_by_role("button", name="Look back").click()
-    visitor.see(".graph-place, .review", has_text="There is no network for this variant")
+    visitor.see(".review h2", has_text="Moments")
     plies = int(page.locator(".transport input").get_attribute("max"))
     assert page.locator(".moves li").count() == plies
     page.keyboard.press("Home")
     expect(page.locator(".review .ghost.evil")).to_have_count(8 + 1)  # on the board, and to choose a map by
     expect(page.locator(".review .ghost.hidden")).to_have_count(0)
     page.locator(".review .cell[data-at=b5]").click()
-    expect(page.locator(".bars .share").first).to_have_text("50 %")
+    expect(page.locator(".bars .share")).to_have_text([re.compile(r"^\d+ %$")] * 2)
     visitor.picture("geister-review-light")
     page.locator("input[name=view][value=red]").check()
     expect(page.locator(".review .piece.blue .ghost.hidden")).to_have_count(8)
@@ -194,7 +200,10 @@ def test_a_whole_game_by_touch_on_a_small_screen(visit):
     visitor.choose(variant="geister")
     visitor.see(".setup .ghost")
     visitor.fits()
+    page.locator(".options-box summary").click()
+    visitor.fits()
     visitor.picture("geister-home-phone", whole=True)
+    page.locator(".options-box summary").click()
     visitor.button("Play").tap()
     visitor.see(".bottom-card.turn")
     page.evaluate("document.querySelectorAll('.toast .close').forEach(each => each.click())")
@@ -324,6 +333,7 @@ def test_no_screen_has_a_serious_barrier(visit, axe, scheme):
         visitor.picture(f"axe-geister-{name}-{scheme}", whole=True)
         assert violations(page, axe) == [], name
 
+    page.locator(".options-box summary").click()
     check("home")
     for screen in ("rules", "learn", "setups"):
         visitor.open(f"#/geister/{screen}")
@@ -337,7 +347,7 @@ def test_no_screen_has_a_serious_barrier(visit, axe, scheme):
     visitor.resign()
     check("end")
     page.locator("dialog.end").get_by_role("button", name="Look back").click()
-    visitor.see(".review", has_text="There is no network")
+    visitor.see(".review h2", has_text="Moments")
     check("review")
 
 
@@ -346,3 +356,159 @@ def test_marks_and_gates_are_seen_in_forced_colours(visit):
     begin(visitor)
     visitor.see(".gate.red .arch")
     visitor.picture("geister-forced")
+
+
+# ── Looking back with a network ──────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def learned(chromium, tmp_path_factory):
+    """A server with a network that looks back on Geister, whatever is shipped."""
+    folder = tmp_path_factory.mktemp("learned")
+    found = Serving(folder, more=("--opponent", keep_model(folder / "model")))
+    yield found
+    found.close()
+
+
+def test_looking_back_shows_values_moves_beliefs_and_moments_of_a_network(visit, learned, axe):
+    visitor = visit(learned)
+    page = visitor.open("#/import").page
+    board = Board("geister", setups=("EFGH", "ABCD"))
+    for move in ("b2a2", "e5e4", "a2a3", "e4e5", "a3a4", "e5e4", "a4a5", "e4e5", "a5a6", "e5e4", "a6n"):
+        board.push(move)
+    page.locator("textarea").fill(write_game(board))
+    page.locator(".answers .primary").click()
+    visitor.see(".graph .value.red")
+    assert len(re.findall("[ML]", page.locator(".graph .value.blue").get_attribute("d") or "")) == 12
+    moments = page.locator(".moments li")
+    expect(moments.filter(has_text="Not stopped.")).to_contain_text(
+        "Red's good ghost A stood in the corner a6, ready to escape, and blue could have taken it by b6–a6."
+    )
+    expect(moments.filter(has_text="The end.")).to_contain_text("Red's good ghost A escaped from a6.")
+    # Before the escape: what red considers, the gate among it, and what it takes each of blue's ghosts for.
+    moments.filter(has_text="Not stopped.").locator("button").click()
+    expect(page.locator(".caption")).to_have_text("10. Blue moves e5 to e4.")
+    expect(page.locator(".review table tr.played")).to_contain_text("a6–a7 (played)")
+    assert page.locator(".arrow").count() == 5
+    assert 1 <= page.locator(".heat").count() <= 8  # what is taken for none is left free
+    page.locator("input[name=believer][value=blue]").check()
+    label = page.locator(".review .cell[data-at=a6]").get_attribute("aria-label") or ""
+    assert re.fullmatch(r"a6, red good ghost A, taken for evil ghost: (< )?\d+ %", label), label
+    page.locator(".review .cell[data-at=a6]").click()
+    expect(page.locator(".bars li.true")).to_contain_text("good ghost (true)")
+    shown = page.locator(".heat").all_inner_texts()
+    page.get_by_role("button", name="Heat map: good ghost").click()
+    expect(page.locator(".heat")).not_to_have_text(shown)
+    visitor.picture("geister-review-network")
+    assert violations(page, axe) == []
+
+
+def test_the_page_says_of_a_moment_what_the_report_says(visit):
+    visitor = visit()
+    visitor.open()
+    visitor.choose(variant="geister")
+    visitor.see(".setup .ghost")
+    data = {"side": "red", "from": "a5", "to": "a6", "at": "a6", "share": 0.934, "chance": 0.001, "before": 0.7}
+    data |= {"after": 0.4, "value": 0.5, "other": 0.25}
+    said = [
+        Said(key, data | {"ghost": {"side": side, "type": kind, "letter": letter}})
+        for key in SENTENCES
+        for side, kind, letter in (("blue", "evil", "c"), ("red", "good", "A"), ("blue", None, "h"))
+    ]
+    told = visitor.page.evaluate(
+        "async said => (await import('/static/js/words.js')).momentWords({said})", [each.to_json() for each in said]
+    )
+    assert told == " ".join(each.text for each in said).replace("under 1%", "< 1%").replace("%", " %")
+
+
+# ── Rules, and words of its own ──────────────────────────────────────────────────────────────────
+
+
+def test_rules_are_chosen_on_the_start_page_and_told_in_the_game(visit):
+    visitor = visit()
+    page = visitor.open().page
+    visitor.choose(mode="level", variant="geister", level="wisp")
+    visitor.see(".setup .ghost")
+    page.locator(".options-box summary").click()
+    page.locator("input[name=rule-escape][value=forced]").check()
+    page.get_by_label("Moves until a draw").fill("24")
+    page.get_by_label("Moves until a draw").blur()
+    summary = page.locator(".choices > p.quiet")
+    expect(summary).to_contain_text("24 moves in all are a draw. Who can escape must.")
+    expect(page.locator(".setup")).to_be_visible()
+    page.locator("input[name=rule-colours][value=chance]").check()
+    expect(page.locator(".setup")).to_have_count(0)
+    visitor.picture("geister-rules", whole=True)
+    visitor.open()  # they are remembered
+    expect(page.locator(".choices > p.quiet")).to_contain_text("Chance chooses which ghosts are evil.")
+    visitor.button("Play").click()
+    visitor.see(".bottom-card.turn")
+    expect(page.locator(".status")).to_contain_text("Who can escape must. Chance chooses which ghosts are evil.")
+    expect(page.locator(".status")).not_to_contain_text("Eight ghosts")
+    expect(page.locator(".counter")).to_contain_text("0 of 24 moves")
+    expect(page.locator(".table .piece.red .ghost.evil")).to_have_count(4)
+    visitor.resign()
+    page.locator("dialog.end").get_by_role("button", name="Rematch").click()
+    visitor.see(".bottom-card")
+    expect(page.locator(".counter")).to_contain_text("of 24 moves")
+    # Games by other rules are not counted; other games are not touched by the choice.
+    visitor.open()
+    expect(page.locator(".results")).to_have_count(0)
+    visitor.choose(variant="geister-44")
+    expect(page.locator(".choices > p.quiet")).to_contain_text("60 moves in all are a draw.")
+    visitor.see(".setup .ghost")
+    visitor.choose(mode="watch")
+    expect(page.locator(".options-box summary")).to_have_text("Rules")
+    visitor.choose(variant="barrage")
+    expect(page.locator(".options-box")).to_be_hidden()
+
+
+def test_a_friend_is_told_the_rules_before_the_game(visit):
+    visitor, friend = visit(), visit()
+    page = visitor.open().page
+    visitor.choose(mode="friend", variant="geister")
+    visitor.see(".setup .ghost")
+    page.locator(".options-box summary").click()
+    page.locator("input[name=rule-escape][value=forced]").check()
+    visitor.button("Make the link").click()
+    link = visitor.see(".waiting input, .page input").first.input_value()
+    friend.page.goto(link)
+    friend.see(".setup .ghost")
+    expect(friend.page.locator(".terms")).to_contain_text("300 moves in all are a draw. Who can escape must.")
+    friend.button("Ready").click()
+    for each in (visitor, friend):
+        each.see(".table .piece")
+    # Where chance chooses, the friend has only to come.
+    visitor.open()
+    visitor.choose(mode="friend", variant="geister")
+    page.locator(".options-box summary").click()
+    page.locator("input[name=rule-colours][value=chance]").check()
+    visitor.button("Make the link").click()
+    visitor.see(".waiting", has_text="The game begins as soon as your friend has come.")
+    friend.page.goto(page.locator(".page input").first.input_value())
+    for each in (visitor, friend):
+        each.see(".table .piece .ghost.evil")
+        expect(each.page.locator(".table .piece .ghost.hidden")).to_have_count(8)
+
+
+def test_help_settings_and_offers_speak_of_ghosts_and_of_ranks_again_in_other_games(visit):
+    visitor = visit()
+    page = visitor.open().page
+    dialogs = []
+    for variant in ("geister", "barrage"):
+        visitor.choose(variant=variant)
+        visitor.see(".setup .piece")
+        said = []
+        for name in ("Help and keys", "Settings"):
+            page.get_by_role("button", name=name, exact=True).click()
+            said.append(visitor.see("dialog").inner_text())
+            visitor.button("Close").click()
+            expect(page.locator("dialog")).to_have_count(0)
+        dialogs.append(" ".join(said))
+    ghosts, ranks = dialogs
+    stratego = ("Moves without a battle", "Ranks", "10 = marshal", "no bomb and no flag", "by type")
+    assert [word for word in stratego if word in ghosts] == [] and all(word in ranks for word in stratego)
+    assert "Which ghosts both sides have left" in ghosts and "ghost" not in ranks
+    visitor.choose(variant="geister")
+    page.locator(".options-box summary").click()
+    expect(page.locator(".options-box")).not_to_contain_text("rank")

@@ -72,7 +72,7 @@ def test_nothing_in_a_sight_depends_on_colours_that_could_be_others(rules):
             twin_setups = SHOW.setups_at(board, SHOW.draw_hidden(view, rng.randrange(1000)))
             twin = played(*twin_setups, [move.text for move in board.history], rules)
             assert SHOW.position(twin.view(viewer), viewer) == SHOW.position(view, viewer)
-            assert ghosts.believed(twin, viewer) == ghosts.believed(view, viewer)
+            assert ghosts.unknown(twin, viewer) == ghosts.unknown(view, viewer)
         board.push(rng.choice(board.legal_moves))
 
 
@@ -156,9 +156,9 @@ def test_a_ghost_that_stayed_where_escapes_are_forced_is_known_to_be_evil():
     board.push("c2c3")
     [stayed] = [piece for piece in SHOW.position(board.view(1), 1)["pieces"] if piece["at"] == "a6"]
     assert (stayed["type"], stayed["revealed"]) == ("evil", True)
-    assert "a6" not in ghosts.believed(board.view(1), 1)
-    # Three of the seven others are.
-    assert ghosts.believed(board.view(1), 1)["c3"] == pytest.approx({"good": 4 / 7, "evil": 3 / 7})
+    hidden, evil = ghosts.unknown(board.view(1), 1)
+    assert (len(hidden), evil) == (7, 3)
+    assert "a6" not in map(board.game.square_name, hidden)
 
 
 def test_a_draw_is_weighed_by_ghosts_and_by_how_long_nothing_was_captured():
@@ -206,13 +206,87 @@ def test_a_game_is_kept_looked_back_on_and_played_on(server):
     assert (recorded.setups, recorded.winner, recorded.end) == (("ABCD", "CDEF"), 1, "resigned")
     review = SHOW.review(text.decode(), None, lambda share: None)
     assert len(review["plies"]) == len(RUN) + 1 and review["model"] is None
-    assert review["plies"][-1]["belief"]["blue"]["b5"]["evil"] == pytest.approx(3 / 7)
+    assert review["plies"][-1]["belief"]["blue"]["b5"]["evil"] == 0.429
     for pieces in ("true", "drawn"):
         there = server.post(
             f"/api/games/{red.game}/play-on", secret=red.secret, ply=6, side="red", level="wisp", pieces=pieces
         )
         with server.sit(there["game"], "red", there["seats"]["red"]) as seat:
             assert seat.my_turn()["ply"] == 6 and seat.sight["left"]["red"] == {"good": 4, "evil": 3}
+
+
+# ── Rules that were chosen ───────────────────────────────────────────────────────────────────────
+
+RULES = {"escape": "forced", "colours": "chance", "total_limit": 40}
+
+
+def test_the_rules_of_a_game_can_be_chosen_and_chance_may_choose_the_colours(server):
+    _, offer, _ = server.ask("GET", "/api/offer")
+    [geister] = [each for each in offer["variants"] if each["name"] == "geister"]
+    assert [(each["key"], each["usual"]) for each in geister["switches"]] == [
+        ("escape", "optional"), ("colours", "chosen"), ("total_limit", 300),
+    ]  # fmt: skip
+    assert all(each["switches"] == [] for each in offer["variants"] if each["family"] == "stratego")
+    against = {"kind": "level", "level": "wisp"}
+    made = server.post("/api/games", variant="geister", against=against, side="red", rules=RULES)
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        sight = seat.my_turn()
+        assert sight["rules"] == RULES and sight["total"]["limit"] == 40
+        assert sight["ready"] == {"red": True, "blue": True} and sight["commitment"]["blue"] is None
+        mine = [piece["type"] for piece in sight["pieces"] if piece["side"] == "red"]
+        assert sorted(mine) == ["evil"] * 4 + ["good"] * 4
+        assert {piece["type"] for piece in sight["pieces"] if piece["side"] == "blue"} == {None}
+        seat.do("resign")
+        seat.until(lambda sight: sight["over"] is not None)
+        seat.do("rematch")
+        again = seat.wait_for("rematch")
+        with server.sit(again["game"], *next(iter(again["seats"].items()))) as other:
+            assert other.my_turn()["rules"] == RULES
+        _, text, _ = server.ask("GET", f"/api/games/{made['game']}/record", secret=seat.secret)
+    assert b"colours=chance total_limit=40" in text
+    # It can be played on from, with the colours that it had.
+    there = server.post(
+        f"/api/games/{made['game']}/play-on", secret=seat.secret, ply=0, side="red", level="wisp", pieces="true"
+    )
+    with server.sit(there["game"], "red", there["seats"]["red"]) as seat:
+        assert [piece["type"] for piece in seat.my_turn()["pieces"] if piece["side"] == "red"] == mine
+        assert seat.sight["rules"] == RULES | {"colours": "chosen"}
+
+
+def test_friends_play_by_the_rules_that_were_chosen_and_are_told_them_before_the_game(server):
+    made = server.post(
+        "/api/games", variant="geister-44", against={"kind": "friend"}, side="red", rules={"total_limit": 30}
+    )
+    seat = server.sit(made["game"], *server.join(made["game"], made["friend"]["invitation"]))
+    with seat:
+        assert seat.sight["phase"] == "setup" and seat.sight["rules"]["total_limit"] == 30
+
+
+def test_two_machines_play_by_chosen_rules(server):
+    against = {"kind": "watch", "red": "wisp", "blue": "runner"}
+    made = server.post("/api/games", variant="geister", against=against, rules=RULES)
+    with server.sit(made["game"], "watch", made["seats"]["watch"]) as seat:
+        assert seat.until(lambda sight: sight["over"] is not None)["rules"] == RULES
+
+
+@pytest.mark.parametrize(
+    ("variant", "rules", "why"),
+    [
+        ("geister", {"escape": "never"}, "escape is optional or forced, not 'never'"),
+        ("geister", {"escape": ["forced"]}, "escape is optional or forced"),
+        ("geister", {"total_limit": 10**9}, "total_limit is a whole number from 20 to 1000, not '1000000000'"),
+        ("geister", {"total_limit": 1}, "from 20 to 1000"),
+        ("geister", {"total_limit": True}, "from 20 to 1000"),
+        ("geister", {"total_limit": "40"}, "from 20 to 1000"),
+        ("geister", {"at_limit": "second"}, "'at_limit' is no rule that can be chosen here: escape, colours, total_"),
+        ("geister", "paper", "Rules are given by their names"),
+        ("barrage", {"escape": "forced"}, "'escape' is no rule that can be chosen here: none can"),
+    ],
+)
+def test_rules_that_cannot_be_are_refused(server, variant, rules, why):
+    wanted = {"variant": variant, "against": {"kind": "hotseat"}, "rules": rules}
+    status, told, _ = server.ask("POST", "/api/games", wanted)
+    assert status == 400 and why in told["error"]["text"] and told["error"]["code"] == "rules"
 
 
 def test_a_game_that_cannot_be_looked_back_on_is_not_imported(server):

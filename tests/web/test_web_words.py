@@ -14,6 +14,8 @@ from web_server import RED, Server
 from vauban.board.stratego import FAULTS
 from vauban.board.stratego.words import ENDS, ENDS_SEEN, ODD
 from vauban.games.geister import game as geister
+from vauban.models import is_shipped
+from vauban.search.geister.moments import SENTENCES as GHOST_SENTENCES
 from vauban.search.stratego.moments import BATTLES, SENTENCES
 from vauban.web import sight
 from vauban.web.files import PAGE
@@ -27,8 +29,8 @@ from vauban.web.table import PACES
 from vauban.web.thinking import REASONS
 
 STRINGS = (PAGE / "js" / "strings" / "en.js").read_text()
-STRINGS += "".join(file.read_text() for file in sorted((PAGE / "js" / "games").rglob("words.js")))
-KNOWN = set(re.findall(r'^  "?([\w.-]+)"?:', STRINGS, re.MULTILINE))
+GHOSTS = (PAGE / "js" / "games" / "geister" / "words.js").read_text()
+KNOWN = set(re.findall(r'^  "?([\w.-]+)"?:', STRINGS + GHOSTS, re.MULTILINE))
 SOURCE = "".join(file.read_text() for file in Path(PAGE).parent.rglob("*.py"))
 REFUSED = set(re.findall(r'TableError\((?:[^()]|\([^()]*\))*?"([a-z_]+(?:\.[a-z_]+)*)"(?:, \w+=\w+)?\)', SOURCE))
 """Keys that are given to errors beside their codes: each is something that a player can meet."""
@@ -39,7 +41,7 @@ def test_there_is_a_text_for_all_that_the_server_may_say():
     wanted |= {key for level in levels() for key in (f"level.{level.key}", f"level.{level.key}.temper")}
     wanted |= {f"answer.draw.{why}" for reasons in REASONS.values() for why in reasons} | {"answer.draw.unable"}
     wanted |= {f"setup.odd.{code}" for code in ODD}
-    wanted |= {f"said.{key}" for key in SENTENCES} | {f"fought.{how}" for how in BATTLES}
+    wanted |= {f"said.{key}" for key in SENTENCES | GHOST_SENTENCES} | {f"fought.{how}" for how in BATTLES}
     wanted |= {"end.stopped" if end == "unfinished" else f"end.{end}" for end in ENDS_SEEN}
     wanted |= {f"end.{end}.{how}" for end, (won, _, _) in ENDS.items() if won for how in ("won", "lost")}
     wanted |= {f"end.{end}" for end in geister.ENDS[1:]}
@@ -64,24 +66,28 @@ def test_no_text_is_left_that_nobody_says():
     assert unsaid == set()
 
 
-def text(key: str) -> str:
-    """What strings/en.js has behind a key."""
-    [found] = re.findall(rf'^  "?{re.escape(key)}"?:\s+"(.*)",$', STRINGS, re.MULTILINE)
+def text(key: str, strings: str = STRINGS) -> str:
+    """What strings/en.js has behind a key, or a family in its place."""
+    [found] = re.findall(rf'^  "?{re.escape(key)}"?:\s+"(.*)",$', strings, re.MULTILINE)
     return str(found)
 
 
-@pytest.mark.parametrize("variant", ["barrage", "classic", "medium", "fives"])
+@pytest.mark.parametrize("variant", ["barrage", "classic", "medium", "fives", "geister"])
 def test_looking_back_names_the_levels_that_play_by_the_network_that_is_shown(variant):
+    if not is_shipped(variant):
+        pytest.skip(f"no model of {variant} is shipped yet")
     learned = {level.name: level.agent(variant) for level in levels() if level.plays(variant)}
     learned = {name: agent for name, agent in learned.items() if has_learned(agent)}
     assert len({re.split("[:,]", agent)[1] for agent in learned.values()}) == 1, "they play by one network"
-    for key in ("review.model", "rules.fair.text"):
-        assert f"{' and '.join(learned)} play by" in text(key)
+    told = [text("review.model", GHOSTS)] if variant == "geister" else map(text, ("review.model", "rules.fair.text"))
+    for each in told:
+        assert f"{' and '.join(learned)} play by" in each
 
 
 def test_whoever_offers_a_draw_is_told_how_long_the_machine_waits_for_a_battle():
     assert QUIET == QUIET_GHOSTS
     assert f"after {QUIET} moves without a battle" in text("draw.sure.machine")
+    assert f"after {QUIET} moves without a capture" in text("draw.sure.machine", GHOSTS)
 
 
 @pytest.fixture(scope="module")

@@ -146,7 +146,8 @@ def load(name: str, device: str) -> Model:
     """Return a model, read once for all agents that play by it, and again when its folder has been written anew."""
     import torch
 
-    from vauban.nets.store import CARD, find_model
+    from vauban.models import CARD
+    from vauban.nets.store import find_model
 
     if device == "cuda" and not torch.cuda.is_available():
         raise ConfigurationError("device=cuda: there is no GPU that torch can use here; leave it out, or use cpu")

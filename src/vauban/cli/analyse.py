@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vauban.agents.search import SearchAgent
     from vauban.board import Board
     from vauban.notation.records import RecordedGame
-    from vauban.search.reviews import Review
+    from vauban.search.review import Review
     from vauban.search.search import SearchConfig
 
 LIKELY = 4
@@ -58,7 +58,7 @@ def analyse(
     the agent's model.
 
     Of a game, without --ply: what each side foresaw and believed when it was on turn, and the moments that decided it.
-    Games of Stratego can be looked back on.
+    Games of Stratego and Geister can be looked back on; the first player is called red there, and the second blue.
     A search looks at those moments too, at each for as long as it takes to make a fixed number of rollouts, so that the
     same game and the same seed give the same; an agent with a time, such as search:MODEL,time=2, searches by the clock.
     With --json there is a line for each position, then one about the game.
@@ -252,32 +252,36 @@ def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path
         return
     replay.introduce()
     console.print(Text(f"{len(board.history)} plies. {replay.verdict()}"))
-    _print_values(found, recorded.game.players)
-    _print_moments(found, recorded.game.players)
+    _print_values(found)
+    _print_moments(found)
     if html is not None:
         console.print(Text(f"The page: {html}"))
 
 
-def _print_values(found: Review, players: tuple[str, str]) -> None:
+def _print_values(found: Review) -> None:
     """Print what each side foresaw, as a line of bars from 0 to 100 percent."""
+    from vauban.search.moments import SIDES
+
     if not found.outcomes:
         return
     plies = len(found.turns)
     width = min(plies, max(NARROWEST, min(console.width - 16, WIDEST)))
     console.print()
-    for side, name in enumerate(players):
+    for side, name in enumerate(SIDES):
         values = [found.value(side, column * (plies - 1) // max(width - 1, 1)) for column in range(width)]
         line = "".join(" " if value is None else BARS[min(int(4 * (value + 1)), 7)] for value in values)
         console.print(Text.assemble(f"{name:>5} ", (line, "red" if side == 0 else "blue")))
     console.print(Text(f"      what each side foresaw for itself, ply 0 to {plies - 1}: ▁ a loss, █ a win", "dim"))
 
 
-def _print_moments(found: Review, players: tuple[str, str]) -> None:
+def _print_moments(found: Review) -> None:
+    from vauban.search.moments import SIDES
+
     table = Table(box=SIMPLE_HEAD)
     for heading in ("ply", "kind", "side", "what happened"):
         table.add_column(heading, justify="right" if heading == "ply" else "left")
     for each in found.moments:
-        table.add_row(str(each.ply), each.kind, players[each.side], Text(each.text))
+        table.add_row(str(each.ply), each.kind, SIDES[each.side], Text(each.text))
     console.print(table if found.moments else Text("No single moment decided this game."))
     if found.unsearched_text:
         console.print(Text(found.unsearched_text))

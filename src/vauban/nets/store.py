@@ -11,7 +11,6 @@ alone decides what is built; a file that does not fit it in every name and shape
 
 from __future__ import annotations
 
-import importlib.resources
 import json
 import os
 import re
@@ -28,6 +27,7 @@ from torch import Tensor, nn
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.files import write_whole
 from vauban.games.base import Game, from_spec, nearest
+from vauban.models import CARD, FOLDER
 from vauban.nets.kinds import COUNTED, Kind, find_kind
 from vauban.nets.policy import PolicyNetwork
 from vauban.observe import base as observations
@@ -36,8 +36,8 @@ Network = TypeVar("Network")
 
 FORMAT = 1
 """The version of the card."""
-CARD, SETUPS = "card.json", "setups.txt"
-SHIPPED = Path(str(importlib.resources.files("vauban.models")))
+SETUPS = "setups.txt"
+SHIPPED = FOLDER
 
 Card = dict[str, Any]
 PLAYS = "move"

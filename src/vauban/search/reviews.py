@@ -1,11 +1,12 @@
 """Looking back on whole games: what a family of games has to offer for it, and which families do.
 
-A family that can look back has a module `review` in its part of this room (`vauban.search.stratego.review`).
+A family that can look back has a module `review` in its part of this room (`vauban.search.<family>.review`), with its
+class below `vauban.search.review.Review`; all else is made by `vauban.search.reviewing`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from vauban.errors import ConfigurationError
@@ -14,48 +15,8 @@ from vauban.games.base import Game, Outcome
 
 if TYPE_CHECKING:
     from vauban.nets.store import Model
+    from vauban.search.review import Review
     from vauban.search.search import Search, SearchConfig
-
-
-class Moment(Protocol):
-    """A moment that decided a game."""
-
-    ply: int
-    kind: str
-    side: int
-
-    @property
-    def text(self) -> str:
-        """What happened, as a sentence."""
-
-
-class Review(Protocol):
-    """A game that has been looked back on. Positions are counted from 0, the start, to the number of moves."""
-
-    @property
-    def turns(self) -> Sequence[int]:
-        """By position, who was on turn."""
-
-    @property
-    def outcomes(self) -> Mapping[int, Any]:
-        """By position that a network has looked at: the outcome that the side on turn foresaw."""
-
-    @property
-    def moments(self) -> Sequence[Moment]:
-        """The moments that decided the game."""
-
-    @property
-    def unsearched_text(self) -> str:
-        """Where time was too short for all searches, as a sentence; empty otherwise."""
-
-    def value(self, side: int, position: int) -> float | None:
-        """Return the result that a side foresees, from −1 to 1; None where nothing is foreseen."""
-
-    def plies_json(self) -> Iterator[dict[str, Any]]:
-        """Return one position after the other."""
-
-    def summary_json(self) -> dict[str, Any]:
-        """Return all but the positions."""
 
 
 class Reviewer(Protocol):

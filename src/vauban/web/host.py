@@ -29,7 +29,7 @@ from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
 from vauban.web.show import SIDES, TableError, check_scripts, offered, show_of
 from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, new_table
 from vauban.web.thinking import ChooseMove, ChooseSetup, DrawHidden, WarmUp, WeighDraw, thinkers
-from vauban.web.wishes import read_side, read_switch, read_words, read_yes
+from vauban.web.wishes import read_rules, read_side, read_switch, read_words, read_yes
 from vauban.words import sentence
 from vauban.work.base import BusyError
 from vauban.work.pool import Pool
@@ -164,10 +164,12 @@ class Host:
         elif kind == "watch":
             sitters = [self._machine(against.get(player), variant) for player in SIDES]
         invited = SIDES[1 - side] if kind == "friend" else None
-        made = new_table(variant, kind, (sitters[0], sitters[1]), clock, takebacks, aids, invited=invited)
+        show = show_of(variant)
+        rules = read_rules(wanted, show.switches(variant))
+        made = new_table(variant, kind, (sitters[0], sitters[1]), clock, takebacks, aids, invited=invited, rules=rules)
         own = None
-        if kind == "level" and show_of(variant).has_setups(variant):
-            own = show_of(variant).read_setup(variant, wanted.get("setup"))
+        if kind == "level" and show.has_setups(variant, rules):
+            own = show.read_setup(variant, wanted.get("setup"))
         table = await self._new_table(made, {side: own} if own is not None else {})
         answer: Json = {"game": table.game, "seats": dict(table.secrets)}
         if table.invitation is not None:
@@ -217,7 +219,8 @@ class Host:
             task = DrawHidden(table.variant, board.view(side), secrets.randbits(62))
             setups = table.show.setups_at(board, await self.quick.ask(task, SETUP_SECONDS))
         origin = {"ply": ply, "pieces": pieces}
-        made = new_table(table.variant, "level", (sitters[0], sitters[1]), rules=table.rules_played, played_on=origin)
+        rules = table.show.rules_with_setups(table.variant, table.rules_played)
+        made = new_table(table.variant, "level", (sitters[0], sitters[1]), rules=rules, played_on=origin)
         moves = table.move_texts(ply)
         there = await self._new_table(made, dict(enumerate(setups)), moves)
         return {"game": there.game, "seats": dict(there.secrets)}
@@ -258,7 +261,7 @@ class Host:
         table = Table.made(made) if made["record"] is None else await asyncio.to_thread(Table.made, made)
         known = dict(setups)
         for player, sitter in enumerate(table.sitters):
-            if sitter.is_machine and player not in known and table.show.has_setups(table.variant):
+            if sitter.is_machine and player not in known and table.has_setups:
                 known[player] = await self._choose_setup(sitter.agent, sitter.seed, table.variant, player)
         for player, setup in known.items():
             table.give_setup(SIDES[player], setup, new_salt() if table.sitters[player].is_machine else None)
@@ -609,7 +612,8 @@ class Host:
         red, blue = (
             Sitter(s.who, s.name, s.level, s.agent, secrets.randbits(62), s.seconds) for s in table.sitters[::-1]
         )
-        made = new_table(table.variant, table.kind, (red, blue), table.clock.as_json(), table.takebacks, table.aids)
+        clock = table.clock.as_json()
+        made = new_table(table.variant, table.kind, (red, blue), clock, table.takebacks, table.aids, rules=table.rules)
         own = {
             1 - player: setup
             for player, setup in enumerate(table.setups)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from vauban.errors import NotationError
 from vauban.notation.formats import to_notation
 from vauban.notation.records import read_games, write_game
-from vauban.web.show import show_of
+from vauban.web.show import SIDES, show_of
 
 LONGEST = 4_000
 """Longest game that can be looked back on, in plies."""
@@ -43,8 +43,10 @@ def imported(text: str, variants: Sequence[str]) -> Imported:
         raise NotationError(f"the game is {game.game.name!r}, and only these can be shown: {', '.join(looked_back_on)}")
     if len(game.board.history) > LONGEST:
         raise NotationError(f"the game has {len(game.board.history)} moves: more than {LONGEST} cannot be shown")
-    names = (game.headers.get("Red", "Red")[:60], game.headers.get("Blue", "Blue")[:60])
-    kept = {key: value for key, value in game.headers.items() if key in ("Red", "Blue", "Date")}
+    # Records name players as their game does.
+    players = [name.title() for name in game.game.players]
+    red, blue = (game.headers.get(name, side.title())[:60] for name, side in zip(players, SIDES, strict=True))
+    kept = {key: value for key, value in game.headers.items() if key in (*players, "Date")}
     if game.board.outcome() is None:
         kept |= {"Result": game.result, "End": game.end or "unfinished"}
-    return Imported(game.game.name, write_game(game.board, kept), names, len(games))
+    return Imported(game.game.name, write_game(game.board, kept), (red, blue), len(games))

@@ -16,6 +16,7 @@ from typing import Any
 
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.base import game, nearest
+from vauban.models import is_shipped
 from vauban.web.show import shows
 
 RATINGS = "ratings.json"
@@ -66,15 +67,19 @@ def levels() -> tuple[Level, ...]:
 
 @cache
 def read_levels(file: Path, games: tuple[str, ...] | None = None) -> tuple[Level, ...]:
-    """Read the opponents of a file, the weakest first; they play these games."""
+    """Read the opponents of a file, the weakest first; they play these games.
+
+    An opponent whose model is not installed is left out.
+    """
     try:
         entries = tomllib.loads(file.read_text(encoding="utf-8")).get("level", [])
         rated = file.with_name(RATINGS)
         ratings = json.loads(rated.read_text(encoding="utf-8")) if rated.exists() else {}
-        found = tuple(_level(entry, ratings, games) for entry in entries)
+        named = [_level(entry, ratings, games) for entry in entries]
+        found = tuple(level for level in named if level.agents)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise ConfigurationError(f"{file}: cannot be read as a list of levels: {error}") from error
-    keys = [level.key for level in found]
+    keys = [level.key for level in named]
     if not found or len(set(keys)) < len(keys):
         raise ConfigurationError(f"{file}: levels need keys that differ, not {keys}")
     return found
@@ -126,6 +131,14 @@ def has_learned(agent: str) -> bool:
     return agent.partition(":")[0] in ("net", "search")
 
 
+def _is_installed(agent: str) -> bool:
+    """Say whether the model of an agent with a network is there; of other agents nothing needs to be."""
+    if not has_learned(agent):
+        return True
+    model = agent.partition(":")[2].partition(",")[0]
+    return "/" in model or is_shipped(model)
+
+
 def _refusal(agent: str, name: str) -> str | None:
     """Return why an agent cannot play a game; None if it can. One that does not say so itself is asked for a move."""
     from vauban.agents import make_agent
@@ -152,10 +165,11 @@ def _refusal(agent: str, name: str) -> str | None:
 
 def _level(entry: dict[str, Any], ratings: Mapping[str, Mapping[str, int]], games: Sequence[str] | None) -> Level:
     agent, key = entry["agent"], str(entry["key"])
+    agents = {DEFAULT: agent} if isinstance(agent, str) else {str(k): str(v) for k, v in agent.items()}
     return Level(
         key=key,
         name=str(entry["name"]),
-        agents={DEFAULT: agent} if isinstance(agent, str) else {str(k): str(v) for k, v in agent.items()},
+        agents={variant: text for variant, text in agents.items() if _is_installed(text)},
         seconds=float(entry["seconds"]),
         elo={variant: figures[key] for variant, figures in ratings.items() if key in figures},
         games=games,

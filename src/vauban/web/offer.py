@@ -61,6 +61,7 @@ def _variant(name: str, levels: Sequence[Level]) -> Json:
         "name": name,
         "family": show.family,
         "setups": show.has_setups(name),
+        "switches": [switch.to_json() for switch in show.switches(name)],
         "looks_back": show.looks_back,
         "network": bool(learned_agents(name, levels)),
         **show.offer(name),

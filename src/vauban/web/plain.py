@@ -7,14 +7,14 @@ told as they are played where the game is played in the open (`Game.public_actio
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from vauban.board import Board
 from vauban.errors import VaubanError
 from vauban.games import base
 from vauban.notation.records import write_game
-from vauban.web.show import Json, Recorded, Setups, Show, TableError
+from vauban.web.show import Json, Recorded, Setups, Show, TableError, no_way_back
 from vauban.words import sentence
 
 
@@ -25,8 +25,8 @@ class PlainShow(Show):
 
     # ── A game ───────────────────────────────────────────────────────────────────────────────────
 
-    def has_setups(self, variant: str) -> bool:
-        game = base.game(variant)
+    def has_setups(self, variant: str, rules: str | None = None) -> bool:
+        game = base.game(variant, rules or None)
         return game.setups is not None and game.setups_chosen
 
     def rules_text(self, variant: str, rules: str | None) -> str:
@@ -118,20 +118,13 @@ class PlainShow(Show):
         return write_game(board, headers)
 
     def read_record(self, record: str) -> Recorded:
-        raise _no_way_back()
+        raise no_way_back()
 
     def setups_at(self, board: Any, hidden: Mapping[int, int]) -> tuple[str, str]:
-        raise _no_way_back()
+        raise no_way_back()
 
     def draw_hidden(self, view: Any, seed: int) -> dict[int, int]:
-        raise _no_way_back()
-
-    def review(self, record: str, agent: str | None, tell: Callable[[float], None]) -> Json:
-        raise _no_way_back()
-
-
-def _no_way_back() -> TableError:
-    return TableError("review", "Games of this kind cannot be looked back on, nor be played on.", "review.none")
+        raise no_way_back()
 
 
 PLAIN = PlainShow()

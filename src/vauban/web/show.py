@@ -16,6 +16,7 @@ import importlib
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,6 +60,27 @@ class Recorded(NamedTuple):
     end: str
 
 
+@dataclass(frozen=True)
+class Switch:
+    """A rule that can be chosen: by a word, or a number of plies."""
+
+    key: str
+    usual: str | int
+    values: tuple[str, ...] = ()
+    """Empty for a number."""
+    drawn: tuple[str, ...] = ()
+    """Values by which chance sets up for both players."""
+    least: int = 0
+    most: int = 0
+
+    def to_json(self) -> Json:
+        """Return it as the page is told it."""
+        told: Json = {"key": self.key, "usual": self.usual}
+        if self.values:
+            return told | {"values": list(self.values), "drawn": list(self.drawn)}
+        return told | {"least": self.least, "most": self.most}
+
+
 class Show(ABC):
     """A family of games on the page. A variant is the name of a game, a board whatever `begin` makes."""
 
@@ -85,12 +107,25 @@ class Show(ABC):
     # ── A game ───────────────────────────────────────────────────────────────────────────────────
 
     @abstractmethod
-    def has_setups(self, variant: str) -> bool:
-        """Whether the players set something up before the first move."""
+    def has_setups(self, variant: str, rules: str | None = None) -> bool:
+        """Whether the players set something up before the first move, by the usual rules or by these."""
 
     @abstractmethod
     def rules_text(self, variant: str, rules: str | None) -> str:
         """Return the rules of a game as text, from which they can be made again; None stands for the usual ones."""
+
+    def switches(self, variant: str) -> tuple[Switch, ...]:
+        """Return the rules that people can choose."""
+        return ()
+
+    def rules_told(self, variant: str, rules: str) -> Json:
+        """Return which of the rules that can be chosen a game is played by: {key: value}."""
+        found = dict(word.split("=", 1) for word in rules.split() if "=" in word)
+        return {each.key: found[each.key] if each.values else int(found[each.key]) for each in self.switches(variant)}
+
+    def rules_with_setups(self, variant: str, rules: str) -> str:
+        """Return the same rules for a game whose setups are given, also where chance would draw them."""
+        return rules
 
     @abstractmethod
     def begin(self, variant: str, rules: str, setups: Setups, seed: int | None) -> Any:
@@ -193,9 +228,27 @@ class Show(ABC):
     def draw_hidden(self, view: Any, seed: int) -> dict[int, int]:
         """One way the hidden things of a view may be."""
 
-    @abstractmethod
     def review(self, record: str, agent: str | None, tell: Callable[[float], None]) -> Json:
         """Everything there is to say about a finished game; `agent` is whose network looks back."""
+        from vauban.agents import make_agent
+        from vauban.agents.net import ModelAgent
+        from vauban.notation.records import read_games
+        from vauban.search.reviews import reviewer_of
+        from vauban.search.search import Search
+
+        if not self.looks_back:
+            raise no_way_back()
+        [game] = read_games(record)
+        reviewer = reviewer_of(game.game)
+        found = None if agent is None else make_agent(agent)
+        model = found.model if isinstance(found, ModelAgent) else None
+        search = None if model is None else Search.of_model(model, reviewer.SEARCHED)
+        return reviewer.review(game.board, model, search=search, ended=game.outcome, progress=tell).to_json()
+
+
+def no_way_back() -> TableError:
+    """Return the refusal to look back on a game of a kind that cannot be looked back on."""
+    return TableError("review", "Games of this kind cannot be looked back on, nor be played on.", "review.none")
 
 
 def show_modules() -> tuple[str, ...]:

@@ -139,6 +139,8 @@ class Table:
         """The name of the game that is played."""
         self.show = show_of(self.variant)
         self.rules: str = made["rules"]
+        self.has_setups = self.show.has_setups(self.variant, self.rules)
+        """Whether the players set something up before the first move."""
         self.seed: int | None = made.get("seed")  # games that were kept before chance mattered have none
         self.sitters: tuple[Sitter, Sitter] = (Sitter(**made["sitters"][0]), Sitter(**made["sitters"][1]))
         self.secrets: dict[str, str] = dict(made["secrets"])
@@ -244,6 +246,10 @@ class Table:
         found = [self.admits(seat, secret) for seat in SEATS]  # all of them, so that the time tells nothing
         return any(found)
 
+    def is_ready(self, player: int) -> bool:
+        """Say whether nothing more is awaited from a player before the first move."""
+        return self.setups[player] is not None or not self.has_setups
+
     def commitment(self, player: int) -> str | None:
         """Return the promise about a machine's setup."""
         setup, salt = self.setups[player], self.salts[player]
@@ -274,8 +280,8 @@ class Table:
         if self.over.winner is not None:
             result = ("1-0", "0-1")[self.over.winner]
         headers = {
-            "Red": self._record_name(0),
-            "Blue": self._record_name(1),
+            # Records name players as their game does.
+            **{name.title(): self._record_name(player) for player, name in enumerate(self.board.game.players)},
             "Date": time.strftime("%Y-%m-%d", time.localtime(self.at)),
         }
         if self.took_back:
@@ -500,7 +506,7 @@ class Table:
 
     def _begin(self) -> None:
         """Begin the game if nothing is missing: both setups, or, without setups, an invited friend."""
-        if not self.show.has_setups(self.variant):
+        if not self.has_setups:
             ready = self.invited is None
         else:
             ready = None not in self.setups

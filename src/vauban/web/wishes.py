@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
-from vauban.web.show import SIDES, TableError
+from vauban.web.show import SIDES, Switch, TableError
 
 Json = dict[str, Any]
 
@@ -32,6 +33,28 @@ def read_switch(wanted: Json, key: str) -> bool:
     if not isinstance(value, bool):
         raise TableError(key, f"{key} is true or false.")
     return value
+
+
+def read_rules(wanted: Json, switches: Sequence[Switch]) -> str | None:
+    """Read the rules that somebody has chosen, {key: value}, as text; None for the usual ones."""
+    rules = wanted.get("rules")
+    if rules is None:
+        return None
+    if not isinstance(rules, dict):
+        raise TableError("rules", 'Rules are given by their names: {"escape": "forced"}, for instance.')
+    known = {each.key: each for each in switches}
+    for key, value in rules.items():
+        switch = known.get(key)
+        if switch is None:
+            text = f"{str(key)[:40]!r} is no rule that can be chosen here: {', '.join(known) or 'none can'}."
+            raise TableError("rules", text)
+        if switch.values:
+            if value not in switch.values:
+                raise TableError("rules", f"The rule {key} is {' or '.join(switch.values)}, not {str(value)[:40]!r}.")
+        elif type(value) is not int or not switch.least <= value <= switch.most:
+            text = f"The rule {key} is a whole number from {switch.least} to {switch.most}, not {str(value)[:40]!r}."
+            raise TableError("rules", text)
+    return " ".join(f"{key}={value}" for key, value in rules.items()) or None
 
 
 def read_side(side: Any) -> int:

@@ -135,7 +135,8 @@ def _ghost(look: Look, ghost: Ghost, bottom: int, x: int, y: int, scale: float, 
     label = f"{letter}?" if ghost.evil is None else letter
     height, points = (34, 12) if faces else (30, 17)
     return (
-        f'<g transform="translate({x} {y}){size}"><title>{where}: {owner}, ghost {letter}, {ghost.colour}</title>'
+        f'<g class="vg-{owner}" transform="translate({x} {y}){size}">'
+        f"<title>{where}: {owner}, ghost {letter}, {ghost.colour}</title>"
         f"{extra}{body}{halo}{EYES if faces else ''}"
         f'<text x="20" y="{height}" font-size="{points}" font-weight="bold" fill="#fff">{label}</text></g>'
     )

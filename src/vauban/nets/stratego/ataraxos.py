@@ -24,10 +24,10 @@ from torch import Tensor, nn
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import LETTERS
 from vauban.games.stratego.setups import can_move_first, parse_setup, setup_text
+from vauban.models import CARD
 from vauban.nets.move import MoveNetworkConfig
 from vauban.nets.setup import SetupNetworkConfig
 from vauban.nets.store import (
-    CARD,
     SETUPS,
     Card,
     ModelError,

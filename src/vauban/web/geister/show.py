@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from vauban.board import Board
+from vauban.board.geister.places import ends, gates, home
 from vauban.games import base
+from vauban.games.geister.switches import SWITCHES
 from vauban.notation.records import read_games
 from vauban.web.geister import sight
 from vauban.web.plain import PlainShow
-from vauban.web.show import SIDES, Json, Recorded, Setups, TableError
+from vauban.web.show import SIDES, Json, Recorded, Setups, Switch, TableError
 
+LIMITS = (20, 1000)
+"""The shortest and the longest game that people can choose, in plies."""
 QUIET = 40
 """After so many plies without a capture, nothing has happened for long."""
 
@@ -31,6 +35,17 @@ class GeisterShow(PlainShow):
     def rules_text(self, variant: str, rules: str | None) -> str:
         return str(_game(variant, rules).rules.text)
 
+    def switches(self, variant: str) -> tuple[Switch, ...]:
+        usual = _game(variant).rules
+        return (
+            Switch("escape", usual.escape, SWITCHES["escape"] or ()),
+            Switch("colours", usual.colours, SWITCHES["colours"] or (), drawn=("chance",)),
+            Switch("total_limit", usual.total_limit, least=LIMITS[0], most=LIMITS[1]),
+        )
+
+    def rules_with_setups(self, variant: str, rules: str) -> str:
+        return str(_game(variant, f"{rules} colours=chosen").rules.text)
+
     def begin(self, variant: str, rules: str, setups: Setups, seed: int | None) -> Any:
         red, blue = setups
         return Board(_game(variant, rules), seed=seed, setups=None if red is None or blue is None else (red, blue))
@@ -46,8 +61,8 @@ class GeisterShow(PlainShow):
         return {
             "columns": v.width,
             "rows": v.height,
-            "gates": {gate: SIDES[player] for gate, player in sight.gates(game).items()},
-            "homes": {letter: sight.home(game, 0, number) for number, letter in enumerate(v.letters)},
+            "gates": {gate: SIDES[player] for gate, player in gates(game).items()},
+            "homes": {letter: home(game, 0, number) for number, letter in enumerate(v.letters)},
             "army": {"good": v.good, "evil": v.evil},
             "total_limit": game.rules.total_limit,
         }
@@ -92,7 +107,7 @@ class GeisterShow(PlainShow):
         v = board.game.variant
         rows = [[0] * v.ghosts, [0] * v.ghosts]
         for first, ghost in zip(sight.ghosts(start), sight.ghosts(board), strict=True):
-            if first.square is None or board.game.square_name(first.square) != sight.home(board.game, *first[:2]):
+            if first.square is None or board.game.square_name(first.square) != home(board.game, *first[:2]):
                 text = "This record does not begin at the start of a game, so it cannot be played on."
                 raise TableError("ply", text, "ply.start")
             evil = hidden.get(-1 if ghost.square is None else ghost.square, int(ghost.colour == "evil"))
@@ -104,29 +119,6 @@ class GeisterShow(PlainShow):
         unknown, evil = sight.unknown(view, view.player)
         chosen = random.Random(seed).sample(unknown, evil)
         return {square: int(square in chosen) for square in unknown}
-
-    def review(self, record: str, agent: str | None, tell: Callable[[float], None]) -> Json:
-        """Say of every position who was on turn, and what each side could tell of the hidden ghosts by counting."""
-        board = self.read_record(record).board
-        moves = [played.action for played in board.history]
-        while board.history:
-            board.pop()
-        plies = []
-        for ply in range(len(moves) + 1):
-            plies.append(
-                {
-                    "ply": ply,
-                    "turn": SIDES[board.turn],
-                    "belief": {side: sight.believed(board, player) for player, side in enumerate(SIDES)},
-                }
-            )
-            if ply < len(moves):
-                board.push(moves[ply])
-            tell((ply + 1) / (len(moves) + 1))
-        return {
-            "variant": board.game.name, "model": None, "sides": list(SIDES), "plies": plies, "moments": [],
-            "truth": [], "unsearched": [], "seconds": 0.0,
-        }  # fmt: skip
 
 
 def _game(variant: str, rules: str | None = None) -> Any:
@@ -144,10 +136,10 @@ def _setups(board: Any) -> Setups:
 def _plies_since_capture(view: Any) -> int:
     """Count the plies since a ghost was captured, or the game began."""
     game = view.game
-    standing = [{sight.home(game, player, number) for number in range(game.variant.ghosts)} for player in (0, 1)]
+    standing = [{home(game, player, number) for number in range(game.variant.ghosts)} for player in (0, 1)]
     quiet = 0
     for played in view.history:
-        source, target = sight.ends(game, played.player, played.action)
+        source, target = ends(game, played.player, played.action)
         quiet = 0 if target in standing[1 - played.player] else quiet + 1
         standing[1 - played.player].discard(target)
         standing[played.player].discard(source)

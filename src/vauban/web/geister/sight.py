@@ -1,22 +1,19 @@
 """A position of Geister as it is sent: ghosts, exits, legal moves, what was captured, and why a move cannot be played.
 
 Everything is computed from a look, a player's view or the open board, and from nothing else. What is sent are codes and
-figures: words for them are the page's. A gate is the place beyond an exit; it is called as a square there would be, so
-that the first player's ghost on a6 escapes to a7, whichever of the two directions it leaves in.
+figures: words for them are the page's.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from vauban.board.geister.places import PLACE, ends, gate_at, gates, home
 from vauban.games.geister import layout
 from vauban.games.geister.game import DIRECTIONS, Geister
 from vauban.web.show import SIDES, Json
 
-PLACE = re.compile(r"([a-z][0-9]{1,2})([a-z][0-9]{1,2})")
-"""A move as the page writes it: where it goes from, and a square or gate."""
 COLOURS = ("good", "evil")
 _FATES = {layout.CAPTURED_GOOD: "good", layout.CAPTURED_EVIL: "evil", layout.ESCAPED: "good"}
 
@@ -53,41 +50,6 @@ def ghosts(look: Any) -> list[Ghost]:
             colour = COLOURS[evil >> place & 1] if not hidden else COLOURS[1] if proven else None
             found.append(Ghost(player, number, place, colour, proven))
     return found
-
-
-def gates(game: Geister) -> dict[str, int]:
-    """Return the player whose ghosts leave by it, by gate."""
-    v = game.variant
-    rows = {0: v.height + 1, 1: 0}
-    corners = [v.square_name(square)[0] for square in (0, v.width - 1)]
-    return {corner + str(row): player for player, row in rows.items() for corner in corners}
-
-
-def gate_at(game: Geister, player: int, square: int) -> str | None:
-    """Return the gate that a player's ghost on this square can leave by; None if it is no exit of that player."""
-    v = game.variant
-    own = square if player == 0 else v.squares - 1 - square
-    if own not in (0, v.width - 1):
-        return None
-    return v.square_name(square)[0] + str(v.height + 1 if player == 0 else 0)
-
-
-def home(game: Geister, player: int, number: int) -> str:
-    """Return the square from which a ghost started."""
-    square = game.variant.start_squares[number]
-    return game.square_name(square if player == 0 else game.variant.squares - 1 - square)
-
-
-def ends(game: Geister, player: int, action: int) -> tuple[str, str]:
-    """Return where a move goes from and to: squares by name, or a gate."""
-    text = game.action_text(player, action)
-    if text[-1].isdigit():
-        found = PLACE.fullmatch(text)
-        assert found is not None
-        return found[1], found[2]
-    gate = gate_at(game, player, _squares(game)[text[:-1]])
-    assert gate is not None
-    return text[:-1], gate
 
 
 def position(look: Any, viewer: int | None) -> Json:
@@ -193,13 +155,6 @@ def unknown(look: Any, viewer: int) -> tuple[list[int], int]:
     found = [ghost.square for ghost in enemies if ghost.square is not None and not ghost.proven]
     evil = left(look.game, enemies)[SIDES[1 - viewer]]["evil"] - sum(ghost.proven for ghost in enemies)
     return found, evil
-
-
-def believed(look: Any, viewer: int) -> dict[str, dict[str, float]]:
-    """Return what a player can tell of the enemy's ghosts by counting: by square, the share of each colour."""
-    hidden, evil = unknown(look, viewer)
-    share = evil / max(len(hidden), 1)
-    return {look.game.square_name(square): {"good": 1.0 - share, "evil": share} for square in hidden}
 
 
 def _piece(game: Geister, ghost: Ghost) -> Json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ class StrategoShow(Show):
 
     # ── A game ───────────────────────────────────────────────────────────────────────────────────
 
-    def has_setups(self, variant: str) -> bool:
+    def has_setups(self, variant: str, rules: str | None = None) -> bool:
         return True
 
     def rules_text(self, variant: str, rules: str | None) -> str:
@@ -174,19 +174,6 @@ class StrategoShow(Show):
         from vauban.agents.stratego.belief import PriorBelief
 
         return PriorBelief(view.variant).sample(view, seed)
-
-    def review(self, record: str, agent: str | None, tell: Callable[[float], None]) -> Json:
-        from vauban.agents import make_agent
-        from vauban.agents.net import ModelAgent
-        from vauban.search.search import Search
-        from vauban.search.stratego.review import SEARCHED, review
-
-        [game] = read_games(record)
-        assert game.board is not None
-        found = None if agent is None else make_agent(agent)
-        model = found.model if isinstance(found, ModelAgent) else None
-        search = None if model is None else Search.of_model(model, SEARCHED)
-        return review(game.board, model, search=search, ended=game.outcome, progress=tell).to_json()
 
 
 def _row(variant: str, text: Any) -> Row:

@@ -220,11 +220,13 @@ class Arrival(Protocol):
 class Started:
     """A program is started for every game, and told where it has to connect to."""
 
-    def __init__(self, words: Sequence[str], seed: int, memory: int, cwd: str | None) -> None:
+    def __init__(
+        self, words: Sequence[str], seed: int, memory: int, cwd: str | None, clock: Callable[[], float]
+    ) -> None:
         """`words` are the command; {host} and {port} come last if they are not in it. `memory` is in MiB."""
         placed = any("{port}" in word for word in words)
         self._words = list(words) if placed else [*words, "{host}", "{port}"]
-        self._seed, self._memory, self._cwd = seed, memory, cwd
+        self._seed, self._memory, self._cwd, self._clock = seed, memory, cwd, clock
 
     def await_client(self, seconds: float) -> Wire:
         door = Door(HOST, 0)
@@ -236,7 +238,7 @@ class Started:
                 cpu_seconds=CPU_SECONDS,
                 environment={**os.environ, "VAUBAN_SEED": str(self._seed)},
             )
-            return _awaited(Wire(process), door, seconds)
+            return _awaited(Wire(process, self._clock), door, seconds)
         finally:
             door.close()
 
@@ -274,13 +276,21 @@ def _awaited(wire: Wire, door: Door, seconds: float) -> Wire:
     return wire
 
 
-def make_program(command: str | Sequence[str], seed: int, *, memory: int = MEMORY, folder: Path | None = None) -> Guest:
-    """Return the agent of a command, which is started for every game."""
+def make_program(
+    command: str | Sequence[str],
+    seed: int,
+    *,
+    memory: int = MEMORY,
+    folder: Path | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Guest:
+    """Return the agent of a command, which is started for every game. Its limits of time go by the clock."""
     words = split_command(command)
     text = command if isinstance(command, str) else shlex.join(command)
     cwd = None if folder is None else str(folder)
     check_command(words, text, memory=memory, cwd=cwd)
-    return Guest(STARTED + text, Started(words, seed, memory, cwd), start_seconds=START_SECONDS)
+    arrival = Started(words, seed, memory, cwd, clock)
+    return Guest(STARTED + text, arrival, start_seconds=START_SECONDS, clock=clock)
 
 
 def make_caller(port: str, seed: int, *, memory: int = MEMORY, folder: Path | None = None) -> Guest:

@@ -3,7 +3,7 @@
 // The script's default export has some of the hooks of games/plain.js, which has them all: what it leaves out is plain.
 
 import PLAIN from "./games/plain.js";
-import { addWords, t } from "./strings.js";
+import { addWords, speakOf, t } from "./strings.js";
 
 const PLAIN_NAME = "plain"; // draws any game
 const families = { [PLAIN_NAME]: PLAIN };
@@ -27,7 +27,7 @@ export async function loadFamilies(named) {
   const loaded = await Promise.all(named.map(load));
   for (const [i, { name }] of named.entries()) {
     families[name] = { ...PLAIN, ...loaded[i] };
-    addWords(families[name].words);
+    addWords(name, families[name].words);
   }
   return said;
 }
@@ -35,6 +35,7 @@ export async function loadFamilies(named) {
 /** Whose games are on the screen from now on; of a family that is not here any more, plainly. */
 export function show(name) {
   current = name;
+  speakOf(name);
   for (const listener of listeners) listener();
 }
 

@@ -25,7 +25,7 @@ import { play as sound } from "./sounds.js";
 import { Table } from "./state.js";
 import { t } from "./strings.js";
 import { handOver, waitingRoom } from "./waiting.js";
-import { answer, refusal } from "./words.js";
+import { answer, otherRules, refusal, unusual } from "./words.js";
 
 /** @param secret of the seat, in the address of a link alone: it is kept, and taken out of the address at once */
 export function show(main, [id, seat, secret], offered) {
@@ -199,7 +199,7 @@ class GameScreen {
       this.entry.setup = null;
       return;
     }
-    const ready = sight.ready[this.seat] || !this.variant.setups;
+    const ready = sight.ready[this.seat];
     if (this.hotseat && ready) {
       if (!sight.ready[other(this.seat)]) this.#cover(other(this.seat));
       return;
@@ -322,6 +322,8 @@ class GameScreen {
     if (this.#asked(sight)) lines.push(el("p", { class: "offer" }, this.#asked(sight)));
     if (sight.phase === "over") lines.push(...promiseLines(this.promises ?? {}, sight.players));
     if (sight.played_on) lines.push(el("p", { class: "quiet" }, t("played_on", sight.played_on)));
+    const rules = otherRules(this.variant, sight.rules);
+    if (rules && sight.phase === "play") lines.push(el("p", { class: "quiet" }, rules));
     if (sight.took_back) lines.push(el("p", { class: "quiet" }, t("casual")));
     if (!sight.aids && sight.phase === "play") lines.push(el("p", { class: "quiet" }, t("aids.off")));
     const held = this.status.contains(document.activeElement);
@@ -388,9 +390,10 @@ class GameScreen {
     const how = verdict(sight, this.hotseat),
       known = kept(this.id);
     if (known) keepGame(this.id, { over: how });
-    // Counted when this browser first hears of the end; but not after taking back, or playing on
-    // from another game: both teach what the player could not know.
-    if (known?.level && !known.over && !sight.took_back && !sight.played_on)
+    // Counted when this browser first hears of the end; but not after taking back, or playing on from another game:
+    // both teach what the player could not know. Nor by other rules: levels were measured by the usual ones.
+    const usual = !Object.keys(unusual(this.variant, sight.rules)).length;
+    if (known?.level && !known.over && !sight.took_back && !sight.played_on && usual)
       countResult(sight.variant, known.level, sight.over.setups[this.seat], how);
     this.promises = await verified(this.promised, sight.over);
     this.renderStatus();
@@ -423,4 +426,4 @@ class GameScreen {
 }
 
 /** As much as is known of a game that is not offered any more. */
-const named = ({ variant, family }) => ({ name: variant, title: variant, rules: "", family, setups: true });
+const named = ({ variant, family }) => ({ name: variant, title: variant, family, setups: true, switches: [] });

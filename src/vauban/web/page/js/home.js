@@ -9,7 +9,7 @@ import { picker } from "./picker.js";
 import { startGame } from "./protocol.js";
 import { addressOf, keep, keepGame, recall } from "./settings.js";
 import { has, t } from "./strings.js";
-import { usualSeconds } from "./words.js";
+import { rulesWords, unusual, usualSeconds } from "./words.js";
 
 const MODES = ["level", "friend", "hotseat", "watch"];
 const PLAY = { level: "play", friend: "play.friend", hotseat: "play", watch: "play.watch" };
@@ -36,7 +36,7 @@ class HomeScreen {
     this.clockNumbers = this.#clockNumbers();
     this.memory = memoryChoice("memory-home");
     this.sides = this.#sides();
-    this.options = this.#options();
+    this.options = el("details", { class: "options-box" });
     this.army = el("div", { class: "army-place" });
     this.play = button("", () => this.#start(), { class: "primary play" });
     main.append(this.#page());
@@ -63,6 +63,7 @@ class HomeScreen {
       move: 0,
       takebacks: true,
       aids: true,
+      rules: {},
       ...recall("wish", {}),
     };
     // It may have been kept for another version of the page.
@@ -80,6 +81,27 @@ class HomeScreen {
 
   get variant() {
     return this.offered.variants.find((each) => each.name === this.wish.variant);
+  }
+
+  /** The rules that were chosen for the variant, without the usual ones. */
+  get rules() {
+    return unusual(this.variant, this.wish.rules[this.wish.variant]);
+  }
+
+  #setRule(key) {
+    return (value) => {
+      const { rules, variant } = this.wish;
+      const chosen = unusual(this.variant, { ...rules[variant], [key]: value });
+      const { setsUp } = this;
+      this.#set("rules")({ ...rules, [variant]: chosen });
+      if (this.setsUp !== setsUp) this.#showArmy();
+    };
+  }
+
+  /** Whether players set something up: by some rules, chance does. */
+  get setsUp() {
+    const { setups, switches } = this.variant;
+    return setups && !switches.some(({ key, drawn = [] }) => drawn.includes(this.rules[key]));
   }
 
   /** Who plays the variant: a network plays what it has learned. */
@@ -149,7 +171,7 @@ class HomeScreen {
   #paint() {
     const { wish } = this;
     if (!this.play.disabled) this.play.textContent = t(PLAY[wish.mode]);
-    this.summary.textContent = this.variant.rules;
+    this.summary.textContent = rulesWords(this.variant, this.rules);
     this.clockNumbers.hidden = wish.clock !== "bronstein";
     this.memory.hidden = !wish.aids;
     const face = `${wish.mode} ${wish.variant}`;
@@ -160,8 +182,10 @@ class HomeScreen {
     this.shown = face;
     this.#showFamily();
     this.against.replaceChildren(...this.#opponents());
-    this.options.hidden = wish.mode === "watch";
     this.sides.hidden = wish.mode === "hotseat"; // red sets up first, and nobody is either side
+    const options = this.#options();
+    this.options.replaceChildren(el("summary", {}, t(wish.mode === "watch" ? "nav.rules" : "options")), ...options);
+    this.options.hidden = !options.length;
     this.#showArmy();
   }
 
@@ -179,7 +203,7 @@ class HomeScreen {
   /** The setup, for whoever makes one here: two on one device make theirs one after the other. */
   #showArmy() {
     const { variant } = this;
-    const own = variant.setups && ["level", "friend"].includes(this.wish.mode);
+    const own = this.setsUp && ["level", "friend"].includes(this.wish.mode);
     const { SetupEditor } = familyOf(variant.family);
     this.editor = own
       ? new SetupEditor(variant, {
@@ -232,11 +256,11 @@ class HomeScreen {
 
   #options() {
     const { wish } = this;
-    return el(
-      "details",
-      { class: "options-box" },
-      el("summary", {}, t("options")),
+    const rules = this.variant.switches.map((each) => this.#rule(each));
+    if (wish.mode === "watch") return rules;
+    return [
       this.sides,
+      ...rules,
       choice(
         "clock",
         t("clock"),
@@ -248,8 +272,16 @@ class HomeScreen {
       this.clockNumbers,
       this.#allowed("takebacks", t("takebacks")),
       this.#allowed("aids", t("aids"), t("aids.more")),
-      this.memory,
-    );
+      familyOf(this.variant.family).settings.includes("memory") && this.memory,
+    ].filter(Boolean);
+  }
+
+  /** A rule that can be chosen. */
+  #rule({ key, usual, values, least, most }) {
+    const value = this.rules[key] ?? usual;
+    if (!values) return el("div", { class: "line" }, this.#number(t(`switch.${key}`), least, most, value, this.#setRule(key)));
+    const words = (each) => [each, t(`switch.${key}.${each}`), t(`switch.${key}.${each}.more`)];
+    return choice(`rule-${key}`, t(`switch.${key}`), values.map(words), value, this.#setRule(key), "stack");
   }
 
   #sides() {
@@ -267,13 +299,17 @@ class HomeScreen {
     return el(
       "div",
       { class: "line" },
-      this.#number("minutes", t("clock.minutes"), 1, minutes),
-      this.#number("seconds", t("clock.seconds"), 0, seconds),
-      this.#number("move", t("clock.move"), 0, minutes),
+      this.#clockNumber("minutes", t("clock.minutes"), 1, minutes),
+      this.#clockNumber("seconds", t("clock.seconds"), 0, seconds),
+      this.#clockNumber("move", t("clock.move"), 0, minutes),
     );
   }
 
-  #number(name, label, least, most) {
+  #clockNumber(name, label, least, most) {
+    return this.#number(label, least, most, this.wish[name], this.#set(name));
+  }
+
+  #number(label, least, most, value, set) {
     return el(
       "label",
       { class: "field short" },
@@ -282,10 +318,10 @@ class HomeScreen {
         type: "number",
         min: least,
         max: most,
-        value: this.wish[name],
+        value,
         onchange: ({ target }) => {
           target.value = Math.min(most, Math.max(least, Math.round(Number(target.value)) || 0));
-          this.#set(name)(Number(target.value));
+          set(Number(target.value));
         },
       }),
     );
@@ -311,6 +347,7 @@ class HomeScreen {
     // What is chosen meanwhile is for the next game.
     const wish = { ...this.wish };
     for (const name of ["level", "red", "blue"]) wish[name] = this.#chosen(name);
+    const { rules } = this;
     const { title, family } = this.variant;
     const end = busy(this.play, t("play.preparing"));
     const done = () => {
@@ -326,7 +363,7 @@ class HomeScreen {
       return;
     }
     try {
-      const { game, seats, friend } = await startGame(asked(wish, setup));
+      const { game, seats, friend } = await startGame(asked(wish, rules, setup));
       keepGame(game, {
         seats,
         kind: wish.mode,
@@ -353,7 +390,7 @@ class HomeScreen {
 }
 
 /** What the server is asked for. A setup goes with it against a level; in a friend's game it is sent later. */
-function asked(wish, setup) {
+function asked(wish, rules, setup) {
   const { mode, variant, level, red, blue, side, takebacks, aids } = wish;
   const against = { level: { level }, watch: { red, blue } }[mode];
   return {
@@ -363,7 +400,8 @@ function asked(wish, setup) {
     clock: mode === "watch" ? { kind: "none" } : clockOf(wish),
     takebacks,
     aids,
-    ...(mode === "level" && { setup }),
+    ...(Object.keys(rules).length && { rules }),
+    ...(mode === "level" && setup && { setup }),
   };
 }
 

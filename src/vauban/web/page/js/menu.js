@@ -50,8 +50,8 @@ export function openSettings(languages) {
         settings.theme,
         (value) => change("theme", value),
       ),
-      memoryChoice("memory-setting"),
-      choice(
+      family().settings.includes("memory") && memoryChoice("memory-setting"),
+      family().settings.includes("numbering") && choice(
         "numbering",
         t("numbering"),
         ["ten", "one", "icons"].map((key) => [key, t(`numbering.${key}`)]),

@@ -14,7 +14,7 @@ import { other, SIDES } from "./sides.js";
 import { moveWords, squareWords } from "./speech.js";
 import { Table } from "./state.js";
 import { t } from "./strings.js";
-import { momentWords, refusal, typeName } from "./words.js";
+import { momentWords, percent, refusal, typeName } from "./words.js";
 
 const PLAY_EVERY = 800;
 
@@ -124,6 +124,7 @@ class ReviewScreen {
     // From here on a secret that opens the finished game alone: whoever gets it has no seat in the next.
     this.look = sight.over.look;
     history.replaceState(null, "", `${ownScreen("review", this.id)}/${this.look}${this.ply === null ? "" : `/${this.ply}`}`);
+    this.heat = family().heat;
     this.moves = this.table.moves.slice(0, sight.ply);
     this.boards = family().boards(sight.pieces, this.moves);
     this.variant = this.offered.variants.find((each) => each.name === sight.variant);
@@ -377,7 +378,7 @@ class ReviewScreen {
     this.chosen = piece && this.chosen !== at ? at : null;
     if (this.chosen) {
       this.believer = other(piece.side);
-      this.heat = null;
+      this.heat = family().heat;
     }
     this.#render();
     // What is believed of the piece may be far below the board.
@@ -397,7 +398,14 @@ class ReviewScreen {
       lake: this.variant.lakes?.includes(at),
       gate: this.variant.gates?.[at],
       seat: "watch",
+      extra: [this.#taken(at)],
     });
+  }
+
+  /** For the ear, what the map shows of a square. */
+  #taken(at) {
+    const share = this.#heatMap(this.review?.plies[this.ply])?.[at];
+    return share !== undefined && t("belief.spoken", { type: typeName(this.heat), share: percent(share) });
   }
 
   #render(dead = []) {

@@ -62,7 +62,7 @@ function leftWords(left) {
   return SIDES.map(
     (side) =>
       `${t(`Side.${side}`)}: ${TYPES.filter((type) => left[side][type])
-        .map((type) => `${left[side][type]} ${typeName(type)}`)
+        .map((type) => t("army.left", { count: left[side][type], type: typeName(type) }))
         .join(", ")}`,
   ).join(". ");
 }

@@ -8,6 +8,8 @@ const BASE = "en"; // what no other language has is said in this one
 let language = BASE;
 let plurals = new Intl.PluralRules(BASE);
 let strings = ENGLISH;
+const families = {}; // the texts of each family
+let own = {}; // those of the family whose games are on the screen, which win over the page's
 
 /** Load the language that the person has chosen or, where none is, the first of the browser's that there is. */
 export async function loadLanguage(languages) {
@@ -30,9 +32,16 @@ function chosen(languages) {
   return wanted.find((each) => languages.includes(each)) ?? BASE;
 }
 
-/** Add the texts of a family of games, by language; the page's own are not replaced. */
-export function addWords(words) {
-  strings = { ...words[BASE], ...words[language], ...strings };
+/** Add the texts of a family of games, by language. Those that the page has too are the family's only while its games
+ *  are on the screen (`speakOf`). */
+export function addWords(family, words) {
+  families[family] = { ...words[BASE], ...words[language] };
+  strings = { ...families[family], ...strings };
+}
+
+/** Whose games are on the screen from now on. */
+export function speakOf(family) {
+  own = families[family] ?? {};
 }
 
 /** The name of a language, in that language. */
@@ -42,11 +51,11 @@ export const languageName = (code) => new Intl.DisplayNames([code], { type: "lan
 export const timeWords = (milliseconds) => new Date(milliseconds).toLocaleString(language);
 
 /** Whether there is a text behind a key: the server may be newer than the page, and say what no file knows. */
-export const has = (key) => key in strings;
+export const has = (key) => key in own || key in strings;
 
 /** The text behind a key, with the words in braces filled in. */
 export function t(key, words = {}) {
-  const found = strings[key];
+  const found = own[key] ?? strings[key];
   if (found === undefined) throw new Error(`there is no text ${key} in page/js/strings`);
   const text = typeof found === "string" ? found : (found[plurals.select(words[found.of])] ?? found.other);
   return text.replace(/\{(\w+)\}/g, (_, name) => words[name] ?? "");

@@ -3,12 +3,13 @@
 import { busy, button, copyText, drawing, el, toast } from "./dom.js";
 import { familyOf } from "./family.js";
 import { t } from "./strings.js";
+import { rulesWords } from "./words.js";
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
 /** @param give(text) hands the setup in; `entry` is what this browser keeps of the game */
 export function waitingRoom(sight, variant, entry, give) {
-  const mine = sight.ready[sight.seat] || !variant.setups;
+  const mine = sight.ready[sight.seat];
   const invite = entry?.friend && sight.invited ? invitation(sight.game, entry.friend) : null;
   const heading = (text) => el("h1", {}, text);
   if (sight.seat === "watch") return el("section", { class: "page" }, heading(t("wait.begin")));
@@ -19,10 +20,11 @@ export function waitingRoom(sight, variant, entry, give) {
       heading(t("wait.friend")),
       drawing("fort", "drawing emblem turning"),
       invite,
-      el("p", { class: "quiet", role: "status" }, t(sight.invited ? "wait.ready" : "wait.joined")),
+      el("p", { class: "quiet", role: "status" }, t(awaited(sight))),
     );
   }
   const { SetupEditor } = familyOf(variant.family);
+  const rules = rulesWords(variant, sight.rules);
   const editor = new SetupEditor(variant, { side: sight.seat, setup: entry?.before });
   const ready = button(t("wait.done"), handIn, { class: "primary play" });
   async function handIn() {
@@ -39,7 +41,7 @@ export function waitingRoom(sight, variant, entry, give) {
     el(
       "ul",
       { class: "terms" },
-      variant.rules && el("li", {}, variant.rules),
+      rules && el("li", {}, rules),
       el("li", {}, clockWords(sight.clock)),
       el("li", {}, t(sight.takebacks ? "takebacks.on" : "takebacks.off")),
       !sight.aids && el("li", {}, t("aids.off")),
@@ -48,6 +50,12 @@ export function waitingRoom(sight, variant, entry, give) {
     editor.element,
     el("div", { class: "play-bar" }, ready),
   );
+}
+
+/** What is said to whoever waits. Where nothing is set up everybody is ready, and a friend has only to come. */
+function awaited({ ready, invited }) {
+  if (Object.values(ready).every(Boolean)) return "wait.come";
+  return invited ? "wait.ready" : "wait.joined";
 }
 
 /** The clock of a game, before it begins. */

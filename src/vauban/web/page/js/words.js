@@ -1,5 +1,6 @@
 // What the server says in codes and figures, in words.
 
+import { family } from "./family.js";
 import { SIDES } from "./sides.js";
 import { has, t } from "./strings.js";
 
@@ -9,8 +10,6 @@ export const NEAR_A_DRAW = 20;
 export function wordedOffer(offered) {
   for (const variant of offered.variants) {
     variant.title = has(`variant.${variant.name}`) ? t(`variant.${variant.name}`) : variant.name;
-    const own = `variant.${variant.name}.rules`;
-    variant.rules = has(own) ? t(own) : variant.army ? rules(variant) : "";
   }
   for (const level of offered.levels) {
     level.sentence = level.own ? t("level.own") : has(`level.${level.key}`) ? t(`level.${level.key}`) : "";
@@ -19,13 +18,35 @@ export function wordedOffer(offered) {
   return offered;
 }
 
-function rules({ army, columns, rows, battleless_limit: battleless, total_limit: total }) {
-  const pieces = Object.values(army).reduce((sum, count) => sum + count, 0);
-  const words = [t("variant.rules", { pieces, columns, rows })];
+/** What is played, in a few sentences. @param rules that were chosen, {key: value}; those that are usual are not told */
+export function rulesWords(variant, rules = {}) {
+  const { name, army, columns, rows, battleless_limit: battleless } = variant;
+  const total = rules.total_limit ?? variant.total_limit;
+  const words = [];
+  if (has(`variant.${name}.rules`)) {
+    words.push(t(`variant.${name}.rules`));
+  } else if (army) {
+    const pieces = Object.values(army).reduce((sum, count) => sum + count, 0);
+    words.push(t("variant.rules", { pieces, columns, rows }));
+  }
   if (battleless && total) words.push(t("variant.limits", { battleless, total }));
   else if (battleless) words.push(t("variant.limit.battleless", { battleless }));
   else if (total) words.push(t("variant.limit.total", { total }));
-  return words.join(" ");
+  return [...words, otherRules(variant, rules)].join(" ").trim();
+}
+
+/** Those of the rules that are not the usual ones, in words; of numbers, what is counted tells. */
+export function otherRules(variant, rules) {
+  return Object.entries(unusual(variant, rules))
+    .filter(([, value]) => typeof value === "string")
+    .map(([key, value]) => t(`switch.${key}.${value}.told`))
+    .join(" ");
+}
+
+/** Those of the rules, {key: value}, that are not the usual ones of a game. */
+export function unusual(variant, rules = {}) {
+  const usual = Object.fromEntries((variant.switches ?? []).map((each) => [each.key, each.usual]));
+  return Object.fromEntries(Object.entries(rules).filter(([key, value]) => key in usual && usual[key] !== value));
 }
 
 /** What a type of pieces is called, in a sentence and at its beginning. */
@@ -98,7 +119,6 @@ function inWords(value) {
   if (typeof value === "number") return percent(value);
   if (typeof value === "string") return SIDES.includes(value) ? t(`side.${value}`) : value;
   if (value.battle) return t(`fought.${value.battle}`, filled(value));
-  const Type = TypeName(value.type);
-  if (value.side) return t("said.piece", { side: t(`side.${value.side}`), Type });
-  return t(value.only ? "said.kind.only" : "said.kind", { Type });
+  if (value.side) return family().told(value);
+  return t(value.only ? "said.kind.only" : "said.kind", { Type: TypeName(value.type) });
 }

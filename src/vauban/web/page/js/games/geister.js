@@ -4,7 +4,7 @@ import { BoardPlay } from "../boardplay.js";
 import { typeName, warnings } from "../words.js";
 import { army, captureCard, counted, counter, deed } from "./geister/cards.js";
 import { boards, fallen } from "./geister/history.js";
-import { called, short, token, TYPES } from "./geister/ghosts.js";
+import { called, short, told, token, TYPES } from "./geister/ghosts.js";
 import { SetupEditor } from "./geister/setup.js";
 import { en } from "./geister/words.js";
 
@@ -24,9 +24,11 @@ export default {
   named: (type) => typeName(type ?? "ghost"),
   called,
   short,
+  told,
   token,
   army,
 
+  heat: "evil",
   boards,
   fallen,
 

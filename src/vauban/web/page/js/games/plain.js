@@ -4,7 +4,7 @@ import { el, say, svg, toast } from "../dom.js";
 import { PlainPlay } from "../plainplay.js";
 import { drawSetup } from "../protocol.js";
 import { t } from "../strings.js";
-import { typeName } from "../words.js";
+import { typeName, TypeName } from "../words.js";
 
 /** A setup as a line of text. */
 class PlainSetup {
@@ -46,8 +46,11 @@ export default {
   SetupEditor: PlainSetup,
   /** Screens of its own, by their names in the address: each imports a module with `show(main, parts, offered)`. */
   screens: {},
-  /** Texts of its own, by language and key, as in strings/en.js. */
+  /** Texts of its own, by language and key, as in strings/en.js. While its games are on the screen they win over the
+   *  page's. */
   words: {},
+  /** Which of the page's settings its boards go by: "memory", "numbering" (menu.js). */
+  settings: [],
 
   // Pieces of games on a board: the kinds in the order of all lists, what they are called, and how they look.
   TYPES: [],
@@ -58,6 +61,8 @@ export default {
     return t("piece.owned", { owner, type: this.named(piece.type) });
   },
   short: (type) => typeName(type).charAt(0).toUpperCase(),
+  /** One piece in a sentence of a look back (`said` in the review): "Red's Miner". */
+  told: ({ side, type }) => t("said.piece", { side: t(`side.${side}`), Type: TypeName(type) }),
 
   /** A piece as a picture: a disc with the letter of its type. `type` null is hidden; `kind` is its class. */
   token(side, type, kind = "token") {
@@ -83,6 +88,9 @@ export default {
     };
     return el("ul", { class: `army ${side}` }, this.TYPES.filter((type) => whole[type]).map(item));
   },
+
+  /** The kind that a look back shows on the board at first, how likely it was for each hidden piece; null for none. */
+  heat: null,
 
   // Positions: those that moves led through (none: earlier ones cannot be looked at), who fell in a move, what a board
   // shows of a piece.

@@ -25,6 +25,7 @@ export default {
   named,
   short,
   token,
+  settings: ["memory", "numbering"],
 
   boards,
   fallen,

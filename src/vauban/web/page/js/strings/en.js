@@ -91,6 +91,7 @@ export default {
   "gate.enemy": "exit for the enemy",
   "gate.side": "exit for {side}",
   barred: "barred",
+  "army.left": "{count} {type}",
   "army.item": "{type}: {left} of {all} left",
 
   // Start screen
@@ -248,6 +249,7 @@ export default {
   // Before the first move
   "wait.begin": "The game has not begun",
   "wait.friend": "Waiting for the other side",
+  "wait.come": "The game begins as soon as your friend has come.",
   "wait.ready": "Your setup is in. The game begins when the other side is ready.",
   "wait.setup": "Set up your army: {side}",
   "wait.setup.text": "{variant}. Nobody but you sees this before the game is over.",
@@ -595,6 +597,7 @@ export default {
   "belief.blue": "Blue about red",
   "belief.types": "Where was it looked for?",
   "belief.heat": "Heat map: {type}",
+  "belief.spoken": "taken for {type}: {share}",
   "belief.choose": "Press a piece on the board to see what it was taken for.",
   "belief.piece": "{at} is the {type}. It was taken for:",
   "belief.open": "{at} is the {type}, and its rank was known.",

@@ -9,11 +9,14 @@ export const TYPES = ["good", "evil"];
 
 export const short = (type) => (has(`short.${type}`) ? t(`short.${type}`) : type);
 
-/** "your good ghost C", "enemy ghost d": the letter is that of the square from which it started. */
-export function called({ type, letter = "" }, owner, own) {
-  const name = own ? letter : letter.toLowerCase();
+/** "your good ghost C", "enemy ghost d": the letter is that of the square from which it started, a capital for red. */
+export function called({ type, letter = "", side }, owner) {
+  const name = side === "blue" ? letter.toLowerCase() : letter;
   return t("ghost.called", { owner, type: typeName(type ?? "ghost"), name }).trim();
 }
+
+/** "red's evil ghost A", for a look back; "blue's ghost c" where its colour is told otherwise. */
+export const told = (ghost) => called(ghost, t("ghost.owner", { side: t(`side.${ghost.side}`) }));
 
 // Red ghosts have round heads, blue ones flat ones.
 const BODIES = { red: "M8 40V23C8 13 15 7 24 7s16 6 16 16v17", blue: "M8 40V16c0-5 4-8 9-8h14c5 0 9 3 9 8v24" };

@@ -2,6 +2,7 @@
 
 import { Board } from "../../board.js";
 import { button, el, say, toast } from "../../dom.js";
+import { drawSetup } from "../../protocol.js";
 import { SavedSetups } from "../../saved.js";
 import { rowOf, square } from "../../squares.js";
 import { t } from "../../strings.js";
@@ -14,6 +15,7 @@ export class SetupEditor {
     this.side = side;
     this.change = change;
     this.evil = new Set(setup ?? "");
+    this.wish = null; // the network's setup, while it is on its way
     const { homes, columns } = variant;
     this.letterAt = Object.fromEntries(Object.entries(homes).map(([letter, at]) => [at, letter]));
     this.board = new Board(
@@ -47,6 +49,7 @@ export class SetupEditor {
         "div",
         { class: "toolbar" },
         button(t("setup.random"), () => this.#draw()),
+        variant.network && button(t("setup.model"), () => this.#fromNetwork()),
         button(t("setup.mirror"), () => this.#mirror()),
         button(t("ghost.clear"), () => this.#take("")),
       ),
@@ -71,6 +74,7 @@ export class SetupEditor {
 
   /** The same; what is missing is told. */
   async settled() {
+    await this.wish;
     if (this.value === null) toast(this.count.textContent, { urgent: true });
     return this.value;
   }
@@ -96,6 +100,19 @@ export class SetupEditor {
     say(t("setup.drawn"));
   }
 
+  /** Put the network's setup on the board when it comes, unless something else was wanted meanwhile. */
+  #fromNetwork() {
+    const wish = drawSetup(this.variant.name, "model").then(
+      (text) => {
+        if (this.wish !== wish) return;
+        this.#take(text);
+        say(t("setup.drawn"));
+      },
+      (error) => toast(error.message || t("offline.text")),
+    );
+    this.wish = wish;
+  }
+
   #mirror() {
     const { homes, columns } = this.variant;
     const across = (at) => square(columns - 1 - (at.charCodeAt(0) - 97), rowOf(at));
@@ -118,6 +135,7 @@ export class SetupEditor {
   }
 
   #changed() {
+    this.wish = null;
     const { missing } = this;
     const key = missing === 0 ? "ghost.ready" : missing > 0 ? "ghost.more" : "ghost.fewer";
     this.count.textContent = t(key, { count: Math.abs(missing), evil: this.variant.army.evil });
@@ -133,7 +151,7 @@ export class SetupEditor {
 
   #label(at) {
     const letter = this.letterAt[at];
-    return letter ? called({ type: this.#type(letter), letter }, t("own"), true) : t("empty");
+    return letter ? called({ type: this.#type(letter), letter }, t("own")) : t("empty");
   }
 
   #render() {

@@ -5,7 +5,7 @@ export const en = {
   "tagline.geister": "Let a good one slip out, or have your evil ones taken.",
   "variant.geister": "Geister",
   "variant.geister.rules":
-    "Eight ghosts each on 6 × 6 squares, four good and four evil. You win if a good ghost of yours escapes, if you take all good ghosts of the enemy, or if all your evil ones are taken. Most games take three minutes; 300 moves are a draw.",
+    "Eight ghosts each on 6 × 6 squares, four good and four evil. You win if a good ghost of yours escapes, if you take all good ghosts of the enemy, or if all your evil ones are taken. Most games take three minutes.",
   "variant.geister-44": "Geister 4 × 4",
   "variant.geister-34": "Geister 3 × 4",
   "variant.geister-33b": "Geister 3 × 3",
@@ -24,6 +24,27 @@ export const en = {
   "level.seer": "Guesses by what your ghosts do who is evil, and tries its moves on many guesses.",
   "level.seer.temper": "guessing",
 
+  "level.phantom": "A network that has taught itself by playing against itself, and plays at sight.",
+  "level.phantom.temper": "bluffing",
+  "level.oracle": "The same network, but it tries its moves on ghosts that you might have before it plays one.",
+  "level.oracle.temper": "searching",
+
+  // Rules to choose
+  options: "Side, rules, clock",
+  "switch.escape": "Escaping",
+  "switch.escape.optional": "Optional",
+  "switch.escape.optional.more": "A good ghost in its corner may wait: the enemy cannot tell whether it is evil.",
+  "switch.escape.forced": "Forced",
+  "switch.escape.forced.more": "Who can escape must. A ghost that stays in the corner is known to be evil.",
+  "switch.escape.forced.told": "Who can escape must.",
+  "switch.colours": "Good or evil",
+  "switch.colours.chosen": "Chosen",
+  "switch.colours.chosen.more": "Each side chooses which of its ghosts are evil.",
+  "switch.colours.chance": "By chance",
+  "switch.colours.chance.more": "Chance chooses for both sides: nobody can have a plan for the setup.",
+  "switch.colours.chance.told": "Chance chooses which ghosts are evil.",
+  "switch.total_limit": "Moves until a draw, of both sides together",
+
   "type.ghost": "ghost",
   "type.good": "good ghost",
   "type.evil": "evil ghost",
@@ -39,6 +60,68 @@ export const en = {
   "ghost.captured.at": "Capture on {at}",
   "ghost.cost.good": "its owner misses it",
   "ghost.cost.evil": "its owner wanted that",
+
+  "ghost.owner": "{side}'s",
+
+  // What is said of other games in other words
+  "army.left": { of: "count", one: "{count} {type}", other: "{count} {type}s" },
+  "mode.hotseat.text": "Two people, one device. It is handed over after every move, and nobody sees the other's colours.",
+  aids: "Notes are allowed",
+  "aids.off": "This game is played without notes.",
+  "aids.more": "Without them, no side makes notes.",
+  "wait.setup": "Choose your evil ghosts: {side}",
+  "draw.sure.machine":
+    "Offer a draw? The machine takes it if it thinks that it stands clearly worse; after 40 moves without a capture, also if it does not stand clearly better.",
+  "answer.draw.weaker": "{name} takes the draw: counting ghosts, it stands worse.",
+  "answer.draw.quiet": "{name} takes the draw: counting ghosts, it does not stand better, and nothing has happened for long.",
+  "answer.draw.stronger": "{name} declines the draw: counting ghosts, it stands better.",
+  "say.none_known": "The colour of no enemy ghost is known.",
+  "key.enter.does": "Pick up a ghost, put it down",
+  "key.n.does": "Note on the enemy ghost under the cursor",
+  "key.s.does": "Where your ghosts stand, by colour",
+  "key.p.does": "Which enemy ghosts are known",
+  "key.b.does": "Moves so far, and until the draw (wait a moment)",
+  "key.w.does": "Which ghosts both sides have left",
+  "note.private": "Notes stay in this browser and move with the ghost.",
+  "note.title": "Enemy ghost on {square}",
+  "play_on.pieces": "The colours of the other side's ghosts",
+  "play_on.drawn.more": "Among all that your side could not know.",
+  "review.model": "Foreseen and believed by the network “{model}”, in the place of each side. Phantom and Oracle play by it.",
+  "belief.types": "On the board: how likely each hidden ghost was one of these, as that side could tell",
+  "belief.choose": "Press a ghost on the board to see what it was taken for.",
+  "belief.piece": "On {at}: {type}. It was taken for:",
+  "belief.open": "On {at}: {type}, and that was known.",
+
+  // Moments
+  "moment.end": "The end.",
+  "moment.missed": "Missed.",
+  "moment.unstopped": "Not stopped.",
+  "moment.one_left": "One left.",
+  "said.ghost.moved": "{ghost} went from {from} to {to}.",
+  "said.ghost.took": "{side} took {ghost} on {at}.",
+  "said.ghost.turning": "The capture that turned the game: {side} took {ghost} on {at}.",
+  "said.ghost.answer": "The answer: {side} took {ghost} on {at}.",
+  "said.ghost.answer.turning": "The answer turned the game: {side} took {ghost} on {at}.",
+  "said.ghost.answer.out": "The answer: {ghost} escaped from {from}.",
+  "said.ghost.out": "{ghost} escaped from {from}.",
+  "said.ghost.last.good": "{side} took {ghost} on {at}, the last good one.",
+  "said.ghost.last.evil": "{side} took {ghost} on {at}, the last evil one, and so lost.",
+  "said.ghost.missed": "{ghost} stood in the corner {at} and could have escaped, but {side} played {from}–{to}.",
+  "said.ghost.unstopped": "{ghost} stood in the corner {at}, ready to escape, and {side} could have taken it by {from}–{to}.",
+  "said.ghost.one.good": "{side} has one good ghost left.",
+  "said.ghost.one.evil": "{side} has one evil ghost left, and wins if it is taken.",
+  "said.ghost.believed.good": "In {side}'s place the network had given it {share} to be good.",
+  "said.ghost.believed.evil": "In {side}'s place the network had given it {share} to be evil.",
+  "said.ghost.counted.good": "By counting, it was good with {share}.",
+  "said.ghost.counted.evil": "By counting, it was evil with {share}.",
+  "said.ghost.wrong.good":
+    "The network was wrong about {ghost} on {at}: in {side}'s place it gave it {share} to be good, but it was evil.",
+  "said.ghost.wrong.evil":
+    "The network was wrong about {ghost} on {at}: in {side}'s place it gave it {share} to be evil, but it was good.",
+  "said.ghost.seen.good":
+    "By now the network would have seen through {ghost} on {at}: in {side}'s place it gave it {share} to be good.",
+  "said.ghost.seen.evil":
+    "By now the network would have seen through {ghost} on {at}: in {side}'s place it gave it {share} to be evil.",
 
   "ghost.hint": "Press a ghost to make it evil, or good again.",
   "ghost.clear": "All good",
@@ -103,10 +186,10 @@ export const en = {
   "rules.ghost.moves":
     "Red begins. A move takes one ghost one square forwards, backwards or sideways, onto a free square or onto an enemy, which is captured. There is no passing.",
   "rules.ghost.escape":
-    "Your exits are the two corners on the enemy's side. A good ghost that stands there at the beginning of your move may leave through the gate, and you have won. Evil ghosts may stand there too, and stay.",
+    "Your exits are the two corners on the enemy's side. A good ghost that stands there at the beginning of your move may leave through the gate, and you have won. Evil ghosts may stand there too, and stay. If a game is begun with forced escapes, it must leave.",
   "rules.ghost.escape.1": "The good ghost has come into the corner.",
   "rules.ghost.escape.2": "It was not captured, and leaves with the next move.",
   "rules.ghost.known":
     "You see where all ghosts stand, and not which of the enemy's are good. A ghost shows its colour when it is captured.",
-  "rules.ghost.end": "A game that has gone on for 300 moves, of both sides together, is a draw; on small boards it is fewer.",
+  "rules.ghost.end": "A game that has gone on for 300 moves, of both sides together, is a draw, if no other number was chosen; on small boards it is fewer.",
 };

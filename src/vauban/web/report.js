@@ -1,7 +1,6 @@
 // Steps through the game on a page that `vauban analyse --html` made; its data is in the page.
 const data = JSON.parse(document.getElementById("data").textContent);
 const board = document.querySelector(".board svg");
-const cells = [...board.querySelectorAll(":scope > rect")].slice(1);
 const groups = [...board.querySelectorAll(":scope > g")];
 const layers = ["under", "pieces", "arrows", "belief"].map(name => add(board, "g", { class: name }));
 layers[1].append(...groups);
@@ -12,7 +11,8 @@ function latest(list, n) {
   for (const each of list) { if (each[0] > n) break; found = each[1]; }
   return found;
 }
-const corner = square => [+cells[square].getAttribute("x"), +cells[square].getAttribute("y")];
+const corner = place => data.corners[place];
+const size = { width: data.cell, height: data.cell };
 const hidden = (piece, n) => piece.shown === null || n < piece.shown;
 const shares = (piece, n) => { const text = hidden(piece, n) ? latest(piece.belief, n) : null;
   return text === null ? null : text.match(/../g).map(part => parseInt(part, 16)); };
@@ -57,23 +57,23 @@ function show(n) {
     group.classList.toggle("chosen", chosen === number);
     if (square < 0) return;
     const [x, y] = corner(square);
-    group.setAttribute("transform", `translate(${x} ${y})`);
+    group.setAttribute("transform", `translate(${x + data.offset[0]} ${y + data.offset[1]})`);
     const path = group.querySelector("path");
-    path.setAttribute("stroke-dasharray", hidden(piece, ply) ? "3 2" : "none");
+    if (data.dashed) path.setAttribute("stroke-dasharray", hidden(piece, ply) ? "3 2" : "none");
     const found = viewer < 0 || piece.side === viewer ? null : shares(piece, ply);
     if (found) {
-      add(layers[0], "rect", { x, y, ...data.cell, class: "heat", "fill-opacity": found[kind] / 100 });
-      add(layers[3], "text", { x: x + data.cell.width / 2, y: y + data.cell.height - 2 }, percent(found[kind]));
+      add(layers[0], "rect", { x, y, ...size, class: "heat", "fill-opacity": found[kind] / 100 });
+      add(layers[3], "text", { x: x + data.cell / 2, y: y + data.cell - 2 }, percent(found[kind]));
     }
   });
   for (const square of data.moves[ply]) {
     const [x, y] = corner(square);
-    add(layers[0], "rect", { x, y, ...data.cell, class: "last" });
+    add(layers[0], "rect", { x, y, ...size, class: "last" });
   }
   [0, 1].forEach(side => {
     bar(side, ply);
     const lost = data.pieces.filter(each => each.side === side && latest(each.at, ply) < 0);
-    at("lost-" + side).textContent = lost.map(each => data.types[each.kind]).join(", ") || "nothing";
+    at("lost-" + side).textContent = lost.map(each => each.name).join(", ") || "nothing";
   });
   const searched = data.searched.includes(ply), considered = data.considered[ply];
   at("considered").textContent = "What the network would have played" +
@@ -87,7 +87,7 @@ function show(n) {
   for (const line of document.querySelectorAll("line.now")) { line.setAttribute("x1", x); line.setAttribute("x2", x); }
 }
 function arrow(from, to, share) {
-  const middle = square => corner(square).map(n => n + data.cell.width / 2);
+  const middle = square => corner(square).map(n => n + data.cell / 2);
   const [x0, y0] = middle(from), [x1, y1] = middle(to);
   const far = Math.hypot(x1 - x0, y1 - y0), dx = (x1 - x0) / far, dy = (y1 - y0) / far, w = 2 + 6 * share;
   const group = add(layers[2], "g", { opacity: 0.35 + 0.5 * share }), bx = x1 - 12 * dx, by = y1 - 12 * dy;
@@ -97,11 +97,11 @@ function arrow(from, to, share) {
 }
 function choice() {
   const piece = chosen === null ? null : data.pieces[chosen], found = piece && shares(piece, ply);
-  const name = piece && `${data.sides[piece.side]}'s ${data.types[piece.kind]}`;
-  at("piece").textContent = !piece ? "Choose a piece on the board to see what it was taken for"
-    : latest(piece.at, ply) < 0 ? `The chosen piece, ${name}, has fallen`
-    : !found ? `The chosen piece, ${name}, has been seen`
-    : `What ${data.sides[1 - piece.side]} took the chosen piece, ${name}, for`;
+  const name = piece && `${data.sides[piece.side]}'s ${piece.name}`, [word, gone, known] = data.words;
+  at("piece").textContent = !piece ? `Choose a ${word} on the board to see what it was taken for`
+    : latest(piece.at, ply) < 0 ? `The chosen ${word}, ${name}, ${gone}`
+    : !found ? `The chosen ${word}, ${name}, ${known}`
+    : `What ${data.sides[1 - piece.side]} took the chosen ${word}, ${name}, for`;
   const kinds = (found || []).map((share, kind) => ({ share, kind, true: kind === piece.kind }));
   rows(at("shares"), kinds.filter(each => each.share || each.true).sort((a, b) => b.share - a.share).map(each => ({
     cells: [data.types[each.kind] + (each.true ? " (true)" : ""), percent(each.share)],
