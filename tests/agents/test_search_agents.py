@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +223,23 @@ def test_a_network_without_temperature_plays_the_likeliest_move_and_a_hot_one_an
     assert hot == pytest.approx(1 / len(hot), abs=0.01) and warm.max() > warm.min() + 0.01
     cooler = probabilities(f"net:{models['tiny']},temperature=0.5", view)
     assert cooler == pytest.approx(warm**2 / (warm**2).sum())
+
+
+def test_a_network_plays_at_the_temperature_of_its_card_unless_it_is_told_another(
+    models: dict[str, str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "cool"
+    shutil.copytree(models["tiny"], folder)
+    card = json.loads((folder / "card.json").read_text())
+    (folder / "card.json").write_text(json.dumps(card | {"temperature": 0.5}))
+    view = Board.random("tiny", 3).view(0)
+    warm = probabilities(f"net:{models['tiny']}", view)
+    assert probabilities(f"net:{folder}", view) == pytest.approx(warm**2 / (warm**2).sum())
+    assert probabilities(f"net:{folder},temperature=1", view) == pytest.approx(warm)
+    assert make_agent(f"net:{folder}").name == f"net:{folder}"
+    (folder / "card.json").write_text(json.dumps(card | {"temperature": -1}))
+    with pytest.raises(ModelError, match="'temperature' must be a number from 0, not -1"):
+        make_agent(f"net:{folder}")
 
 
 def test_a_network_moves_as_often_as_it_says(models: dict[str, str]) -> None:

@@ -34,12 +34,16 @@ class NetOptions:
     """
 
     model: str = option("", "a model: the name of a shipped one, or a folder such as runs/mine", leading=True)
-    temperature: float = option(1.0, "below 1: likely moves more often; 0: always the most likely one")
+    temperature: float | None = option(
+        None,
+        "below 1: likely moves more often; 0: always the most likely one (left out: as the model's card says)",
+        kind=float,
+    )
     device: str = option("cpu", "where it runs: cpu or cuda")
     setups: str = option("own", "how it sets up: own (as it learned), human, uniform, list:FILE, …")
 
     def __post_init__(self) -> None:
-        if not self.temperature >= 0:
+        if self.temperature is not None and not self.temperature >= 0:
             raise ConfigurationError(f"temperature={self.temperature} of agent 'net': it must be 0 or more")
 
 
@@ -135,10 +139,9 @@ class NetAgent(ModelAgent):
         legal = opinion.legal.cpu().numpy().astype(np.int64)
         log_policy = opinion.log_policy.double().cpu().numpy()
         above = log_policy - log_policy.max(1, keepdims=True)
-        if self.options.temperature == 0:
-            weights = (above == 0).astype(np.float64)
-        else:
-            weights = np.exp(above / self.options.temperature)
+        given = self.options.temperature
+        temperature = self.model.temperature if given is None else given
+        weights = np.exp(above / temperature) if temperature else (above == 0).astype(np.float64)
         return legal, weights / weights.sum(1, keepdims=True)
 
 

@@ -36,13 +36,18 @@ LARGEST = 2**53
 """No number is larger: compiled agents are handed floats, which hold whole numbers up to here."""
 
 
-def option(default: Any, help: str, *, leading: bool = False, least: float = -LARGEST, most: float = LARGEST) -> Any:
+def option(
+    default: Any, help: str, *, leading: bool = False, least: float = -LARGEST, most: float = LARGEST,
+    kind: type[Any] | None = None,
+) -> Any:  # fmt: skip
     """Return a field of an agent's options.
 
     leading: it is written first, and without its name.
     least, most: what a number is at least and at most.
+    kind: the type of its values, where the default is None, which stands for what the agent finds elsewhere.
     """
-    return field(default=default, metadata={"help": help, "leading": leading, "least": least, "most": most})
+    metadata = {"help": help, "leading": leading, "least": least, "most": most, "kind": kind or type(default)}
+    return field(default=default, metadata=metadata)
 
 
 def split_text(text: str) -> tuple[str, dict[str, str]]:
@@ -112,16 +117,16 @@ def options_text(options: Any) -> str:
 
 def _parse(name: str, known: Field[Any], text: str) -> Any:
     """Return the value behind a setting, of the same kind as its default and within its bounds."""
-    key, default = known.name, known.default
+    key, kind = known.name, known.metadata["kind"]
     try:
-        if isinstance(default, bool):
+        if kind is bool:
             return {"0": False, "1": True, "no": False, "yes": True, "false": False, "true": True}[text.lower()]
-        if not isinstance(default, int | float):
+        if kind not in (int, float):
             return text
-        value = type(default)(text)
+        value = kind(text)
     except (KeyError, ValueError):
-        kind = {bool: "0 or 1", int: "a whole number", float: "a number"}[type(default)]
-        raise ConfigurationError(f"{key}={text} of agent {name!r}: it must be {kind}") from None
+        wanted = {bool: "0 or 1", int: "a whole number", float: "a number"}[kind]
+        raise ConfigurationError(f"{key}={text} of agent {name!r}: it must be {wanted}") from None
     least, most = known.metadata["least"], known.metadata["most"]
     if not math.isfinite(value) or not least <= value <= most:
         bounds = [f"at least {least:,}"] if least > -LARGEST else []

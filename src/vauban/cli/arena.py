@@ -352,7 +352,7 @@ def agents(
             console.print(Text(" ".join(paragraph.split()) + "\n"))
         options = Table.grid(padding=(0, 2))
         for each in described["options"]:
-            options.add_row(Text(f"  {each['name']}={_written(each['default'])}"), Text(each["help"], "dim"))
+            options.add_row(Text(f"  {each['name']}{_written(each['default'])}"), Text(each["help"], "dim"))
         if described["options"]:
             console.print(options)
         return
@@ -420,8 +420,8 @@ def _description(name: str, family: str | None = None) -> dict[str, Any]:
 
 
 def _written(value: Any) -> str:
-    """Return a default as it would be typed."""
-    return str(int(value)) if isinstance(value, bool) else str(value)
+    """Return a default as it would be typed behind its name; nothing where there is none."""
+    return "" if value is None else f"={int(value) if isinstance(value, bool) else value}"
 
 
 # ── What they share ──────────────────────────────────────────────────────────────────────────────

@@ -143,6 +143,9 @@ def make_card(
         list[Path] | None,
         typer.Option("--matches", metavar="FILE", help="The output of `vauban match net:RUN … --json`."),
     ] = None,
+    temperature: Annotated[
+        float, typer.Option(help="The temperature at which it plays; below 1: likely moves more often.", min=0.0)
+    ] = 1.0,
     out: Annotated[Path | None, typer.Option(help="The folder of the model (default: models/NAME).")] = None,
     json: Json = False,
 ) -> None:
@@ -159,7 +162,7 @@ def make_card(
     if name in ("", ".", "..") or Path(name).name != name:
         raise ConfigurationError(f"a model is called by a name that a folder can have, without slashes, not {name!r}")
     folder = out or Path("models") / name
-    card = make_model(run, folder, name, matches or [])
+    card = make_model(run, folder, name, matches or [], temperature)
     if json:
         print_json({"folder": str(folder), **card})
         return
@@ -193,6 +196,8 @@ def _facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
     from vauban.learn.metrics import facts_text
 
     facts = [("plays", ", ".join(card["variants"]))]
+    if "temperature" in card:
+        facts.append(("temperature", f"{card['temperature']:g}"))
     if card["rules"] is not None:
         facts.append(("rules of training", card["rules"]))
     if training := card.get("training"):

@@ -44,10 +44,11 @@ ROWS = 32
 """Most rows of a run's curve; the curve of a model that a run went on from comes before it."""
 
 
-def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) -> Card:
+def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = (), temperature: float = 1.0) -> Card:
     """Write the model of a run into a folder of its own, in bfloat16, with a page on it; its card.
 
     matches: files with what `vauban match net:RUN OPPONENT --json` printed, a match on a line.
+    temperature: at which the model plays, unless somebody asks for another.
     """
     config = run_config(run)
     # Read before anything is written: a model whose strength cannot be told is not half made.
@@ -60,7 +61,7 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = ()) ->
     card = make_card(
         model.game, described, name=name, about=config.about or f"Trained by vauban train, in {run.name}.",
         training=training_of(run), source=read_progress(run / CHECKPOINT)["before"].get("source"), strength=strength,
-        plays=player_of(model.card),
+        plays=player_of(model.card), temperature=temperature,
     )  # fmt: skip
     save_model(out, model.networks, card, torch.bfloat16)
     card = read_card(out)

@@ -94,6 +94,8 @@ def _game(card: Card) -> str:
     variant = card["variant"] if isinstance(card["variant"], str) else card["variant"]["name"]
     rules = f"`{card['rules']}`" if card["rules"] else "there are none to choose"
     rows = [("plays", ", ".join(card["variants"])), ("trained for", variant), ("rules of training", rules)]
+    if "temperature" in card:
+        rows.append(("temperature of play", f"{card['temperature']:g}"))
     return f"## Game\n\n{_table(('', ''), rows)}"
 
 

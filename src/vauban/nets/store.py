@@ -12,6 +12,7 @@ alone decides what is built; a file that does not fit it in every name and shape
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -78,6 +79,11 @@ class Model:
         """Return the network of this kind, if the model has one."""
         return next((network for network in self.networks.values() if isinstance(network, kind)), None)
 
+    @property
+    def temperature(self) -> float:
+        """The temperature at which it plays, unless somebody asks for another."""
+        return float(self.card.get("temperature", 1.0))
+
     def check_plays(self, game: Game) -> None:
         """Refuse a game for which the model is not meant; rules may differ from those of its training."""
         if game.name not in self.card["variants"] or not game.same_board(self.game):
@@ -127,6 +133,7 @@ def make_card(
     source: Mapping[str, Any] | None = None,
     strength: Sequence[Mapping[str, Any]] = (),
     plays: str = PLAYS,
+    temperature: float = 1.0,
 ) -> Card:
     """Return the card of a model, from facts.
 
@@ -135,6 +142,7 @@ def make_card(
     training: for a model of ours; source: for one that comes from elsewhere.
     strength: matches, as `strength_row` makes them.
     plays: the part that plays.
+    temperature: at which it does, unless somebody asks for another: below 1, likely moves more often.
     """
     card: Card = {
         "format": FORMAT,
@@ -146,6 +154,8 @@ def make_card(
         "plays": plays,
         "networks": {part: dict(each) for part, each in networks.items()},
     }
+    if temperature != 1:
+        card["temperature"] = temperature
     if training is not None:
         card["training"] = asdict(training)
     if source is not None:
@@ -227,6 +237,9 @@ def check_card(card: Card, where: str) -> None:
     kind = kind_of(card, plays, where)
     if not issubclass(kind.network, PolicyNetwork):
         raise ModelError(f"{where}: the network {plays!r} is to play, and one of the kind {kind.name!r} cannot")
+    temperature = card.get("temperature", 1.0)
+    if not isinstance(temperature, (int, float)) or not 0 <= temperature < math.inf:
+        raise ModelError(f"{where}: 'temperature' must be a number from 0, not {temperature!r}")
     for row in card["strength"]:
         for key in ("agent", "opponent", "variant", *STRENGTH, "command", "date"):
             if not isinstance(row, dict) or key not in row:
