@@ -364,6 +364,23 @@ def test_moves_without_a_rollout_have_the_mean_value_and_the_others_decide() -> 
     assert found.policy.sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize("temperature", [0.25, 2.0])
+def test_a_search_starts_from_the_policy_at_the_temperature_of_play_and_finds_the_same_values(
+    temperature: float,
+) -> None:
+    game = find_game("micro")
+    network, views = opinionated(game), position(game, 3)
+    config = SearchConfig(rollouts=60, depth=2, alpha=0.002, beta=0.1)
+    [usual] = Search(network, config=config).analyse(views, [5])
+    [found] = Search(network, config=config, temperature=temperature).analyse(views, [5])
+    powers = usual.before ** (1 / temperature)
+    assert found.before == pytest.approx(powers / powers.sum(), rel=1e-4)
+    assert found.values == pytest.approx(usual.values)
+    ratio = found.policy / usual.policy
+    expected = (found.before / usual.before) ** (config.beta / (config.alpha + config.beta))
+    assert ratio / ratio[0] == pytest.approx(expected / expected[0], rel=1e-3)
+
+
 def test_only_the_moves_that_are_to_be_compared_get_rollouts() -> None:
     game = find_game("barrage")
     search = Search(opinionated(game), None, SearchConfig(rollouts=30, depth=2))

@@ -132,16 +132,16 @@ class NetAgent(ModelAgent):
 
     def _policies(self, views: Snapshot) -> tuple[Actions, Floats]:
         """Return the legal actions of each view, −1 behind the last, and their probabilities."""
+        from vauban.nets.policy import at_temperature
         from vauban.search.opinion import ask
 
         self.model.check_plays(views.game)
         opinion = ask(self.model.player, views)
         legal = opinion.legal.cpu().numpy().astype(np.int64)
-        log_policy = opinion.log_policy.double().cpu().numpy()
-        above = log_policy - log_policy.max(1, keepdims=True)
         given = self.options.temperature
         temperature = self.model.temperature if given is None else given
-        weights = np.exp(above / temperature) if temperature else (above == 0).astype(np.float64)
+        log_policy = at_temperature(opinion.log_policy.double(), temperature).cpu().numpy()
+        weights = np.exp(log_policy - log_policy.max(1, keepdims=True))
         return legal, weights / weights.sum(1, keepdims=True)
 
 

@@ -43,6 +43,17 @@ class PolicyNetwork(nn.Module):
         return torch.log_softmax(logits.masked_fill(nothing, 0.0), 1).masked_fill(absent, -torch.inf)
 
 
+def at_temperature(log_policy: Tensor, temperature: float) -> Tensor:
+    """Return the logarithms of policies at a temperature: below 1 likely actions are likelier; at 0 only those are left."""
+    if temperature == 1:
+        return log_policy
+    if temperature == 0:
+        scaled = torch.zeros_like(log_policy).masked_fill(log_policy < log_policy.amax(-1, keepdim=True), -torch.inf)
+    else:
+        scaled = log_policy / temperature
+    return scaled.log_softmax(-1)
+
+
 def utility_values(game: Game, device: torch.device) -> Tensor:
     """Return the worth of the outcomes to a player, the worst first (float32)."""
     return torch.tensor(game.utilities, device=device)

@@ -31,7 +31,7 @@ from vauban.games.randomness import CONFIGURATION, ROLLOUT
 from vauban.nets.belief import Belief, uniform_belief
 from vauban.nets.dtypes import working_copy
 from vauban.nets.magnet import action_sources, magnet_log_policy
-from vauban.nets.policy import Forward, PolicyNetwork
+from vauban.nets.policy import Forward, PolicyNetwork, at_temperature
 from vauban.nets.store import Model
 from vauban.search.allocation import BELIEF, Plan, make_plan, rollout_counts
 from vauban.search.analysis import Analysis, Floats, Ints
@@ -97,13 +97,17 @@ class Search:
         belief: Belief | None = None,
         config: SearchConfig | None = None,
         device: str | torch.device = "cpu",
+        temperature: float = 1.0,
     ) -> None:
         """
         network: for the policy and for both sides of the rollouts.
         belief: of the hidden pieces; without it, everything that is possible is equally likely.
         device: where it has instructions for bfloat16, rollouts and belief run on copies of the networks in that.
+        temperature: at which the network plays; a search starts from that policy. Rollouts go by it as it was learned,
+            since that is what the values were learned for.
         """
         self.config = config or SearchConfig()
+        self.temperature = temperature
         self.device = torch.device(device)
         self.network = network.to(self.device).eval()
         self.paces: dict[str, Pace] = {}
@@ -121,7 +125,7 @@ class Search:
     @classmethod
     def of_model(cls, model: Model, config: SearchConfig | None = None, device: str | torch.device = "cpu") -> Search:
         """Return a search by the network of a model that plays, and by its belief if it has one."""
-        return cls(model.player, model.find(Belief), config, device)
+        return cls(model.player, model.find(Belief), config, device, model.temperature)
 
     def analyse(
         self,
@@ -176,6 +180,7 @@ class Search:
         pace = self.paces.get(views.game.name)
         views = views.to(self.device)
         opinion = ask(self.network, views)
+        opinion = opinion._replace(log_policy=at_temperature(opinion.log_policy, self.temperature))
         before = opinion.log_policy.double().exp().cpu().numpy()
         counts = opinion.counts.tolist()
         legal, foreseen = opinion.legal.cpu().numpy(), opinion.outcome.double().cpu().numpy()
