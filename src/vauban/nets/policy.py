@@ -44,7 +44,7 @@ class PolicyNetwork(nn.Module):
 
 
 def at_temperature(log_policy: Tensor, temperature: float) -> Tensor:
-    """Return the logarithms of policies at a temperature: below 1 likely actions are likelier; at 0 only those are left."""
+    """Return the logarithms of policies at a temperature: below 1 likely actions are likelier, at 0 alone."""
     if temperature == 1:
         return log_policy
     if temperature == 0:
