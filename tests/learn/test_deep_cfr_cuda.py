@@ -23,8 +23,7 @@ SMALL = ["deep_cfr.traversals=64", "deep_cfr.batch=64", "deep_cfr.batches=20", "
 
 def learner_on(device: torch.device, preset: str, changes: list[str]) -> DeepCFR:
     config = load_config(preset, [*SMALL, *changes])
-    learner = DeepCFR(game(config.game, config.rules or None), config.stages["deep_cfr"], Place(device, seed=5))
-    return learner
+    return DeepCFR(game(config.game, config.rules or None), config.stages["deep_cfr"], Place(device, seed=5))
 
 
 @pytest.mark.parametrize("preset", ["deep-cfr-kuhn", "deep-cfr-geister", "deep-cfr-geister-history"])

@@ -68,7 +68,7 @@ def known() -> Iterator[None]:
     """The kind above is known as long as a test runs."""
     kinds.kinds()
     before = dict(kinds._kinds)
-    register("conv", ConvConfig)(Conv)
+    register("grid", ConvConfig)(Conv)
     yield
     kinds._kinds.clear()
     kinds._kinds.update(before)
@@ -82,7 +82,7 @@ iterations = 2
 [ataraxos]
 setup_network = false
 [ataraxos.move_network]
-kind = "conv"
+kind = "grid"
 channels = [8, 4]
 [ataraxos.moves]
 games = 24
@@ -107,7 +107,7 @@ def test_a_kind_from_outside_is_trained_shown_made_a_card_of_played_and_gone_on_
     Path("conv.toml").write_text(CONFIG)
     told("train", "conv.toml", "--device", "cpu")
     shown = told("models", "runs/conv")
-    assert "conv" in shown and "channels 8 4" in shown and "dropout 0.0" in shown
+    assert "grid" in shown and "channels 8 4" in shown and "dropout 0.0" in shown
     told("models", "card", "runs/conv", "--name", "pyramid")
     page = Path("models/pyramid", README).read_text(encoding="utf-8")
     assert "| move | conv | channels 8 4, dropout 0.0, observation ataraxos |" in page
@@ -123,7 +123,7 @@ def test_a_kind_from_outside_is_trained_shown_made_a_card_of_played_and_gone_on_
     other = parse_config(CONFIG, ["ataraxos.move_network={depth=1, width=16, heads=2}"])
     with pytest.raises(ConfigurationError, match="of the kind conv in the model 'pyramid' and move in") as refused:
         Run.begin(other, Path("runs/other"), model=model)
-    change = 'ataraxos.move_network={kind = "conv", channels = [8, 4], observation = "ataraxos"}'
+    change = 'ataraxos.move_network={kind = "grid", channels = [8, 4], observation = "ataraxos"}'
     assert str(refused.value).endswith(f"so add --set '{change}'")
     Run.begin(parse_config(CONFIG, [change]), Path("runs/other"), model=model)
 
@@ -152,7 +152,7 @@ def test_a_kind_that_cannot_play_is_refused_as_the_network_that_moves(tmp_path: 
 
 def test_kinds_do_not_take_each_others_names() -> None:
     with pytest.raises(ConfigurationError, match="there is a kind of network 'conv' already, Conv of"):
-        register("conv", ConvConfig)(type("Other", (Conv,), {}))
+        register("grid", ConvConfig)(type("Other", (Conv,), {}))
     with pytest.raises(ConfigurationError, match=r"kind of network 'setup' already, SetupNetwork of"):
         register("setup", ConvConfig)(type("Other", (Conv,), {}))
     with pytest.raises(ConfigurationError, match="a card has other uses for 'dtype'"):

@@ -77,6 +77,9 @@ class DeepCFRConfig(StageConfig):
     average: str = STRATEGY
     """What plays: strategy, the strategy network, or drawn, one of the value networks that were kept."""
     learning_rate: float = 0.01
+    """Rate of Adam at the beginning of each training."""
+    final_rate: float = 1.0
+    """Share of it that is left at the end of a training; it falls evenly. 1, as published: it does not fall."""
     gradient_norm: float = 1.0
 
     def __post_init__(self) -> None:
@@ -87,6 +90,8 @@ class DeepCFRConfig(StageConfig):
             raise ConfigurationError(f"strategy_every and keep_every of deep_cfr are 0 or more: {self}")
         if not 0 < self.exploration <= 1:
             raise ConfigurationError(f"exploration is above 0 and at most 1, not {self.exploration}")
+        if not 0 < self.final_rate <= 1:
+            raise ConfigurationError(f"final_rate is above 0 and at most 1, not {self.final_rate}")
         if min(self.learning_rate, self.gradient_norm) <= 0:
             raise ConfigurationError("learning_rate and gradient_norm of deep_cfr are more than 0")
         for name, known in (("weights", targets.WEIGHTS), ("probabilities_in", targets.PLACES),
@@ -108,7 +113,7 @@ class DeepCFR(Learner):
     about = "Deep CFR with outcome sampling"
     config = DeepCFRConfig
     metrics = (
-        Metric("speed.moves_per_second", "Moves of this iteration by its seconds: traversals and trainings.",
+        Metric("speed.traversed_per_second", "Moves of this iteration's traversals by its seconds, trainings included.",
                shown="{:,.0f} moves/s"),
         Metric("seconds.traversals", "Seconds that the traversals took."),
         Metric("seconds.values", "Seconds that training the value network took."),
@@ -170,7 +175,7 @@ class DeepCFR(Learner):
             kind = StrategyRegression if name == STRATEGY else AdvantageRegression
             reservoir = Reservoir(config.capacity, kind.columns(game, format), place.device)
             self.regressions[name] = kind(
-                self.trainees[name], reservoir, self._looking, config.batch, config.learning_rate,
+                self.trainees[name], reservoir, self._looking, config.batch, config.learning_rate, config.final_rate,
                 config.gradient_norm,
             )  # fmt: skip
 
@@ -208,15 +213,16 @@ class DeepCFR(Learner):
         return {
             "moves": float(self.moves),
             "games": float(self.games),
-            "speed.moves_per_second": told.pop("moves") / max(sum(seconds.values()), 1e-9),
+            "speed.traversed_per_second": told.pop("moves") / max(sum(seconds.values()), 1e-9),
             **{f"seconds.{name}": value for name, value in seconds.items()},
             **told,
         }
 
     def _traverse(self, player: int) -> dict[str, float]:
         """Make the traversals of an iteration, and put what they say into the reservoirs."""
-        config, visits = self.settings, self.traversal.visits
+        config = self.settings
         paths = self.traversal.run(player, self.iteration * config.traversals)
+        visits = self.traversal.visits
         self.traversal.sim.check_step()
         found = targets.advantages(paths, config.weights, config.probabilities_in)
         linear = targets.linear_weight(self.iteration)

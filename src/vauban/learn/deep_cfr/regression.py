@@ -41,11 +41,14 @@ class Regression(ABC):
 
     def __init__(
         self, trainee: Trainee[PolicyNetwork], reservoir: Reservoir, sim: Simulator, batch: int, rate: float,
-        gradient_norm: float,
+        final_rate: float, gradient_norm: float,
     ) -> None:  # fmt: skip
-        """`sim`: to look at records with; it has as many games as are observed in one go."""
+        """
+        sim: to look at records with; it has as many games as are observed in one go.
+        final_rate: the share of the rate to which it falls, evenly, in each training.
+        """
         self.trainee, self.reservoir, self.sim, self.batch = trainee, reservoir, sim, batch
-        self.rate, self.gradient_norm = rate, gradient_norm
+        self.rate, self.final_rate, self.gradient_norm = rate, final_rate, gradient_norm
         device = sim.device
         shape = sim.observation_shape(trainee.network.observation, "squares")
         self._seen = torch.empty((sim.n, *shape), dtype=trainee.dtype, device=device)
@@ -64,13 +67,14 @@ class Regression(ABC):
     def learn(self, batches: int, scale: float, generator: torch.Generator) -> float:
         """Train on this many minibatches, with all weights multiplied by `scale`; return the mean loss."""
         self.trainee.network.train()
-        self.trainee.set_learning_rate(self.rate)
         self._loss.zero_()
         self._scale.fill_(scale)
         at_once = self.sim.n // self.batch
         for first in range(0, batches, at_once):
             self._lay_out(generator)
-            for _ in range(min(at_once, batches - first)):
+            for number in range(first, min(first + at_once, batches)):
+                done = number / max(1, batches - 1)
+                self.trainee.set_learning_rate(self.rate * (1 - done * (1 - self.final_rate)))
                 self._train(self._train_batch)
         self.trainee.network.eval()
         self.trainee.update_average(0.0)

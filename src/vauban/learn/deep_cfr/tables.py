@@ -54,13 +54,13 @@ class DeepCFRTable(Solver):
         traversal, strategies = self._traversal, self._strategies
         strategies.met.clear()
         paths = traversal.run(targets.traverser_of(iteration), iteration * self.traversals)
-        visits = traversal.visits
         slots = strategies.slots[torch.stack(strategies.met)]
         # What is not there has the slot behind the last.
         there = slots >= 0
         slots = torch.where(there, slots, self.tree.slots)
         linear = targets.linear_weight(iteration)
         found = targets.advantages(paths, self.weights)
+        visits = traversal.visits
         taken = torch.nn.functional.one_hot(visits.places, there.shape[-1]).bool()
         own, other = paths.played & paths.own, paths.played & ~paths.own
         gained = torch.where(taken, found.taken[..., None], found.others[..., None])
