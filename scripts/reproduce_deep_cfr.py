@@ -142,6 +142,8 @@ def _run_one(asked: argparse.Namespace) -> None:
         if config.keep_models and run.iteration % config.keep_models == 0:
             rows.append({name: round(value, 6) for name, value in told.items()})
             print(f"{time.perf_counter() - begun:.0f} s: {rows[-1]}", flush=True)
+    if not (run.folder / MODELS).exists():  # it was stopped before the first
+        run.save_model(run.folder / MODELS / f"{run.iteration:06}")
     run.close()
     trained = time.perf_counter() - begun
     models = sorted((Path(folder) / MODELS).iterdir())[-asked.last :]
