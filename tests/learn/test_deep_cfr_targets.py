@@ -161,20 +161,24 @@ def test_weighted_targets_are_the_regrets_in_expectation(traverser: int, weights
         assert scale * expected[choice] == pytest.approx(float(regret), abs=1e-13)
 
 
-def test_strategy_weights_count_each_set_as_often_as_its_player_comes_there() -> None:
-    """Summed over all plays, weights are chance's and both players' reach without exploration, by the traverser's."""
+@pytest.mark.parametrize("traverser", [0, 1])
+def test_strategy_weights_count_each_set_as_often_as_its_player_comes_there_by_itself(traverser: int) -> None:
     found: dict[tuple[int, str], float] = {}
-    made = list(plays(0))
+    made = list(plays(traverser))
     paths = paths_of(
-        [[(s % 2 == 0, 2, float(a), float(b)) for s, (a, b) in enumerate(each)] for _, _, each, _ in made],
+        [[(s % 2 == traverser, 2, float(a), float(b)) for s, (a, b) in enumerate(each)] for _, _, each, _ in made],
         [float(utility) for *_, utility in made],
     )
     factors = strategy_factors(paths)
     for game, (chance, choices, _, _) in enumerate(made):
-        key = choices[1].card, choices[1].before
-        found[key] = found.get(key, 0.0) + float(chance) * factors[1, game].item()
-    # Each of the two other cards leads here with probability 1/6, whatever its holder likes to do.
-    assert found == pytest.approx(dict.fromkeys(found, 1 / 3), abs=1e-13)
+        for step, choice in enumerate(choices):
+            if step % 2 != traverser:
+                key = choice.card, choice.before
+                found[key] = found.get(key, 0.0) + float(chance) * factors[step, game].item()
+    # Each of the two other cards leads here by chance with probability 1/6, whatever its holder likes to do; after
+    # pass and bet, the player on turn has passed before.
+    expected = {key: (policy(key[0], "")[0] if key[1] == "pb" else 1) * Fraction(1, 3) for key in found}
+    assert found == pytest.approx({key: float(number) for key, number in expected.items()}, abs=1e-13)
     assert len(found) == 6
 
 
