@@ -81,6 +81,11 @@ _TINY = (
 )  # fmt: skip
 SMALL_RUNS: dict[str, tuple[str, tuple[str, ...]]] = {
     "kuhn": ("ataraxos-kuhn", ("ataraxos.moves.games=64", "ataraxos.moves.batch=128")),
+    "deep_cfr": (
+        "deep-cfr-kuhn",
+        ("deep_cfr.traversals=64", "deep_cfr.capacity=400", "deep_cfr.batch=64", "deep_cfr.batches=20",
+         "deep_cfr.strategy_batches=20", "deep_cfr.strategy_every=5"),
+    ),
     "setups": ("laptop", _TINY),
     "belief": (
         "laptop",

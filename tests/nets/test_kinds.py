@@ -68,7 +68,7 @@ def known() -> Iterator[None]:
     """The kind above is known as long as a test runs."""
     kinds.kinds()
     before = dict(kinds._kinds)
-    register("conv", ConvConfig)(Conv)
+    register("grid", ConvConfig)(Conv)
     yield
     kinds._kinds.clear()
     kinds._kinds.update(before)
@@ -82,7 +82,7 @@ iterations = 2
 [ataraxos]
 setup_network = false
 [ataraxos.move_network]
-kind = "conv"
+kind = "grid"
 channels = [8, 4]
 [ataraxos.moves]
 games = 24
@@ -107,10 +107,10 @@ def test_a_kind_from_outside_is_trained_shown_made_a_card_of_played_and_gone_on_
     Path("conv.toml").write_text(CONFIG)
     told("train", "conv.toml", "--device", "cpu")
     shown = told("models", "runs/conv")
-    assert "conv" in shown and "channels 8 4" in shown and "dropout 0.0" in shown
+    assert "grid" in shown and "channels 8 4" in shown and "dropout 0.0" in shown
     told("models", "card", "runs/conv", "--name", "pyramid")
     page = Path("models/pyramid", README).read_text(encoding="utf-8")
-    assert "| move | conv | channels 8 4, dropout 0.0, observation ataraxos |" in page
+    assert "| move | grid | channels 8 4, dropout 0.0, observation ataraxos |" in page
     model = load_model("models/pyramid")
     assert isinstance(model.player, Conv) and model.player.config == ConvConfig((8, 4), 0.0, "ataraxos")
     assert model.card["networks"]["move"]["channels"] == [8, 4]
@@ -121,9 +121,9 @@ def test_a_kind_from_outside_is_trained_shown_made_a_card_of_played_and_gone_on_
     assert "it goes on from the networks of 'pyramid', after iteration 2" in said
     assert Run.resume(Path("runs/more"), changes=["iterations=4"]).iterate()["iteration"] == 4
     other = parse_config(CONFIG, ["ataraxos.move_network={depth=1, width=16, heads=2}"])
-    with pytest.raises(ConfigurationError, match="of the kind conv in the model 'pyramid' and move in") as refused:
+    with pytest.raises(ConfigurationError, match="of the kind grid in the model 'pyramid' and move in") as refused:
         Run.begin(other, Path("runs/other"), model=model)
-    change = 'ataraxos.move_network={kind = "conv", channels = [8, 4], observation = "ataraxos"}'
+    change = 'ataraxos.move_network={kind = "grid", channels = [8, 4], observation = "ataraxos"}'
     assert str(refused.value).endswith(f"so add --set '{change}'")
     Run.begin(parse_config(CONFIG, [change]), Path("runs/other"), model=model)
 
@@ -135,7 +135,7 @@ def test_a_configuration_with_a_kind_is_written_back_and_its_settings_are_checke
     for change, words in (
         ("chanels=[3]", "ataraxos.move_network has no 'chanels': did you mean 'channels'"),
         ("channels=3", "ataraxos.move_network.channels is a list, not 3"),
-        ("kind='covn'", "ataraxos.move_network.kind: there is no kind of network 'covn': did you mean 'conv'"),
+        ("kind='gird'", "ataraxos.move_network.kind: there is no kind of network 'gird': did you mean 'grid'"),
         ("width=3", "ataraxos.move_network has no 'width'"),
     ):
         with pytest.raises(ConfigurationError, match=words):
@@ -151,8 +151,8 @@ def test_a_kind_that_cannot_play_is_refused_as_the_network_that_moves(tmp_path: 
 
 
 def test_kinds_do_not_take_each_others_names() -> None:
-    with pytest.raises(ConfigurationError, match="there is a kind of network 'conv' already, Conv of"):
-        register("conv", ConvConfig)(type("Other", (Conv,), {}))
+    with pytest.raises(ConfigurationError, match="there is a kind of network 'grid' already, Conv of"):
+        register("grid", ConvConfig)(type("Other", (Conv,), {}))
     with pytest.raises(ConfigurationError, match=r"kind of network 'setup' already, SetupNetwork of"):
         register("setup", ConvConfig)(type("Other", (Conv,), {}))
     with pytest.raises(ConfigurationError, match="a card has other uses for 'dtype'"):

@@ -78,6 +78,17 @@ class GivesPolicy(Protocol):
 
 
 @runtime_checkable
+class DrawsPolicies(Protocol):
+    """An agent that draws one of several policies for a whole game, or has a single one."""
+
+    def chances(self, player: int) -> list[float]:
+        """Return the chances of the policies that a player draws from; a single 1 where nothing is drawn."""
+
+    def policy_of(self, views: Snapshot, number: int) -> Floats:
+        """Return one of these, as `GivesPolicy.policy` does."""
+
+
+@runtime_checkable
 class Judge(Protocol):
     """An agent that also says how it thinks its games will end."""
 

@@ -31,6 +31,8 @@ class NetOptions:
     It looks at the position once and draws a move from the network's policy. A model plays the variants that it was
     trained for, by any rules (vauban models lists the models). The setups are its own as well: from its list, or from
     its setup network; a model that has neither sets up as people do.
+
+    Where a model keeps several networks to be drawn from, one is drawn for a whole game.
     """
 
     model: str = option("", "a model: the name of a shipped one, or a folder such as runs/mine", leading=True)
@@ -41,6 +43,7 @@ class NetOptions:
     )
     device: str = option("cpu", "where it runs: cpu or cuda")
     setups: str = option("own", "how it sets up: own (as it learned), human, uniform, list:FILE, …")
+    plays: str = option("", "which of the model's networks plays, if not the one that its card names")
 
     def __post_init__(self) -> None:
         if self.temperature is not None and not self.temperature >= 0:
@@ -119,24 +122,70 @@ class NetAgent(ModelAgent):
     kind = "net"
     options_kind = NetOptions
 
+    def __init__(self, options: NetOptions, seed: int = 0) -> None:
+        super().__init__(options, seed)
+        self.network = self.model.part(options.plays)
+
     def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
         from vauban.search.opinion import pick, uniforms
 
-        legal, policies = self._policies(views)
+        legal = np.full((len(views), views.game.max_legal), -1, np.int64)
+        policies = np.zeros(legal.shape)
+        drawn = self._draw(views, seeds)
+        for number in np.unique(drawn):
+            rows = np.flatnonzero(drawn == number)
+            legal[rows], policies[rows] = self._policies(views[rows], int(number))
         places = pick(policies, uniforms(views, seeds, MOVE))
         return legal[np.arange(len(legal)), places]
 
     def policy(self, views: Snapshot) -> Floats:
-        legal, policies = self._policies(views)
+        assert views.viewer is not None
+        if len(self.chances(views.viewer)) > 1:
+            raise ConfigurationError(
+                f"the agent {self.name!r} draws one of several networks for a whole game, so a single position does "
+                "not tell with what probabilities it moves; add plays=strategy, if its model has a strategy network"
+            )
+        return self.policy_of(views, 0)
+
+    def chances(self, player: int) -> list[float]:
+        """Return the chances of the networks that a player draws from; a single 1 where nothing is drawn."""
+        from vauban.nets.regrets import DrawnNetwork
+
+        return self.network.chances_of(player) if isinstance(self.network, DrawnNetwork) else [1.0]
+
+    def policy_of(self, views: Snapshot, number: int) -> Floats:
+        """Return the policy of one of the networks that are drawn from, as `policy` has it."""
+        legal, policies = self._policies(views, number)
         return np.where(legal >= 0, policies, 0.0)
 
-    def _policies(self, views: Snapshot) -> tuple[Actions, Floats]:
+    def _draw(self, views: Snapshot, seeds: Seeds) -> Actions:
+        """Return which network plays each game: a function of its seed and the player, the same at every ply."""
+        from vauban.games.randomness import DRAWN_NETWORK, draw
+
+        assert views.viewer is not None
+        sums = np.cumsum(self.chances(views.viewer))
+        if len(sums) == 1:
+            return np.zeros(len(views), np.int64)
+        throw: Any = draw
+        given = np.asarray(seeds, np.uint64)
+        zeros = np.zeros(len(given), np.uint64)
+        bits = throw(given, zeros + np.uint64(views.viewer), zeros, zeros, DRAWN_NETWORK, 0)
+        chances = (bits.astype(np.float64) + 0.5) / 2**32
+        numbers: Actions = (sums > chances[:, None] * sums[-1]).argmax(1)
+        return numbers
+
+    def _policies(self, views: Snapshot, number: int) -> tuple[Actions, Floats]:
         """Return the legal actions of each view, −1 behind the last, and their probabilities."""
         from vauban.nets.policy import at_temperature
+        from vauban.nets.regrets import DrawnNetwork
         from vauban.search.opinion import ask
 
         self.model.check_plays(views.game)
-        opinion = ask(self.model.player, views)
+        network = self.network
+        if isinstance(network, DrawnNetwork):
+            assert views.viewer is not None
+            network = network.member(views.viewer, number)
+        opinion = ask(network, views)
         legal = opinion.legal.cpu().numpy().astype(np.int64)
         given = self.options.temperature
         temperature = self.model.temperature if given is None else given

@@ -63,6 +63,16 @@ class ExploringSamples(Samples):
     exploration: float = option(0.6, "share of own actions chosen uniformly", least=0, most=1)
 
 
+@dataclass(frozen=True)
+class Traversals:
+    """Goes through samples of the tree, many of them between two changes of its strategies."""
+
+    iterations: int = option(400, "how often it changes a player's strategy, the two in turn", least=1)
+    traversals: int = option(384, "samples in an iteration", least=1)
+    exploration: float = option(0.6, "share of own actions chosen uniformly", least=0, most=1)
+    weights: str = option("printed", "how a regret is split into target and weight: printed, own or dream")
+
+
 OPTIONS: dict[str, type[Any]] = {
     "uniform": NoOptions,
     "first": NoOptions,
@@ -71,6 +81,7 @@ OPTIONS: dict[str, type[Any]] = {
     "cfr+": Iterations,
     "external": Samples,
     "outcome": ExploringSamples,
+    "deep-cfr-table": Traversals,
 }
 """The policies that are made here, and their options."""
 
@@ -82,6 +93,7 @@ MEANINGS = {
     "cfr+": "Plays close to an equilibrium, found by CFR+, which comes near in fewer iterations than CFR.",
     "external": "Plays close to an equilibrium, found by CFR with external sampling.",
     "outcome": "Plays close to an equilibrium, found by CFR with outcome sampling.",
+    "deep-cfr-table": "Plays close to an equilibrium, found by Deep CFR with tables in place of networks.",
 }
 
 
@@ -102,8 +114,16 @@ def policy(text: str, seed: int, watch: Watch = lambda name, done, total: None) 
         "cfr+": solve.CFRPlus,
         "external": lambda tree: solve.ExternalSampling(tree, seed),
         "outcome": lambda tree: solve.OutcomeSampling(tree, seed, options.exploration),
+        "deep-cfr-table": lambda tree: _deep_cfr(tree, seed, options),
     }
     return lambda tree: _run(makers[name](tree), options.iterations, watch)
+
+
+def _deep_cfr(tree: Tree, seed: int, options: Traversals) -> Solver:
+    from vauban.learn.solvers import find_solver
+
+    make = find_solver("deep-cfr-table")
+    return make(tree, seed, options.traversals, options.exploration, options.weights)
 
 
 def _run(solver: Solver, iterations: int, watch: Watch) -> Table:

@@ -7,6 +7,7 @@ not the difference of two ratings of `vauban.arena.ratings`, which model draws: 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -252,6 +253,12 @@ def summary(results: Sequence[GameResult]) -> dict[str, Any]:
         "seconds": sum(result.seconds for result in results),
         "note": "; ".join(notes),
     }
+
+
+def ends_of_wins(results: Sequence[GameResult]) -> dict[str, float]:
+    """Return by end the share of the first agent's wins that ended so."""
+    won = Counter(result.end for result in results if result.winner == result.number % 2)
+    return {end: count / won.total() for end, count in sorted(won.items())}
 
 
 # ── Games that are worth more than a win or a loss ───────────────────────────────────────────────────

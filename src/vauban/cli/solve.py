@@ -21,7 +21,7 @@ def exploitability(
     agent: Annotated[
         str,
         typer.Argument(
-            help="uniform, first, lp, cfr, cfr+, external, outcome (cfr+:iterations=200), "
+            help="uniform, first, lp, cfr, cfr+, external, outcome, deep-cfr-table (cfr+:iterations=200), "
             "or an agent that gives probabilities."
         ),
     ],
@@ -42,7 +42,8 @@ def exploitability(
 
     uniform plays every legal action equally often, first the one with the lowest number; lp is an
     equilibrium by linear programming; cfr, cfr+, external and outcome approach one in so many
-    iterations of counterfactual regret minimisation (the latter two by sampling).
+    iterations of counterfactual regret minimisation (the latter two by sampling); deep-cfr-table is
+    the algorithm of Deep CFR, with tables in place of networks.
 
     Example: vauban exploitability leduc cfr+:iterations=200
     """
@@ -137,7 +138,7 @@ def _watched(text: str, seed: int, tree: Tree) -> Table:
 def _agent_policy(text: str, seed: int, game: Game, policies: str) -> Callable[[Tree], Table]:
     from vauban.agents import make_agent
     from vauban.agents.base import GivesPolicy, check_plays
-    from vauban.solve import tabulate
+    from vauban.agents.tables import tabulated
 
     try:
         agent = make_agent(text, seed, game=game)
@@ -152,6 +153,6 @@ def _agent_policy(text: str, seed: int, game: Game, policies: str) -> Callable[[
 
     def ask(tree: Tree) -> Table:
         with progress_bar("information sets", sum(tree.information_sets)) as move:
-            return tabulate(tree, lambda views, actions: agent.policy(views)[:, : actions.shape[1]], move)
+            return tabulated(tree, agent, move)
 
     return ask

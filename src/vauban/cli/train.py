@@ -7,7 +7,7 @@ import shlex
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 PRICE = 4.0
 """Dollars that an hour of a large GPU costs to rent, unless told otherwise."""
 INTERRUPTED = 130
+LARGEST = 2_000_000
+"""Histories of a game in which a run's model is measured exactly."""
 
 
 def train(
@@ -57,8 +59,8 @@ def train(
     """Train networks by the algorithms that a configuration names, one after the other.
 
     ataraxos trains a setup network and a move network by damped self-play; belief, which comes after it where it is
-    given minutes, a network that names hidden pieces. It first measures a few batches and says how long it will take
-    and what that costs. The run lives in a folder: its configuration, its metrics (metrics.jsonl, TensorBoard;
+    given minutes, a network that names hidden pieces; deep_cfr learns regrets of single plays, and an average
+    strategy. It first measures a few batches and says how long it will take and what that costs. The run lives in a folder: its configuration, its metrics (metrics.jsonl, TensorBoard;
     docs/metrics.md explains every one), its checkpoint, and the model, which plays: vauban match net:runs/laptop random
     --game medium.
 
@@ -153,21 +155,22 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
 
 
 def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
-    """Make the function that measures a model in the arena, against every agent of the ladder."""
+    """Make the function that measures a model: in the arena, against every agent of the ladder, and exactly."""
     from vauban.games.base import game
 
     if not config.evaluation.every:
         return None
-    played = game(config.game, config.rules or None)
-    if not played.drawn:
+    played = game(config.game, config.evaluation.rules or config.rules or None)
+    if not played.drawn and config.evaluation.ladder:
         raise ConfigurationError(
-            f"evaluation.every: a score counts games won, and those of {played.name!r} are played for stakes; set it "
-            "to 0, and measure the model by vauban exploitability"
+            f"evaluation.ladder: a score counts games won, and those of {played.name!r} are played for stakes; set "
+            "evaluation.every to 0 and measure the model by vauban exploitability, or set ladder=[] and exact=true"
         )
+    exact = _exact_evaluator(config) if config.evaluation.exact else lambda folder: {}
     from vauban.agents.net import NetAgent, NetOptions
     from vauban.arena.match import FAILED, Match, own_setups
     from vauban.arena.play import play_games
-    from vauban.arena.statistics import summary
+    from vauban.arena.statistics import ends_of_wins, summary
 
     setups = own_setups(played)
     for opponent in config.evaluation.ladder:
@@ -178,7 +181,7 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
             raise ConfigurationError(f"evaluation.ladder, {opponent!r}: {error}") from error
 
     def evaluate(folder: Path) -> dict[str, float]:
-        scores: dict[str, float] = {}
+        scores = exact(folder)
         options = NetOptions(model=str(folder.absolute()), device=device.type)
         for opponent in config.evaluation.ladder:
             # The same setups and seeds every time: what differs between two evaluations is the model.
@@ -199,9 +202,29 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
             for name in ("score", "score_low", "score_high"):
                 if told[name] is not None:
                     scores[f"{name}.{opponent}"] = told[name]
+            scores |= {f"won.{opponent}.{end}": share for end, share in ends_of_wins(results).items()}
         return scores
 
     return evaluate
+
+
+def _exact_evaluator(config: RunConfig) -> Callable[[Path], dict[str, float]]:
+    """Make the function that computes how far a model is from an equilibrium of the game that it learns."""
+    from vauban.agents.net import NetAgent, NetOptions
+    from vauban.agents.tables import tabulated
+    from vauban.games.base import game
+    from vauban.solve import build_tree, evaluate
+
+    try:
+        tree = build_tree(game(config.game, config.rules or None), limit=LARGEST)
+    except VaubanError as error:
+        raise ConfigurationError(f"evaluation.exact: {error}") from error
+
+    def measure(folder: Path) -> dict[str, float]:
+        agent = NetAgent(NetOptions(model=str(folder.absolute())))
+        return {"nash_conv": evaluate(tree, tabulated(tree, agent)).nash_conv}
+
+    return measure
 
 
 def command_text(

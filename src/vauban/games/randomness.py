@@ -22,6 +22,10 @@ REVIEWED_BELIEF = 13
 """Of looking back on a game: what may have been hidden in it."""
 DROPOUT, BELIEF_STREAM, BELIEF_VALIDATION, BELIEF_STRANGE = 21, 22, 23, 24
 """Of learning a belief: dropout, the games to learn from, those to measure on, those with strange setups."""
+DEEP_CFR = 31
+"""Of Deep CFR: first weights, minibatches, reservoirs; its traversals draw as any play does."""
+DRAWN_NETWORK = 32
+"""Drawing the network that plays a game, where a model has several."""
 
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)

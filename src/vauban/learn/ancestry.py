@@ -86,7 +86,8 @@ def model_checkpoint(model: Model, stages: Sequence[Stage], parts: Sequence[str]
     networks: dict[str, Tensor] = {}
     for part in parts:
         for key, tensor in model.networks[part].state_dict().items():
-            networks |= {f"{part}.{name}.{key}": tensor.float() for name in ("network", "average")}
+            number = tensor.float() if tensor.is_floating_point() else tensor
+            networks |= {f"{part}.{name}.{key}": number for name in ("network", "average")}
     return Checkpoint(model.folder, progress, networks, {})
 
 

@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from vauban import door
 from vauban.errors import ConfigurationError
@@ -130,8 +130,9 @@ class Learner(ABC):
     """By network: the metric that has its gradient steps; those of an iteration, or all so far if it is the clock."""
     tables: ClassVar[Mapping[str, str]] = {}
     """By network that it may have: the key of its table in the configuration; empty where that is the whole table."""
-    player: ClassVar[str] = ""
-    """The network that plays; empty where nothing that it learns changes how the model plays."""
+    player: str = ""
+    """The network that plays, which settings may decide; empty where nothing that it learns changes how the model
+    plays."""
     own: ClassVar[Sequence[str]] = ()
     """Parts of the state that each worker has for itself."""
 
@@ -161,6 +162,10 @@ class Learner(ABC):
     @abstractmethod
     def iterate(self) -> dict[str, float]:
         """Learn for an iteration; its metrics."""
+
+    def others(self) -> dict[str, nn.Module]:
+        """Return networks that belong to the model and are not in training, by name."""
+        return {}
 
     def progress(self) -> dict[str, Any]:
         """Progress in numbers and texts, which a checkpoint cannot do without."""

@@ -36,6 +36,10 @@ class EvaluationConfig:
     """Against each opponent."""
     ladder: tuple[str, ...] = ("random",)
     """The agents that it is measured against."""
+    rules: str = ""
+    """The rules of these games, if not those of the training."""
+    exact: bool = False
+    """Compute how far the model is from an equilibrium, too: in a game that is small enough."""
 
     def __post_init__(self) -> None:
         if self.every < 0 or self.games < 1:
@@ -59,6 +63,9 @@ class RunConfig:
     """Most minutes of the first algorithm; 0: no limit."""
     save_every: float = 5.0
     """Most minutes between checkpoints; while a run is young there are more."""
+    keep_models: int = 0
+    """Iterations of the first algorithm after which the model is kept as it is, in the run's folder `models`, each
+    time; 0: it is not."""
     patience: float = PATIENCE
     """Minutes that one of several workers waits for others that give no sign of life before it takes one of them for
     dead. The first one's evaluations may take longer."""
@@ -72,6 +79,8 @@ class RunConfig:
         for name in ("iterations", "minutes", "save_every"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ConfigurationError(f"{name} must be a number from 0, not {getattr(self, name)}")
+        if self.keep_models < 0:
+            raise ConfigurationError(f"keep_models must be 0 or more, not {self.keep_models}")
         if not self.patience > 0:
             raise ConfigurationError(f"patience must be more than 0 minutes, not {self.patience}")
         kinds = {find_learner(name).name: find_learner(name) for name in self.algorithms}

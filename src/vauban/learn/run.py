@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from vauban.errors import ConfigurationError
 from vauban.files import write_whole
@@ -38,10 +38,10 @@ from vauban.nets import store
 from vauban.nets.kinds import describe
 
 Evaluator = Callable[[Path], Mapping[str, float]]
-"""(folder of a model) → its scores, by metrics such as score.cadet."""
+"""(folder of a model) → its scores, by metrics such as score.cadet and nash_conv."""
 
-CHECKPOINT, MODEL = "checkpoint", "model"
-"""Folders of a run."""
+CHECKPOINT, MODEL, MODELS = "checkpoint", "model", "models"
+"""Folders of a run: what it goes on from, what plays, and models of earlier iterations, if any are kept."""
 CONFIG = "config.toml"
 """Its configuration, complete."""
 SOON = 10.0
@@ -63,6 +63,9 @@ METRICS = (
            drawn=True),
     Metric("score_low.*", "The lower end of the score's 95 % interval.", SHARE),
     Metric("score_high.*", "The upper end of the score's 95 % interval.", SHARE),
+    Metric("won.*", "Of the games won against this agent, the share that ended so.", SHARE),
+    Metric("nash_conv", "NashConv of the model, the sum of what the best responses to it gain, where evaluation.exact "
+           "asks for it.", title="NashConv", shown="NashConv {:.4f}", drawn=True),
 )  # fmt: skip
 
 
@@ -270,6 +273,8 @@ class Run:
             )
         if stage.kind.player and self._evaluation_is_due(stage):
             told |= self._evaluate()
+        if begins and self.config.keep_models and self.iteration % self.config.keep_models == 0 and self.workers.leads:
+            self.save_model(self.folder / MODELS / f"{self.iteration:06}")
         if begins:
             self._ended.append(self._clock())
         return told
@@ -343,8 +348,11 @@ class Run:
 
     def save_model(self, folder: Path) -> None:
         """Write the averaged networks as a model."""
-        networks = {name: trainee.average for name, trainee in self.trainees().items()}
-        player = next(stage.kind.player for stage in self.stages if stage.kind.player)
+        networks: dict[str, nn.Module] = {name: trainee.average for name, trainee in self.trainees().items()}
+        for stage in self.stages:
+            networks |= stage.learner.others() if stage.learner else {}
+        players = [(stage.learner or stage.kind).player for stage in self.stages]
+        player = next(filter(None, players))
         described = {name: describe(network) for name, network in networks.items()}
         card = store.make_card(self.game, described, name=self.folder.name, about=self.config.about, plays=player)
         store.save_model(folder, networks, card, dtype=torch.float32)

@@ -36,11 +36,16 @@ class Trainee(Generic[Network]):
         self.workers = workers
         self._parameters: list[Tensor] = list(self.network.parameters())
         self._running: list[Tensor] = list(self.working.parameters())
+        # Statistics that layers keep of what they see, such as those of batch normalisation.
+        self._statistics, self._seen, self._shown = (
+            _statistics(each) for each in (self.network, self.working, self.average)
+        )
         # On a GPU the rate lies there as well, so that a captured graph of a step can be replayed with another.
         cuda = device.type == "cuda"
         rate = torch.zeros((), device=device) if cuda else 0.0
         self.optimiser = torch.optim.Adam(self._parameters, lr=rate, fused=cuda, capturable=cuda)
         workers.share(self._parameters)
+        workers.share(self._statistics)
         self.refresh()
 
     @property
@@ -85,6 +90,7 @@ class Trainee(Generic[Network]):
             mine.grad = gradient
         norm = nn.utils.clip_grad_norm_(self._parameters, gradient_norm, foreach=True)
         self.optimiser.step()
+        self._take_statistics()
         self.refresh()
         return norm
 
@@ -93,11 +99,27 @@ class Trainee(Generic[Network]):
         """Bring the working copy up to date."""
         if self.working is not self.network:
             torch._foreach_copy_(self._running, self._parameters)
+            for running, mine in zip(self._seen, self._statistics, strict=True):
+                running.copy_(mine)
+
+    @torch.no_grad()
+    def _take_statistics(self) -> None:
+        """Take over what the working copy has seen: the mean of all workers."""
+        if self.working is not self.network:
+            for mine, running in zip(self._statistics, self._seen, strict=True):
+                mine.copy_(running)
+        if self._statistics and self.workers.count > 1:
+            means = [each.float() / self.workers.count for each in self._statistics]
+            self.workers.add(means)
+            for mine, mean in zip(self._statistics, means, strict=True):
+                mine.copy_(mean)
 
     @torch.no_grad()
     def update_average(self, rate: float) -> None:
-        """average ← rate · average + (1 − rate) · parameters."""
+        """average ← rate · average + (1 − rate) · parameters; statistics, which are averages already, as they are."""
         torch._foreach_lerp_(list(self.average.parameters()), self._parameters, 1 - rate)
+        for shown, mine in zip(self._shown, self._statistics, strict=True):
+            shown.copy_(mine)
 
     def state(self) -> dict[str, Any]:
         """Return the network, its average and its optimiser, for `load_state` of another trainee of the same network.
@@ -116,3 +138,9 @@ class Trainee(Generic[Network]):
         self.average.load_state_dict(state["average"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.refresh()
+
+
+def _statistics(network: nn.Module) -> list[Tensor]:
+    """Return what belongs to a network's state beside its parameters."""
+    kept = set(network.state_dict())
+    return [each for name, each in network.named_buffers() if name in kept]

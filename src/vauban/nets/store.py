@@ -75,6 +75,16 @@ class Model:
         assert isinstance(network, PolicyNetwork)
         return network
 
+    def part(self, name: str) -> PolicyNetwork:
+        """Return the network of this name, which is to play; the one that the card names, without a name."""
+        if not name:
+            return self.player
+        network = self.networks.get(name)
+        if not isinstance(network, PolicyNetwork):
+            playing = [part for part, each in self.networks.items() if isinstance(each, PolicyNetwork)]
+            raise ModelError(f"the model {self.card['name']!r} has no network {name!r} that plays: {_some(playing)}")
+        return network
+
     def find(self, kind: type[Network]) -> Network | None:
         """Return the network of this kind, if the model has one."""
         return next((network for network in self.networks.values() if isinstance(network, kind)), None)
@@ -281,10 +291,10 @@ def _check_description(part: str, description: Any, card: Card, where: str) -> N
             raise ModelError(
                 f"{where}: a network of the kind {kind.name!r} has no {key!r}: {nearest(key, list(known))}"
             )
-    _settings(kind, description, where)
+    settings_of(kind, description, where)
 
 
-def _settings(kind: Kind, description: Mapping[str, Any], where: str) -> Any:
+def settings_of(kind: Kind, description: Mapping[str, Any], where: str) -> Any:
     """Return what a network is built from, by its description in a card."""
     known = get_type_hints(kind.config)
     try:
@@ -303,6 +313,10 @@ def _setting(hint: Any, given: Any, key: str, where: str) -> Any:
             raise ModelError(f"{where}: {key!r} must have {', '.join(inside)}, not {given!r}")
         made: Any = hint
         return made(**{each: _setting(inside[each], given[each], f"{key}.{each}", where) for each in inside})
+    if get_origin(hint) is dict:
+        if not isinstance(given, dict):
+            raise ModelError(f"{where}: {key!r} must be an object, not {given!r}")
+        return dict(given)
     if get_origin(hint) is tuple:
         if not isinstance(given, (list, tuple)):
             raise ModelError(f"{where}: {key!r} must be a list, not {given!r}")
@@ -377,9 +391,9 @@ def save_model(
         check_tensors(tensors, built, f"{where}, network {part!r}")
         if seen := _observation(built, game):
             described[part]["observation_version"] = seen[1]
-        described[part]["parameters"] = sum(tensor.numel() for tensor in tensors.values())
+        described[part]["parameters"] = sum(tensor.numel() for tensor in tensors.values() if tensor.is_floating_point())
         described[part]["dtype"] = _STORED[dtype]
-        files[part] = safetensors.torch.save({key: tensor.to(dtype).contiguous() for key, tensor in tensors.items()})
+        files[part] = safetensors.torch.save({key: _rounded(tensor, dtype) for key, tensor in tensors.items()})
     folder.mkdir(parents=True, exist_ok=True)
     for part, data in files.items():
         write_whole(weights_file(folder, part), data)
@@ -427,8 +441,9 @@ def check_tensors(tensors: Mapping[str, Tensor], network: nn.Module, where: str)
             raise ModelError(
                 f"{where}: {key} has the shape {_shape(tensor)}, and this network needs {_shape(expected[key])}"
             )
-        if not tensor.is_floating_point():
-            raise ModelError(f"{where}: {key} holds {tensor.dtype}, and weights are floating-point numbers")
+        if tensor.is_floating_point() != expected[key].is_floating_point():
+            kind = "floating-point numbers" if expected[key].is_floating_point() else "whole numbers"
+            raise ModelError(f"{where}: {key} holds {tensor.dtype}, and this network has {kind} there")
         if not tensor.isfinite().all():
             raise ModelError(f"{where}: {key} holds numbers that are not finite")
 
@@ -438,7 +453,7 @@ def build_network(description: Mapping[str, Any], game: Game, where: str) -> Any
     try:
         kind = find_kind(description["kind"])
         with torch.random.fork_rng(devices=[]):
-            return kind.build(game, _settings(kind, description, where))
+            return kind.build(game, settings_of(kind, description, where))
     except ModelError:
         raise
     except VaubanError as error:
@@ -459,6 +474,11 @@ def _check_observation(network: nn.Module, description: Mapping[str, Any], game:
             f"{where}: it learned from version {known} of the observation {seen[0]!r}, and this is version {seen[1]}: "
             "play it with the version of Vauban that made it, or train it again"
         )
+
+
+def _rounded(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return a tensor as it is stored; whole numbers, such as counts, stay as they are."""
+    return (tensor.to(dtype) if tensor.is_floating_point() else tensor).contiguous()
 
 
 def _read(path: Path) -> dict[str, Tensor]:

@@ -87,6 +87,8 @@ class Observation:
     """Raised when its channels change: a network plays with the version that it was trained on."""
     default: bool = False
     """Whether it is meant where none is named. One of a family may say so; the only one of a family need not."""
+    pieces: tuple[int, ...] = ()
+    """The channels that mark the viewer's pieces, if it says so: each piece in one of them."""
     hidden: HiddenChannels | None = None
     """Where it tells of hidden things, if it tells all that there is to know of them."""
 

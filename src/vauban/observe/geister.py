@@ -40,6 +40,7 @@ from vauban.games.geister.rules import exit_squares, turned
 from vauban.games.kernel import ONE, ZERO, kernel
 from vauban.observe.base import HiddenChannels, Observation, put, register
 
+GOOD, BAD = 0, 1
 GOOD_SHARE, EVIL_SHARE = 3, 4
 """In the five planes of a position: after the own good, the own evil and the opponent's ghosts."""
 POSITION_PLANES = 5
@@ -339,11 +340,16 @@ register(
         set_full_levels,
         needs_tracking=True,
         default=True,
+        pieces=(OUR_GOOD, OUR_EVIL),
         # A ghost that is proven evil is not good.
         hidden=HiddenChannels(THEIR_GHOSTS, THEIR_PROVEN, THEIR_GOOD_CHANCE, (1,)),
     )
 )
-register(Observation("geister", "geister", lambda game: len(NAMES), lambda game: list(NAMES), mark, set_levels))
+register(
+    Observation(
+        "geister", "geister", lambda game: len(NAMES), lambda game: list(NAMES), mark, set_levels, pieces=(GOOD, BAD)
+    )
+)
 register(
     Observation(
         "geister-history",
@@ -353,5 +359,6 @@ register(
         mark_history,
         set_history_levels,
         needs_tracking=True,
+        pieces=(GOOD, BAD),
     )
 )

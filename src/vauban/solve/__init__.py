@@ -12,7 +12,7 @@ from vauban.solve.cfr import CFR, CFRPlus, ExternalSampling, OutcomeSampling, So
 from vauban.solve.evaluate import Evaluation, best_response, counterfactual_regrets, evaluate
 from vauban.solve.linear import MatrixEquilibrium, TreeEquilibrium, solve_matrix, solve_tree
 from vauban.solve.matrix import fictitious_play, matrix_nash_conv, regret_matching_plus
-from vauban.solve.policies import GivesProbabilities, Policy, first, joined, tabulate, uniform
+from vauban.solve.policies import GivesProbabilities, Policy, first, joined, mixed, tabulate, uniform
 from vauban.solve.tree import Table, Tree, build_tree
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "first",
     "joined",
     "matrix_nash_conv",
+    "mixed",
     "regret_matching_plus",
     "solve_matrix",
     "solve_tree",

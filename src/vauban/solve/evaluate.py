@@ -47,7 +47,7 @@ class Evaluation:
 
 def evaluate(tree: Tree, policy: Table) -> Evaluation:
     """Return value and best responses of a table."""
-    reach = _reach(tree, policy)
+    reach = reach_of(tree, policy)
     value = float(_call(sweeps.expect, tree.payoffs, reach))
     one, two = (_respond(tree, policy, player, reach)[0] for player in (0, 1))
     return Evaluation(value, (one, two))
@@ -61,7 +61,7 @@ def best_response(tree: Tree, policy: Table, player: int) -> tuple[float, Table]
     """
     if player not in (0, 1):
         raise ConfigurationError(f"player is 0 or 1, not {player!r}")
-    return _respond(tree, policy, player, _reach(tree, policy))
+    return _respond(tree, policy, player, reach_of(tree, policy))
 
 
 def counterfactual_regrets(tree: Tree, policy: Table) -> Table:
@@ -69,7 +69,7 @@ def counterfactual_regrets(tree: Tree, policy: Table) -> Table:
 
     Weighted with chance and the other player's reach, as in the first iteration of CFR.
     """
-    reach = _reach(tree, policy)
+    reach = reach_of(tree, policy)
     regrets = np.zeros(tree.slots)
     for player, live in enumerate(tree.live):
         value = np.empty(tree.slots + 1)
@@ -87,7 +87,7 @@ def _respond(tree: Tree, policy: Table, player: int, reach: Table) -> tuple[floa
     return float(got), response
 
 
-def _reach(tree: Tree, policy: Table) -> Table:
+def reach_of(tree: Tree, policy: Table) -> Table:
     """Return by slot the probability with which its owner plays so far."""
     table = np.ascontiguousarray(policy, np.float64)
     if table.shape != (tree.slots,):

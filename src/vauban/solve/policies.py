@@ -6,14 +6,17 @@ function, or an agent that gives probabilities, everywhere, and makes a table of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from vauban.errors import ConfigurationError
+from vauban.sim.compile import CPU, compiled, progress
 from vauban.sim.store import Snapshot
+from vauban.solve import sweeps
+from vauban.solve.evaluate import reach_of
 from vauban.solve.tree import Table, Tree
 
 Actions = npt.NDArray[np.int64]
@@ -53,8 +56,11 @@ def first(tree: Tree) -> Table:
     return table
 
 
-def tabulate(tree: Tree, policy: Policy | GivesProbabilities, tick: Callable[[int], None] = lambda _: None) -> Table:
-    """Return the table of a policy, which is asked about every information set of both players.
+def tabulate(
+    tree: Tree, policy: Policy | GivesProbabilities, tick: Callable[[int], None] = lambda _: None,
+    players: Sequence[int] = (0, 1),
+) -> Table:  # fmt: skip
+    """Return the table of a policy, which is asked about every information set of these players.
 
     tick: called from time to time with the number of information sets that have been asked about.
     """
@@ -62,7 +68,7 @@ def tabulate(tree: Tree, policy: Policy | GivesProbabilities, tick: Callable[[in
     table = np.zeros(tree.slots)
     widths = tree.widths
     done = 0
-    for player in (0, 1):
+    for player in players:
         own = np.flatnonzero(tree.groups.owner == player)
         for start in range(0, len(own), BATCH):
             sets = own[start : start + BATCH]
@@ -119,3 +125,16 @@ def _checked(tree: Tree, given: npt.ArrayLike, there: npt.NDArray[np.bool_], set
 def joined(tree: Tree, first_player: Table, second_player: Table) -> Table:
     """Return the first player's part of one table and the second's of another."""
     return np.where(tree.slot_owners == 0, first_player, second_player)
+
+
+def mixed(tree: Tree, tables: Sequence[Table], chances: Sequence[float]) -> Table:
+    """Return the table that plays as one of several does, which is drawn by these chances for a whole game.
+
+    Each counts at an information set as much as it comes there by itself.
+    """
+    sums = sum(chance * reach_of(tree, table)[:-1] for table, chance in zip(tables, chances, strict=True))
+    table = np.empty(tree.slots)
+    normalise = compiled(sweeps.normalise, CPU)
+    with progress(normalise, "the solver"):
+        normalise(tree.groups.first_slot, np.asarray(sums), table)
+    return table

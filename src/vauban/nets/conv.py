@@ -1,0 +1,111 @@
+"""The published network of Deep CFR for Geister: a small convolution, then fully connected layers.
+
+A 2 × 2 convolution without padding and a 1 × 1 one, both with tanh; layers x ← ReLU(Ax + b [+ x]), with the skip where
+widths agree; batch normalisation; outputs. It knows nothing of outcomes: it foresees all of them alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from vauban.errors import ConfigurationError
+from vauban.games.base import Game
+from vauban.nets.kinds import register
+from vauban.nets.policy import PolicyNetwork
+from vauban.observe import base as observations
+
+
+@dataclass(frozen=True)
+class ConvNetworkConfig:
+    """Settings of a convolutional network; the published ones."""
+
+    channels: int = 16
+    """Of both convolutions."""
+    width: int = 64
+    """Of the fully connected layers."""
+    depth: int = 3
+    """Number of these."""
+    pieces: int = 8
+    """Most pieces of a player. Each has outputs of its own, one for each direction: the first piece from the top left,
+    the second, and so on. 0: an output for every action instead."""
+    observation: str = ""
+    """What it sees; empty: the default observation of the game."""
+
+    def __post_init__(self) -> None:
+        if min(self.channels, self.width, self.depth) < 1 or self.pieces < 0:
+            raise ConfigurationError(
+                f"channels, width and depth of a convolutional network are 1 or more, pieces 0 or more: {self}"
+            )
+
+
+@register("conv", ConvNetworkConfig)
+class ConvNetwork(PolicyNetwork):
+    """Values of actions, or logits of a policy, from a board's planes."""
+
+    def __init__(
+        self, game: Game, channels: int = 16, width: int = 64, depth: int = 3, pieces: int = 8, observation: str = ""
+    ) -> None:
+        super().__init__()
+        if game.moves is None or min(game.board) < 2:
+            raise ConfigurationError(
+                f"a convolutional network needs a board of 2 × 2 or more, and {game.name!r} has none"
+            )
+        self.observation = observation or observations.default(game).name
+        self.config = ConvNetworkConfig(channels, width, depth, pieces, self.observation)
+        found = observations.find(game, self.observation)
+        self.board = game.board
+        self.utilities = len(game.utilities)
+        rows, columns = game.board
+        self.directions = game.action_count // (rows * columns)
+        if pieces:
+            _check_pieces(game, found)
+        patches = (rows - 1) * (columns - 1)
+        widths = [patches * channels, *[width] * depth]
+        self.squares = nn.Conv2d(found.channels(game), channels, 2)
+        self.mixed = nn.Conv2d(channels, channels, 1)
+        self.layers = nn.ModuleList(nn.Linear(before, after) for before, after in pairwise(widths))
+        self.norm = nn.BatchNorm1d(width)
+        self.output = nn.Linear(width, pieces * self.directions if pieces else game.action_count)
+        self.own: Tensor
+        self.register_buffer("own", torch.tensor(found.pieces, dtype=torch.int64), persistent=False)
+        self.register_buffer("choice_of_action", torch.arange(game.action_count), persistent=False)
+
+    def forward(self, seen: Tensor) -> tuple[Tensor, Tensor]:
+        """Return an output for each action, −∞ where none of the own pieces is; and that of the outcomes, all 0."""
+        planes = seen.transpose(1, 2).reshape(len(seen), -1, *self.board)
+        x = torch.tanh(self.mixed(torch.tanh(self.squares(planes)))).flatten(1)
+        for layer in self.layers:
+            after = layer(x)
+            x = torch.relu(after + x if after.shape == x.shape else after)
+        outputs = self.output(self.norm(x))
+        choices = self._by_square(outputs, seen) if self.config.pieces else outputs
+        return choices, outputs.new_zeros(len(seen), self.utilities)
+
+    def _by_square(self, outputs: Tensor, seen: Tensor) -> Tensor:
+        """Put the outputs of each piece where the piece is."""
+        there = seen.index_select(2, self.own).sum(2) > 0
+        piece = (there.cumsum(1) - 1).clamp(0, self.config.pieces - 1)
+        directions = outputs.view(len(seen), self.config.pieces, self.directions)
+        spread = directions.gather(1, piece[:, :, None].expand(-1, -1, self.directions))
+        return spread.masked_fill(~there[:, :, None], -torch.inf).flatten(1)
+
+
+def _check_pieces(game: Game, observation: observations.Observation) -> None:
+    """Refuse an observation that does not show the own pieces, and actions that are not a square and a direction."""
+    if not observation.pieces:
+        raise ConfigurationError(
+            f"the observation {observation.name!r} does not say which channels show the own pieces, so they cannot "
+            "have outputs of their own: set pieces to 0, for an output for every action"
+        )
+    rows, columns = game.board
+    directions, left = divmod(game.action_count, rows * columns)
+    sources = torch.as_tensor(game.moves)[:, 0]
+    if left or not bool((sources == torch.arange(game.action_count) // max(directions, 1)).all()):
+        raise ConfigurationError(
+            f"actions of {game.name!r} are not numbered by square and direction: set pieces to 0, for an output for "
+            "every action"
+        )
