@@ -80,6 +80,7 @@ def test_a_second_family_is_chosen_drawn_and_played_beside_the_first(visit, tmp_
         page.get_by_role("link", name="Rules").click()
         visitor.see("article p", has_text="in secret")
         expect(page.locator("#header nav [aria-current]")).to_have_text("Rules")
+        visitor.see(".page", has_text="A King and a Guard each on 3 × 3 squares.")
         visitor.picture("family-rules")
 
         # Addresses without a family are those of the first one; and what was chosen is kept.

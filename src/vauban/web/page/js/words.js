@@ -10,6 +10,7 @@ export const NEAR_A_DRAW = 20;
 export function wordedOffer(offered) {
   for (const variant of offered.variants) {
     variant.title = has(`variant.${variant.name}`) ? t(`variant.${variant.name}`) : variant.name;
+    variant.rules = rulesWords(variant);
   }
   for (const level of offered.levels) {
     level.sentence = level.own ? t("level.own") : has(`level.${level.key}`) ? t(`level.${level.key}`) : "";
