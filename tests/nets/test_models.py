@@ -397,7 +397,7 @@ def test_a_model_that_was_never_measured_says_so(folder: Path) -> None:
 
 def test_models_are_shipped_with_three_networks_of_five_million_parameters_at_most() -> None:
     shipped = store.shipped_models()
-    assert sorted(shipped) == ["barrage", "classic", "fives", "medium"]
+    assert sorted(shipped) == ["barrage", "classic", "fives", "geister", "medium"]
     for path in shipped.values():
         weights = {part: safetensors.torch.load_file(path / f"{part}.safetensors") for part in NETWORKS}
         counted = {part: sum(tensor.numel() for tensor in each.values()) for part, each in weights.items()}
@@ -416,6 +416,7 @@ def test_the_readme_says_for_how_many_minutes_the_shipped_models_were_trained() 
     minutes = {name: read_card(path)["training"]["minutes"] for name, path in store.shipped_models().items()}
     text = " ".join((Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").split())
     assert f"trained for {minutes.pop('barrage'):.0f} and {minutes.pop('classic'):.0f} minutes" in text
+    assert f"and `geister` {('six', 'seven', 'eight')[round(minutes.pop('geister')) - 6]}" in text
     assert {round(each) for each in minutes.values()} == {5} and "five minutes each" in text
 
 
