@@ -83,11 +83,14 @@ class StrategoSteps(Game):
         return None if self.max_plies is None else 2 * self.variant.pieces + 2 * self.max_plies
 
     def format(self, *, tracks: bool = True, plies: int | None = None) -> Format:
-        format = self.plain.format(tracks=tracks, plies=plies)
+        return self.around(self.plain.format(tracks=tracks, plies=plies))
+
+    def around(self, format: Format) -> Format:
+        """Return the format of records that continue those of the plain game which have this one."""
         army = [self.variant.pieces, *layout.placed_types(self.variant)]
         shape = Shape(layout.WORDS, format.shape.halves, format.shape.bytes)
         parameters = np.concatenate([format.parameters, np.array(army, np.int64)])
-        return Format(shape, parameters, tracks, format.history)
+        return Format(shape, parameters, format.tracks, format.history)
 
     def definition(self) -> str | dict[str, Any]:
         if self.source:

@@ -35,8 +35,8 @@ def lack_pieces(variant: Variant, bytes_: npt.NDArray[np.uint8]) -> Rows:
 
 def _placed(variant: Variant, bytes_: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
     """Return for each player how many pieces it has placed so far; 0 in play."""
-    placed = np.maximum(bytes_[:, STEP].astype(np.int64) - DEPLOYING, 0)
-    return np.stack([np.minimum(placed, variant.pieces), np.maximum(placed - variant.pieces, 0)])
+    placed = bytes_[:, STEP].astype(np.int64) - DEPLOYING
+    return np.stack([np.clip(placed - variant.pieces * player, 0, variant.pieces) for player in (0, 1)])
 
 
 def _pieces(variant: Variant, bytes_: npt.NDArray[np.uint8], player: int) -> Rows:
