@@ -20,12 +20,11 @@ from vauban.games import base, kit
 from vauban.games.base import NUMBER, PLAYER, STEP
 from vauban.games.stratego import StrategoSteps, inspect
 from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.layout import WORDS
+from vauban.games.stratego.layout import BYTES, WORDS
 from vauban.games.stratego.pieces import TYPES
 from vauban.games.stratego.steps.layout import CHOSEN, DEPLOYING, OPEN
 from vauban.games.stratego.switches import PRESETS
 from vauban.games.stratego.variants import VARIANTS, Variant, parse_army
-from vauban.observe import base as observations
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 from vauban.sim.stratego_steps import in_steps, in_whole_moves
@@ -33,8 +32,8 @@ from vauban.sim.stratego_steps import in_steps, in_whole_moves
 REPETITIVE = Variant("repetitive", 8, 4, (), 1, parse_army("F1 J2 P1"), total_limit=300)
 NARROW = Variant("narrow", 9, 2, (), 2, parse_army("F1 J2 P1"), total_limit=300)
 SCOUTS = Variant("scouts", 6, 7, (17, 24), 1, parse_army("F1 O3 J1"), total_limit=300)
-"""Few pieces that come to chase each other; a board on which a barred piece may have no other move; and Scouts, of whose
-long moves a rule may leave the short ones."""
+"""Few pieces that come to chase each other; a board on which a barred piece may have no other move; and Scouts, of
+whose long moves a rule may leave the short ones."""
 WIDE = """
 name = "wide"
 rows = 9
@@ -178,7 +177,16 @@ def test_a_deployment_without_a_move_loses_at_once() -> None:
     """Nobody draws another start then: the players have chosen it."""
     game = Variant("shut", 4, 2, (), 2, parse_army("F1 B2 P1"), total_limit=8).as_game()
     board = Board(StrategoSteps(game), seed=1)  # type: ignore[arg-type]
-    for square in ("a2", "b2", "b1", "a1", "b4", "a4", "b3", "a3"):  # red's Flag and a Bomb in front, the Captain behind
+    for square in (
+        "a2",
+        "b2",
+        "b1",
+        "a1",
+        "b4",
+        "a4",
+        "b3",
+        "a3",
+    ):  # red's Flag and a Bomb in front, the Captain behind
         board.push(square)
     assert board.is_over and board.outcome().winner == 1 and board.outcome().end == "no_moves"
 
@@ -210,8 +218,7 @@ def test_uniform_deployment_makes_every_setup_of_medium_equally_often_by_chi_squ
     assert isinstance(game, StrategoSteps)
     n = 36_000
     sim, _ = deployed(game, n, seed=7)
-    words, halves, bytes_ = arrays(sim.snapshot())
-    kinds = bytes_[:, 53 + 36 : 53 + 72].astype(int) & 15
+    kinds = np.asarray(sim.store.bytes)[:, BYTES + 36 : BYTES + 72].astype(int) & 15
     for own in (kinds[:, :6], kinds[:, 30:]):
         seen = Counter(map(tuple, own.tolist()))
         assert len(seen) == game.setups.count == 720
@@ -222,7 +229,7 @@ def test_uniform_deployment_makes_every_setup_of_medium_equally_often_by_chi_squ
 
 
 def test_no_two_actions_of_a_game_throw_the_same_dice() -> None:
-    """Dice depend on ply and step, so a pair must not come twice: placing the Flag and choosing the first piece, say."""
+    """Dice depend on ply and step, so a pair must not come twice: placing the Flag and choosing a piece, say."""
     game = base.game("steps:barrage")
     sim = Simulator(game, 1, seed=1, restart=False, threads=1, arrays="numpy")
     seen = set()
@@ -455,7 +462,11 @@ def test_placed_squares_make_a_setup_and_a_setup_is_placed() -> None:
             board.push(action)
         given = Board.from_setups(setup, setup, game)
         assert board.pieces() == given.pieces()
-    for wrong, said in (([0, 1], "8 different squares"), ([0] * 8, "8 different squares"), (range(35, 43), "square 40")):
+    for wrong, said in (
+        ([0, 1], "8 different squares"),
+        ([0] * 8, "8 different squares"),
+        (range(35, 43), "square 40"),
+    ):
         with pytest.raises(SetupError, match=said):
             game.setup_of(list(wrong))
 

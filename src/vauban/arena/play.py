@@ -23,7 +23,6 @@ from vauban.arena.match import (
     FORFEIT,
     ILLEGAL,
     LATE,
-    NONE,
     OWN,
     RECORDED_ENDS,
     RESIGNED,

@@ -1,4 +1,4 @@
-"""The observations `deepnash` and `deepnash-printed`: 82 planes in the viewer's frame (DeepNash, "Neural Network Input").
+"""The observations `deepnash` and `deepnash-printed`: 82 planes in the viewer's frame, as published.
 
 Planes 79 to 81 speak of a deployment phase and of a move made in two steps: Stratego in steps has them, and in a
 game of whole moves from given setups they are 0. Types are counted from the Flag here.

@@ -1,9 +1,9 @@
 """Records of plain Stratego as those of Stratego in steps, and back: what an agent that was trained in steps needs.
 
-    game = StrategoSteps(view.game)
-    first = in_steps(view)                     # as the network sees it before it chooses a piece
-    second = in_steps(view, pieces)            # and before it chooses a target, by the pieces it has chosen
-    action = game.action_of(piece, target)     # of the plain game
+game = StrategoSteps(view.game)
+first = in_steps(view)                     # as the network sees it before it chooses a piece
+second = in_steps(view, pieces)            # and before it chooses a target, by the pieces it has chosen
+action = game.action_of(piece, target)     # of the plain game
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
@@ -30,8 +30,7 @@ from vauban.sim.store import Snapshot, Store
 
 @kernel
 def choose_pieces(words, halves, bytes_, rules, pieces):
-    """Make records in steps whole; choose the pieces, −1 for none. Return the first row where that is illegal, or −1.
-    """
+    """Make records in steps whole, and choose pieces (−1: none). Return the first row where that is illegal, or −1."""
     for row in range(words.shape[0]):
         game = Record(words[row], halves[row], bytes_[row], rules)
         game.words[CHOSEN] = NONE
@@ -56,7 +55,11 @@ def in_steps(plain: Snapshot, pieces: npt.NDArray[Any] | None = None) -> Snapsho
     format = game.around(plain.format)
     words, halves, bytes_ = format.empty(len(plain))
     given = plain.numpy().store
-    words[:, :PLAIN_WORDS], halves[:], bytes_[:] = given.words.view(np.uint64), given.halves.view(np.uint16), given.bytes
+    words[:, :PLAIN_WORDS], halves[:], bytes_[:] = (
+        given.words.view(np.uint64),
+        given.halves.view(np.uint16),
+        given.bytes,
+    )
     chosen = np.full(len(plain), -1) if pieces is None else np.asarray(pieces, np.int64)
     function = compiled(choose_pieces, CPU)
     with progress(function, game.family):

@@ -26,8 +26,7 @@ def count_setups(game: Game) -> int:
 
 
 def all_starts(game: Game) -> npt.NDArray[np.int8]:
-    """Return every start that chance may draw: pairs of setups; a single one where nothing is set up before the game.
-    """
+    """Return every start that chance may draw: pairs of setups; just one where nothing is set up before the game."""
     if game.setups is None or game.deploys:
         return np.zeros((count_setups(game), game.start_size), np.int8)
     return starts_from_setups(game)

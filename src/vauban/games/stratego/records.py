@@ -26,7 +26,7 @@ def are_sound(
     `chases`: whether the rules look back through the history, which must then hold all that is quiet.
     """
     fine = stand_soundly(variant, words, halves, bytes_, history, chases) & (bytes_[:, STEP] == 0)
-    return fine & can_go_on(variant, words, bytes_)
+    return np.asarray(fine & can_go_on(variant, words, bytes_))
 
 
 def can_go_on(variant: Variant, words: npt.NDArray[np.uint64], bytes_: npt.NDArray[np.uint8]) -> Rows:
@@ -55,11 +55,7 @@ def stand_soundly(
     open_squares[list(variant.lakes)] = False
 
     here = identity != layout.NONE
-    fine = (
-        (bytes_[:, PLAYER] < 2)
-        & (bytes_[:, END] <= 5)
-        & ((bytes_[:, WINNER] <= 2) | (bytes_[:, WINNER] == NOBODY))
-    )
+    fine = (bytes_[:, PLAYER] < 2) & (bytes_[:, END] <= 5) & ((bytes_[:, WINNER] <= 2) | (bytes_[:, WINNER] == NOBODY))
     fine &= (bytes_[:, END] != 0) == (bytes_[:, WINNER] != NOBODY)
     fine &= (~here | (open_squares & (identity < squares))).all(1)
     # Every piece on the board is where its identity says, alive; and only those are alive.

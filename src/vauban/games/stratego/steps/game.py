@@ -176,8 +176,7 @@ class StrategoSteps(Game):
         return setup
 
     def squares_of(self, setup: npt.NDArray[Any]) -> list[int]:
-        """Return actions that place a setup, pieces of one type from the lowest square on: the inverse of `setup_of`.
-        """
+        """Return actions that place a setup, a type's from the lowest square on: the inverse of `setup_of`."""
         codes = np.asarray(setup)
         return [int(square) for kind in layout.ORDER for square in np.flatnonzero(codes == 1 + kind)]
 

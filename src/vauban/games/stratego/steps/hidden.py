@@ -33,7 +33,6 @@ from vauban.games.stratego.steps.layout import DEPLOYING, NOTHING, OPEN, TARGET
 from vauban.games.stratego.steps.rules import open_squares, placed_by, setup_squares, turned, type_to_place
 
 
-
 @kernel
 def hidden_count(game, viewer):
     """Count what is hidden: the other player's hidden pieces, or the squares on which it has begun to set up."""

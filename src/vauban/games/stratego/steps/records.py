@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from vauban.games.base import END, PLAYER, PLIES, STEP
 from vauban.games.stratego import layout as plain
-from vauban.games.stratego.pieces import SCOUT, TYPES
+from vauban.games.stratego.pieces import TYPES
 from vauban.games.stratego.records import Rows, can_go_on, members, one_step, same_set, stand_soundly
 from vauban.games.stratego.steps.layout import CHOSEN, DEPLOYING, OPEN, TARGET, placed_types
 from vauban.games.stratego.variants import Variant
