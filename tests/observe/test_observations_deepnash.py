@@ -44,7 +44,7 @@ def after_one_move(game: str = "classic") -> Any:
 
 
 @pytest.mark.parametrize("game", ["classic", "steps:classic"])
-def test_equilibrium_a_7_public_information_is_exact_by_default(game: str) -> None:
+def test_public_information_is_exact_by_default(game: str) -> None:
     """K = 33 movable pieces, m = 1 has moved, u = 39 squares have not."""
     seen = planes(after_one_move(game))
     assert theirs(seen, SCOUT, A5) == pytest.approx(8 / 33, abs=1e-7)
@@ -56,7 +56,7 @@ def test_equilibrium_a_7_public_information_is_exact_by_default(game: str) -> No
 
 
 @pytest.mark.parametrize("game", ["classic", "steps:classic"])
-def test_equilibrium_a_7_the_printed_formula_has_a_name_of_its_own(game: str) -> None:
+def test_the_printed_formula_has_a_name_of_its_own(game: str) -> None:
     board = after_one_move(game)
     seen, exact = planes(board, "deepnash-printed"), planes(board)
     assert theirs(seen, SCOUT, A5) == pytest.approx(0.242424, abs=1e-6)

@@ -80,7 +80,7 @@ def mark(game, viewer, lane, lanes, codes):
             put(codes, square, DEPLOYMENT, 1)
         elif bytes_[STEP] == TARGET:
             put(codes, square, CHOOSING_TARGET, 1)
-            if words[CHOSEN] == absolute:
+            if np.int64(words[CHOSEN]) == absolute:
                 put(codes, square, CHOSEN_PIECE, 1)
         if not holds(np.uint64(rules[PLAYABLE]), np.uint64(rules[PLAYABLE + 1]), absolute):
             put(codes, square, LAKES, 1)

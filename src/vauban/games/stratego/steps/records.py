@@ -51,7 +51,7 @@ def _are_deploying(variant: Variant, words: npt.NDArray[np.uint64], bytes_: npt.
     step = bytes_[:, STEP].astype(np.int64)
     player = (step - DEPLOYING >= variant.pieces).astype(np.int64)
     fine = (bytes_[:, END] == 0) & (bytes_[:, PLAYER] == player) & (step - DEPLOYING < 2 * variant.pieces)
-    idle = [PLIES, *range(plain.MOVED, plain.LEGAL + 8), *range(plain.EVADERS, plain.WORDS)]
+    idle = [PLIES, *range(plain.MOVED, plain.WORDS)]
     fine &= (words[:, idle] == 0).all(1) & (words[:, CHOSEN] == plain.NONE)
     fine &= (bytes_[:, plain.TRAIL : plain.LAST + 4] == plain.NONE).all(1)
     fine &= (bytes_[:, [plain.PREVIOUS, plain.PREVIOUS_OWN, plain.SHOWN]] == plain.NONE).all(1)
