@@ -103,7 +103,7 @@ def pieces_to_move(game, player):
 
 @kernel
 def targets_of(game, source):
-    """Return where the piece on a square may go."""
+    """Return where the piece on a square may go: the legal targets that lie ahead of it, with nothing in between."""
     words = game.words
     scout = is_scout(game, source)
     found_low, found_high = ZERO, ZERO
@@ -115,7 +115,7 @@ def targets_of(game, source):
             found_high |= high & words[LEGAL + 2 * direction + 1]
             low &= ~(words[PIECES] | words[PIECES + 2])
             high &= ~(words[PIECES + 1] | words[PIECES + 3])
-            if not scout:
+            if not scout:  # no other piece has targets further on
                 break
     return found_low, found_high
 
