@@ -25,6 +25,8 @@ from vauban.cli.main import app
 from vauban.games.base import Game, game, names
 from vauban.games.stratego import layout
 from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.steps import StrategoSteps
+from vauban.games.stratego.steps import layout as steps_layout
 from vauban.learn.ataraxos.learner import COLLAPSED
 from vauban.learn.metrics import metrics
 from vauban.learn.readme import README, readme_text
@@ -84,6 +86,13 @@ How to read it:
 * **History** is how many moves are kept. It is as many as the rules look back, and at least 256
   ([simulator](simulator.md#how-much-history)).
 
+## Stratego in steps
+
+The record of [Stratego in steps](steps.md) is the same, with three words behind the others and another meaning of one
+byte; so the offsets of words and bytes in their own parts are those above:
+
+{steps}
+
 ## Sizes
 
 Bytes a game, history {history}:
@@ -108,12 +117,20 @@ def record_page() -> str:
     sizes = []
     for name in names():
         each = game(name)
-        board = f"{each.board[0]} × {each.board[1]}" if isinstance(each, Stratego) else "–"
+        board = f"{each.board[0]} × {each.board[1]}" if isinstance(each, Stratego | StrategoSteps) else "–"
         sizes.append((name, board, *(f"{each.format(tracks=tracks).shape.size:,}" for tracks in (True, False))))
     return RECORD.format(
         notice=NOTICE,
         history=format.history,
         fields=table(("name", "unit", "offset", "length", "byte", "meaning"), rows),
+        steps=table(
+            ("name", "unit", "offset", "length", "meaning"),
+            [
+                (f"`{each.name}`", each.unit, each.offset, each.length, each.meaning)
+                for each in steps_layout.fields(squares, format.history, tracks=True)
+                if each.name in ("open", "chosen", "step")
+            ],
+        ),
         sizes=table(("game", "board", "with tracks", "without"), sizes),
     )
 
@@ -187,6 +204,35 @@ _POSITION_OF_GEISTER: list[Group] = [
     ("their_evil_captured", "the same of their evil ghosts"),
 ]
 
+_DEEPNASH_WORDS = """Types are in the order Flag, Spy, …, Marshal, Bomb. It needs no tracks. Counters are divided by the
+game's own limits, 0 where there is none."""
+_PRINTED = (
+    "for a revealed piece 1 at its type; for a hidden one that has moved the share of the type among their hidden "
+    "pieces that can move; for one that has not, its share among all their hidden pieces"
+)
+_STEPS_PLANES: list[Group] = [
+    ("deployment", "1 on every square while armies are placed"),
+    ("choosing_target", "1 on every square when a target is chosen, 0 when a piece is"),
+    ("chosen_piece", "the piece whose target is chosen"),
+]
+
+
+def _deepnash_planes(chances: str) -> list[Group]:
+    return [
+        ("lake", "a lake"),
+        (f"our_{_KIND}", "a piece of ours of this type"),
+        (f"their_{_KIND}_prob", f"their pieces: {chances}"),
+        (f"our_{_KIND}_prob", "the same for our pieces: what they can know of us"),
+        (
+            r"move\[-\d+\]",
+            "a move, the newest first: +1 where it arrived; where it left −1, or −(2 + t / 12) if a piece of type t "
+            "attacked (Flag 0, Spy 1, …)",
+        ),
+        ("plies_frac", "plies played / total_limit, on every square"),
+        ("battleless_frac", "plies since the last battle / battleless_limit, on every square"),
+    ]
+
+
 EXPLAINED: dict[tuple[str, str], tuple[str, str, list[Group]]] = {
     ("stratego", "ataraxos"): (
         "classic",
@@ -225,25 +271,34 @@ limit are 0, and a game that began from a position in text has no deeds, no deat
     ),
     ("stratego", "deepnash"): (
         "classic",
-        """The 82 planes of DeepNash. Types are in the order Flag, Spy, …, Marshal, Bomb. It needs no tracks.
+        f"""The 82 planes of DeepNash. {_DEEPNASH_WORDS}
 
 The paper's formula for the shares of unmoved pieces is not exact once something has moved; these are exact, the same
-numbers as in `ataraxos`. Counters are divided by the game's own limits, 0 where there is none. DeepNash deploys piece
-by piece and chooses a piece and its target in two steps; here games begin from setups and an action is a whole move,
-so the last three planes are 0.""",
-        [
-            ("lake", "a lake"),
-            (f"our_{_KIND}", "a piece of ours of this type"),
-            (f"their_{_KIND}_prob", f"their pieces: {_CHANCES}"),
-            (f"our_{_KIND}_prob", "the same for our pieces: what they can know of us"),
-            (r"move\[-\d+\]", "a move, the newest first: +1 where it arrived; where it left −1, or −(2 + t / 12) if a "
-             "piece of type t attacked (Flag 0, Spy 1, …)"),
-            ("plies_frac", "plies played / total_limit, on every square"),
-            ("battleless_frac", "plies since the last battle / battleless_limit, on every square"),
-            ("deployment", "0"),
-            ("choosing_target", "0"),
-            ("chosen_piece", "0"),
-        ],
+numbers as in `ataraxos`. DeepNash deploys piece by piece and chooses a piece and its target in two steps, as
+[Stratego in steps](steps.md) does; here games begin from setups and an action is a whole move, so the last three planes
+are 0.""",
+        [*_deepnash_planes(_CHANCES), *((name, "0") for name in ("deployment", "choosing_target", "chosen_piece"))],
+    ),
+    ("stratego", "deepnash-printed"): (
+        "classic",
+        """`deepnash` with the paper's formula for their hidden pieces and ours that have never moved. It forgets that
+what has moved is no Flag and no Bomb, so the shares of a type no longer add up to the number of its pieces.""",
+        [*_deepnash_planes(_PRINTED), *((name, "0") for name in ("deployment", "choosing_target", "chosen_piece"))],
+    ),
+    ("stratego-steps", "deepnash"): (
+        "steps:classic",
+        f"""The 82 planes of DeepNash in the game that they were made for; the one that is meant where none is named.
+{_DEEPNASH_WORDS}
+
+While armies are placed a player sees its own pieces so far, the lakes and that this is the deployment; all else is 0,
+and placements are no moves. When a target is chosen, the last two planes tell of which piece, and all others are as
+they were when it was chosen. In play the other planes are those of plain Stratego.""",
+        [*_deepnash_planes(_CHANCES), *_STEPS_PLANES],
+    ),
+    ("stratego-steps", "deepnash-printed"): (
+        "steps:classic",
+        "The same with the paper's formula for hidden pieces that have never moved, as in plain Stratego.",
+        [*_deepnash_planes(_PRINTED), *_STEPS_PLANES],
     ),
     ("geister", "geister-full"): (
         "geister",

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from vauban.board import Board
+from vauban.board.base import Look
 from vauban.families import family_part
 from vauban.games.base import Outcome, game, names
 from vauban.games.stratego.pieces import LETTERS
@@ -22,10 +23,15 @@ from vauban.observe import base as observations
 from vauban.sim.simulator import Simulator
 
 FOLDER = Path(__file__).parent / "data" / "transcripts"
-SHOWN = {"geister": "geister-33b", "stratego": "tiny"}
+SHOWN = {"geister": "geister-33b", "stratego": "tiny", "stratego-steps": "steps:micro"}
 """By family: the game that is shown, if it is not the first one."""
 SEEDS = {"tiny": 2, "leduc": 6}
 """By game: a seed whose game shows something; 1 for all others."""
+
+
+def file_of(name: str) -> Path:
+    """Return the file in which the transcript of a game is kept."""
+    return FOLDER / f"{name.replace(':', '-')}.txt"
 
 
 def transcripts() -> dict[str, str]:
@@ -45,18 +51,23 @@ def _result(outcome: Outcome | None) -> str:
 
 
 def _on_a_board(name: str, seed: int) -> Iterator[str]:
-    """Yield a game on a board: its texts are those that people read and write."""
+    """Yield a game on a board: its texts are those that people read and write, or pictures."""
     board = Board.random(name, seed=seed)
     rng = random.Random(seed)
-    yield f"{name}: {board.rules.text}"
+    written = type(board).text is not Look.text
+    yield f"{name}: {board.game.rules_text}"
     while True:
         yield ""
         yield f"ply {board.plies}" + ("" if board.is_over else f", {board.game.players[board.turn]} to move")
         yield str(board)
-        yield f"  position   {board.text}"
+        if written:
+            yield f"  position   {board.text}"
         for player, who in enumerate(board.game.players):
             view = board.view(player)
-            yield f"  {who} sees".ljust(13) + view.text
+            if written:
+                yield f"  {who} sees".ljust(13) + view.text
+            else:
+                yield from (f"  {who} sees", *(f"    {line}" for line in str(view).splitlines()))
             hidden = board.game.hidden_squares(view._record, player)
             yield f"    hidden   {' '.join(map(board.game.square_name, hidden))}".rstrip()
         if board.is_over:
@@ -109,4 +120,4 @@ def _simulated(name: str, seed: int) -> Iterator[str]:
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, text in transcripts().items():
-        (FOLDER / f"{name}.txt").write_text(text, encoding="utf-8")
+        file_of(name).write_text(text, encoding="utf-8")

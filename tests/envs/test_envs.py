@@ -32,6 +32,13 @@ from vauban.games import base  # noqa: E402
 from vauban.games.stratego.variants import VARIANTS  # noqa: E402
 
 GAMES = base.names()
+
+
+def identity(name: str) -> str:
+    """Return the name by which Gymnasium knows a game."""
+    return f"vauban/{name.replace(':', '-')}-v1"
+
+
 TINY = ("FLPJ", "JFPL")
 BARRAGE = "F........O/B........O/.S..N...../.G..M....."
 SCRAMBLED = "O........F/O........B/.M..S...../.N..G....."
@@ -384,7 +391,7 @@ def test_a_copy_goes_its_own_way(name: str, clone: Any) -> None:
 @pytest.mark.parametrize("name", GAMES)
 def test_every_game_passes_the_check_of_gymnasium(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     # The check plays actions without asking for the mask, so illegal ones must end the game instead of raising.
-    game = gymnasium.make(f"vauban/{name}-v1", illegal_reward=-1.0, side="alternate")
+    game = gymnasium.make(identity(name), illegal_reward=-1.0, side="alternate")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(game.unwrapped)
@@ -394,7 +401,7 @@ def test_every_game_passes_the_check_of_gymnasium(name: str, capsys: pytest.Capt
 def test_where_all_actions_are_legal_the_check_needs_no_help(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_env(gymnasium.make(f"vauban/{name}-v1", side="second").unwrapped)
+        check_env(gymnasium.make(identity(name), side="second").unwrapped)
 
 
 @pytest.mark.parametrize("side", ["first", "second", "alternate"])
@@ -526,7 +533,7 @@ def test_every_game_is_registered_and_may_be_so_twice() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         register()
-    assert {f"vauban/{name}-v1" for name in GAMES} <= set(gymnasium.registry)
+    assert {identity(name) for name in GAMES} <= set(gymnasium.registry)
 
 
 # ── Both ─────────────────────────────────────────────────────────────────────────────────────────

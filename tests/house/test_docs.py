@@ -28,7 +28,7 @@ import write_docs  # noqa: E402  (the script, not a module of the package)
 RUN = (
     "README.md", "docs/board.md", "docs/rules.md", "docs/simulator.md", "docs/statistics.md", "docs/setups.md",
     "docs/solve.md", "docs/agents.md", "docs/arena.md", "docs/models.md", "docs/search.md", "docs/training.md",
-    "docs/geister.md",
+    "docs/geister.md", "docs/steps.md",
 )  # fmt: skip
 SMALLER = {"1024": "64", "range(100)": "range(3)"}
 """Smaller numbers in place of the README's: its examples are for a larger machine than the one that tests them."""

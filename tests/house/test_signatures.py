@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transcripts import FOLDER, transcripts
+from transcripts import FOLDER, file_of, transcripts
 from typer.testing import CliRunner
 
 from vauban import signature
@@ -87,14 +87,14 @@ def test_no_signature_is_stored_of_a_part_that_is_gone() -> None:
 
 @pytest.mark.parametrize("name", TRANSCRIPTS)
 def test_a_game_reads_as_it_did(name: str) -> None:
-    path = FOLDER / f"{name}.txt"
+    path = file_of(name)
     assert path.exists(), f"no transcript of {name} is kept: python tests/transcripts.py writes it"
     kept = path.read_text(encoding="utf-8")
     assert TRANSCRIPTS[name] == kept, "if that is meant, say why in the commit: python tests/transcripts.py"
 
 
 def test_no_transcript_is_kept_of_a_family_that_is_gone() -> None:
-    assert {path.stem for path in FOLDER.iterdir()} == set(TRANSCRIPTS)
+    assert set(FOLDER.iterdir()) == set(map(file_of, TRANSCRIPTS))
 
 
 def test_a_hash_depends_on_numbers_and_not_on_what_holds_them() -> None:

@@ -93,7 +93,7 @@ def test_equilibrium_a_7_move_planes_of_deepnash() -> None:
 def test_every_channel_has_a_name_of_its_own() -> None:
     for name in VARIANTS:
         game = Stratego(name)
-        for observation in ("ataraxos", "deepnash"):
+        for observation in ("ataraxos", "deepnash", "deepnash-printed"):
             found = find(game, observation)
             names = found.channel_names(game)
             assert len(names) == found.channels(game) == len(set(names))
@@ -149,7 +149,7 @@ def test_a_game_without_observations_or_without_a_default_says_what_to_do(
     registered: dict[tuple[str, str], Observation],
 ) -> None:
     game = Stratego("tiny")
-    del registered["stratego", "ataraxos"]
+    del registered["stratego", "ataraxos"], registered["stratego", "deepnash-printed"]
     assert observations.default(game).name == "deepnash", "the only one need not be marked"
     observations.register(replace(find(game, "deepnash"), name="another"))
     with pytest.raises(ConfigurationError, match="none is the default: name one of 'deepnash', 'another'"):

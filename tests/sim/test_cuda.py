@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(
 RULES = {
     "classic": ["strategus", "ataraxos-train", "deepnash", "louvain", "strategus chase_compare=type"],
     "barrage": ["strategus", "ataraxos", "strategus two_square=5", "ucc"],
+    "steps:barrage": ["strategus", "deepnash", "strategus chase_compare=type"],
 }
 
 

@@ -122,6 +122,11 @@ class Match:
         for agent in agents:
             close(agent)
 
+    @property
+    def gives_setups(self) -> bool:
+        """Whether games begin from setups: not where there are none, nor where players place them by actions."""
+        return self.setups != NONE
+
     def __repr__(self) -> str:
         return f"<Match {self.names[0]} – {self.names[1]}: {self.games} games of {self.game!r}, seed {self.seed}>"
 
@@ -219,12 +224,15 @@ def settled_setups(game: Game, setups: str | None, agents: Iterable[Agent]) -> s
     """
     if game.setups is not None:
         if not game.setups_chosen and setups in (OWN, "human"):
+            how = "players place their pieces by actions" if game.deploys else "chance draws them"
             raise ConfigurationError(
-                f"nobody chooses setups in {game.name!r}, where chance draws them: leave {setups!r} out, or name a "
+                f"nobody chooses setups in {game.name!r}, where {how}: leave {setups!r} out, or name a "
                 "sampler such as uniform or list:FILE"
             )
         if setups is not None:
             return setups
+        if game.deploys:
+            return NONE
         if not game.setups_chosen:
             return UNIFORM
         return usual_setups(game) or (OWN if any(isinstance(agent, SetsUp) for agent in agents) else UNIFORM)
@@ -259,9 +267,9 @@ def _name(contender: Contender, agent: Agent | None = None) -> str:
 
 
 def begin(match: Match, number: int, setups: tuple[Row, Row] | None) -> Any:
-    """Return the board of a game before its first move; no setups where players place nothing."""
-    if setups is not None and not match.game.has_chance:
-        return Board(match.game, setups=setups)
+    """Return the board of a game before its first move; no setups where none are given."""
+    if not match.game.has_chance and (setups is not None or match.game.deploys):
+        return Board(match.game, seed=match.chance_seed, setups=setups)
     sim = match.simulator(1)
     rows = None if setups is None else [np.asarray(setup)[None] for setup in setups]
     sim.reset(setups=rows, first_number=number // 2)
@@ -279,7 +287,7 @@ def action_words(game: Game) -> tuple[list[str], list[str]]:
 
 def replayed(match: Match, number: int, setups: tuple[str, str], moves: str) -> Any:
     """Return a board on which these moves have been made."""
-    known = match.game.setups
+    known = match.game.setups if match.gives_setups else None
     board = begin(match, number, None if known is None else (known.parse(setups[0]), known.parse(setups[1])))
     words = action_words(match.game)
     for move in moves.split():
@@ -289,7 +297,7 @@ def replayed(match: Match, number: int, setups: tuple[str, str], moves: str) -> 
 
 def record_text(match: Match, game: FinishedGame) -> str | None:
     """Return the game as a record that `vauban replay` shows; None if it never began, since a setup was missing."""
-    if match.game.setups is not None and not all(game.setups):
+    if match.gives_setups and not all(game.setups):
         return None
     result = game.result
     names = (player.title() for player in match.game.players)
@@ -298,7 +306,7 @@ def record_text(match: Match, game: FinishedGame) -> str | None:
         "Seed": str(match.seed),
         "Number": str(result.number),
     }
-    if match.setups != NONE:
+    if match.gives_setups:
         headers["Setups"] = match.setups
     if result.note:
         headers["Note"] = " ".join(result.note.split())

@@ -23,7 +23,6 @@ from vauban.arena.match import (
     FORFEIT,
     ILLEGAL,
     LATE,
-    NONE,
     OWN,
     RECORDED_ENDS,
     RESIGNED,
@@ -99,7 +98,7 @@ class PairSetups:
 
     @staticmethod
     def of(match: Match, pair: int) -> PairSetups:
-        if match.setups == NONE:
+        if not match.gives_setups:
             return PairSetups((None, None), False)
         if match.setups != OWN:
             return PairSetups(match.drawn_setups(pair), any(match.programs) and match.game.setups_chosen)
@@ -159,9 +158,9 @@ def _play_on_board(match: Match, number: int, setups: PairSetups) -> tuple[Finis
         rows = [setups.row_of(match, number, player) for player in (0, 1)]
         for player in (0, 1):
             agents.append(_sit_down(match, number, player))
-        if match.game.setups is not None:
+        if match.gives_setups:
             first, second = (_set_up(match, number, player, agents[player], rows[player]) for player in (0, 1))
-            texts = match.game.setups.text(first), match.game.setups.text(second)
+            texts = _setup_texts(match, (first, second))
             board = begin(match, number, (first, second))
         else:
             board = begin(match, number, None)
@@ -205,6 +204,12 @@ def _set_up(match: Match, number: int, player: int, agent: Agent, row: Row | Non
         return match.ask_setup(agent, number // 2, match.role(number, player), player)
     except Exception as error:
         raise _fault(player, error, " at the setup") from error
+
+
+def _setup_texts(match: Match, rows: tuple[Row, Row]) -> tuple[str, str]:
+    assert match.game.setups is not None
+    first, second = map(match.game.setups.text, rows)
+    return first, second
 
 
 def _play_move(match: Match, number: int, board: Any, agents: Sequence[Agent]) -> None:
@@ -357,16 +362,15 @@ class _Batch:
                     continue
                 ready.append(game)
                 rows.append(pair_rows)
-                if self.match.game.setups is not None:
-                    text = self.match.game.setups.text
-                    self.texts[game] = text(pair_rows[0]), text(pair_rows[1])
+                if self.match.gives_setups:
+                    self.texts[game] = _setup_texts(self.match, (pair_rows[0], pair_rows[1]))
         if not ready:
             return
         self.games = np.array(ready, np.int64)
         self.live = np.arange(len(ready))
         self.sim = self.match.simulator(len(ready))
         both = None
-        if self.match.game.setups is not None:
+        if self.match.gives_setups:
             both = [np.stack(each) for each in zip(*rows, strict=True)]
         if self.match.game.has_chance:
             self._begin_pairs(both)

@@ -241,7 +241,8 @@ class Board(Look):
 
         game: a name ("classic", "kuhn", …), a file, or a `Game`; `rules` as `vauban.game` takes them.
         seed: what the start and all chance depend on; drawn, and kept in `seed`, if not given.
-        setups: the two players' setups, texts or rows, each in its owner's own frame; drawn if not given.
+        setups: the two players' setups, texts or rows, each in its owner's own frame; drawn if not given, or placed by
+            the players' actions where the game `deploys`.
         """
         self._begin(find_game(game, rules), seed, setups)
         self._settle()
@@ -255,7 +256,7 @@ class Board(Look):
             start = self._start(game, *setups)
             call(game, game.kernels.begin, self._record, start)
         self.drawn = setups is None
-        if game.setups is not None:
+        if game.setups is not None and not (self.drawn and game.deploys):
             first, second = game.setups.of_starts(start[None])
             self.setups = first[0], second[0]
 

@@ -458,10 +458,12 @@ def _write_games(path: Path, texts: Iterable[str], count: int) -> None:
 
 def _conditions(game: games.Game, setups: str, seed: int, time: float | None) -> dict[str, str]:
     """Say how the games of a report were played, besides by whom; enough to play them again."""
+    from vauban.arena.match import NONE
+
     found = {"game": game.name}
     if game.rules_text is not None:
         found["rules"] = game.rules_text
-    if game.setup_size:
+    if setups != NONE:
         found["setups"] = setups
     found["seed"] = str(seed)
     if time is not None:

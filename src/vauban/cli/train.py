@@ -243,10 +243,12 @@ def command_text(
 
 def _next_step(run: Run) -> str:
     """Suggest what to do with the model: play a match, or, for stakes, measure how far it is from equilibrium."""
+    from vauban.arena.match import own_setups
+
     agent, config = f"net:{run.folder / 'model'}", run.config
     rules = ["--rules", config.rules] if config.rules else []
     if run.game.drawn:
-        setups = ["--setups", "own"] if run.game.setups else []
+        setups = ["--setups", own] if (own := own_setups(run.game)) else []
         command = ["vauban", "match", agent, "random", "--game", config.game, *rules, *setups]
         return f"To see it play: {shlex.join(command)}"
     return f"To see how good it is: {shlex.join(['vauban', 'exploitability', config.game, agent, *rules])}"

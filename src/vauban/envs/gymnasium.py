@@ -162,9 +162,12 @@ class SinglePlayerEnv(gymnasium.Env):  # type: ignore[misc]
 
 
 def register() -> None:
-    """Register "vauban/<game>-v<version>" for every game; again after games of your own have been added."""
+    """Register "vauban/<game>-v<version>" for every game; again after games of your own have been added.
+
+    For Gymnasium a colon comes behind the name of a module, so "steps:barrage" is "vauban/steps-barrage-v1".
+    """
     for name in game_names():
-        identity = f"vauban/{name}-v{find_game(name).version}"
+        identity = f"vauban/{name.replace(':', '-')}-v{find_game(name).version}"
         if identity not in gymnasium.registry:
             gymnasium.register(identity, "vauban.envs.gymnasium:SinglePlayerEnv", kwargs={"game": name})
 

@@ -49,7 +49,7 @@ class Table:
         self.game = find_game(game, rules)
         self.observation = observation or observations.default(self.game).name
         self.layout = layout
-        if setups is not None and not self.game.setups_chosen:
+        if setups is not None and not _can_be_given(self.game):
             raise _drawn_by_chance(self.game)
         if isinstance(setups, Sequence) and all(isinstance(each, str) for each in setups):
             if not setups:
@@ -200,7 +200,7 @@ class Table:
             return None
         if self.game.setups is None:
             raise ConfigurationError(f"{self.game.name!r} has no setups: leave the option 'setups' out")
-        if not self.game.setups_chosen:
+        if not _can_be_given(self.game):
             raise _drawn_by_chance(self.game)
         if isinstance(chosen, str) or len(chosen) != 2:
             raise ConfigurationError(
@@ -224,6 +224,11 @@ class Table:
         if self.game.setups is None:
             raise ConfigurationError(f"{self.game.name!r} has no setups: leave {setup!r} out")
         return self.game.setups.parse(setup)
+
+
+def _can_be_given(game: Game) -> bool:
+    """Whether setups can be given in place of those that players choose, or place by actions."""
+    return game.setups_chosen or game.deploys
 
 
 def _drawn_by_chance(game: Game) -> ConfigurationError:

@@ -232,7 +232,9 @@ class Game(ABC):
     setups: Setups | None = None
     """The players' setups before the game; None where they place nothing."""
     setups_chosen: bool = True
-    """Whether players choose their setups; otherwise chance draws them."""
+    """Whether players choose their setups before the game; otherwise chance draws them, or the game `deploys`."""
+    deploys: bool = False
+    """Whether a game that is given no setups begins without any, and players place their pieces by actions."""
     moves: npt.NDArray[np.int64] | None = None
     """By action its two squares, from and to, in the frame of the player who moves; None where actions are no moves.
 
@@ -252,6 +254,11 @@ class Game(ABC):
 
     def __repr__(self) -> str:
         return f"game({self.name!r})"
+
+    @property
+    def max_actions(self) -> int | None:
+        """Most actions of a game, of both players together: more than plies where a move takes several."""
+        return self.max_plies
 
     @property
     def setup_size(self) -> int:
@@ -361,6 +368,7 @@ GROUP = "vauban.games"
 """Under this entry point, installed packages offer games: modules that register them, or classes."""
 
 _makers: dict[str, Maker] = {}
+_prefixes: dict[str, Callable[[Game], Game]] = {}
 _tables: dict[str, tuple[frozenset[str], Maker]] = {}
 _loaded = False
 _failed: dict[str, str] = {}
@@ -404,6 +412,11 @@ def _are_one(one: Any, other: Any) -> bool:
     return names[0] == names[1] and None not in names and _files_of(one) == _files_of(other)
 
 
+def register_prefix(prefix: str, maker: Callable[[Game], Game]) -> None:
+    """Make known that "PREFIX:NAME" is a game made of the one that NAME stands for, by `maker(game)`."""
+    _prefixes[prefix] = maker
+
+
 def register_table(family: str, keys: Sequence[str], maker: Maker) -> None:
     """Make known that files describe games of a family: `maker(table, rules=…)` makes one."""
     _tables[family] = frozenset(keys), maker
@@ -432,7 +445,7 @@ def game(name: str | Game | type[Game] | Described, rules: str | Mapping[str, An
     """Return the game of this name, or that a file describes, with its default rules or the given ones (docs/rules.md).
 
     name: of a registered game; a .toml file, which describes a variant; or `py:FILE.py:NAME`, a game of one's own.
-        The class of one may also be given itself.
+        The class of one may also be given itself. "steps:" in front of any of them plays Stratego in steps.
     """
     if isinstance(name, Game):
         if rules is not None:
@@ -443,6 +456,9 @@ def game(name: str | Game | type[Game] | Described, rules: str | Mapping[str, An
         return _made_of(name, getattr(name, "__name__", repr(name)), rules)
     if name.startswith(door.PREFIX):
         return _from_door(name, rules)
+    prefix, _, rest = name.partition(":")
+    if prefix in _prefixes and name not in _makers:
+        return _from_prefix(prefix, game(rest, rules))
     if name.endswith(".toml"):
         return _from_file(name, rules)
     if name in _failed and name not in _makers:
@@ -480,6 +496,12 @@ def _from_file(path: str, rules: Any) -> Game:
         return _from_table(table, rules)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from error
+
+
+def _from_prefix(prefix: str, inner: Game) -> Game:
+    made = _prefixes[prefix](inner)
+    made.source = f"{prefix}:{inner.source}" if inner.source else ""
+    return made
 
 
 def _from_door(text: str, rules: Any) -> Game:
@@ -623,6 +645,7 @@ ANSWERED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "barred": ("squares on which nothing can stand", lambda v: isinstance(v, tuple) and all(map(_is_whole, v))),
     "public_actions": ("whether both players see every action", _is_bool),
+    "deploys": ("whether players place their pieces by actions", _is_bool),
     "hidden_kinds": ("names of what a hidden thing can be", _are_texts),
     "rules_text": ("the rules as text, None where there are none to choose", lambda v: v is None or _is_text(v)),
 }

@@ -141,7 +141,7 @@ def an_illegal_action_is_refused_by_name_and_changes_nothing(game: Game, device:
 
 def games_end_in_time_and_then_rest(game: Game, device: str) -> None:
     sim = Simulator(game, N, device, SEED, restart=False)
-    for _ in range(sim.game.max_plies or 100_000):
+    for _ in range(sim.game.max_actions or 100_000):
         if sim.over.all():
             break
         sim.step(sim.sample())

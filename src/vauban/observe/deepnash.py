@@ -1,7 +1,11 @@
-"""The observation `deepnash`: 82 planes in the viewer's frame (DeepNash, "Neural Network Input Representation").
+"""The observations `deepnash` and `deepnash-printed`: 82 planes in the viewer's frame, as published.
 
-Planes 79 to 81 speak of a deployment phase and of a move made in two steps; a game of whole moves
-from given setups has neither, and they are 0. Types are counted from the Flag here.
+Planes 79 to 81 speak of a deployment phase and of a move made in two steps: Stratego in steps has them, and in a
+game of whole moves from given setups they are 0. Types are counted from the Flag here.
+
+The two differ in what is public of a hidden piece that has never moved. `deepnash` has its exact chances, all
+consistent assignments being equally likely; `deepnash-printed` has the paper's formula, which forgets that pieces that
+have moved are no Flag and no Bomb.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
@@ -10,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vauban.games.base import PLIES
+from vauban.games.base import PLIES, STEP
 from vauban.games.kernel import holds, kernel
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.history import kind_of
@@ -20,6 +24,7 @@ from vauban.games.stratego.layout import (
     BATTLELESS_LIMIT,
     BYTES,
     HIDDEN,
+    HIDDEN_COUNT,
     HISTORY,
     MOVED,
     NONE,
@@ -30,6 +35,8 @@ from vauban.games.stratego.layout import (
     TOTAL_LIMIT,
 )
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES, TYPES
+from vauban.games.stratego.steps.game import StrategoSteps
+from vauban.games.stratego.steps.layout import CHOSEN, DEPLOYING, TARGET
 from vauban.observe.ataraxos import (
     AFTER_MOVING,
     ARRIVED,
@@ -46,6 +53,7 @@ from vauban.observe.base import Observation, put, put_row, register
 LAKES, OWN_TYPES, THEIR_CHANCES, OWN_CHANCES = 0, 1, 13, 25
 MOVES, MOVE_COUNT = 37, 40
 PLIES_SHARE, BATTLELESS_SHARE = 77, 78
+DEPLOYMENT, CHOOSING_TARGET, CHOSEN_PIECE = 79, 80, 81
 PLANES = 82
 
 
@@ -63,10 +71,17 @@ def mark(game, viewer, lane, lanes, codes):
     words, bytes_, rules = game.words, game.bytes, game.rules
     squares = rules[SQUARES]
     last = squares - 1
+    deploying = bytes_[STEP] >= DEPLOYING
     for absolute in range(lane, squares, lanes):
         square = absolute if viewer == 0 else last - absolute
         put(codes, square, PLIES_SHARE, 1)
         put(codes, square, BATTLELESS_SHARE, 1)
+        if deploying:
+            put(codes, square, DEPLOYMENT, 1)
+        elif bytes_[STEP] == TARGET:
+            put(codes, square, CHOOSING_TARGET, 1)
+            if np.int64(words[CHOSEN]) == absolute:
+                put(codes, square, CHOSEN_PIECE, 1)
         if not holds(np.uint64(rules[PLAYABLE]), np.uint64(rules[PLAYABLE + 1]), absolute):
             put(codes, square, LAKES, 1)
             continue
@@ -74,10 +89,12 @@ def mark(game, viewer, lane, lanes, codes):
         if identity == NONE:
             continue
         kind = kind_of(game, identity)
-        channel = THEIR_CHANCES
-        if holds(words[PIECES + 2 * viewer], words[PIECES + 2 * viewer + 1], absolute):
+        own = holds(words[PIECES + 2 * viewer], words[PIECES + 2 * viewer + 1], absolute)
+        channel = OWN_CHANCES if own else THEIR_CHANCES
+        if own:
             put(codes, square, OWN_TYPES + plane_of(kind), 1)
-            channel = OWN_CHANCES
+        if deploying:
+            continue
         if not holds(words[HIDDEN], words[HIDDEN + 1], absolute):
             put(codes, square, channel + plane_of(kind), CERTAIN)
         elif holds(words[MOVED], words[MOVED + 1], absolute):
@@ -94,15 +111,19 @@ def mark(game, viewer, lane, lanes, codes):
 
 
 @kernel
-def set_levels(game, viewer, lane, lanes, levels):
-    """Write the levels of the planes that hold more than bits."""
+def printed_chance(game, player, kind):
+    """Return what the paper takes for the chance that a hidden piece which has not moved has this type."""
+    hidden = np.int64(0)
+    for other in range(12):
+        hidden += np.int64(game.bytes[HIDDEN_COUNT + 12 * player + other])
+    count = np.float32(game.bytes[HIDDEN_COUNT + 12 * player + kind])
+    return count / np.float32(hidden) if hidden > 0 else np.float32(0)
+
+
+@kernel
+def set_move_levels(game, lane, lanes, levels):
+    """Write the levels of the planes of moves and counters."""
     rules = game.rules
-    for index in range(lane, 24, lanes):
-        kind = index % 12
-        player = 1 - viewer if index < 12 else viewer
-        plane = (THEIR_CHANCES if index < 12 else OWN_CHANCES) + plane_of(kind)
-        levels[plane, AFTER_MOVING] = chance(game, player, kind, True)
-        levels[plane, BEFORE_MOVING] = chance(game, player, kind, False)
     for back in range(lane + 1, MOVE_COUNT + 1, lanes):
         level = np.float32(-1)
         if back <= np.int64(game.words[RECORDED]):
@@ -117,7 +138,31 @@ def set_levels(game, viewer, lane, lanes, levels):
         levels[BATTLELESS_SHARE, 1] = share(np.int64(game.words[BATTLELESS]), rules[BATTLELESS_LIMIT])
 
 
-def channel_names(game: Stratego) -> list[str]:
+@kernel
+def set_levels(game, viewer, lane, lanes, levels):
+    """Write the levels of the planes that hold more than bits; chances are exact."""
+    for index in range(lane, 24, lanes):
+        kind = index % 12
+        player = 1 - viewer if index < 12 else viewer
+        plane = (THEIR_CHANCES if index < 12 else OWN_CHANCES) + plane_of(kind)
+        levels[plane, AFTER_MOVING] = chance(game, player, kind, True)
+        levels[plane, BEFORE_MOVING] = chance(game, player, kind, False)
+    set_move_levels(game, lane, lanes, levels)
+
+
+@kernel
+def set_printed_levels(game, viewer, lane, lanes, levels):
+    """Write the same levels, with the paper's formula for what has not moved."""
+    for index in range(lane, 24, lanes):
+        kind = index % 12
+        player = 1 - viewer if index < 12 else viewer
+        plane = (THEIR_CHANCES if index < 12 else OWN_CHANCES) + plane_of(kind)
+        levels[plane, AFTER_MOVING] = chance(game, player, kind, True)
+        levels[plane, BEFORE_MOVING] = printed_chance(game, player, kind)
+    set_move_levels(game, lane, lanes, levels)
+
+
+def channel_names(game: Stratego | StrategoSteps) -> list[str]:
     """Return the name of every plane, in order."""
     kinds = ["flag", *(name.lower() for name in TYPES[:MOVABLE_TYPES]), "bomb"]
     table = ["lake"]
@@ -129,6 +174,15 @@ def channel_names(game: Stratego) -> list[str]:
     return table
 
 
-register(
-    Observation("deepnash", "stratego", lambda game: PLANES, channel_names, mark, set_levels, needs_tracking=False)
-)
+def planes(game: Stratego | StrategoSteps) -> int:
+    """82, on every board."""
+    return PLANES
+
+
+for _family in (Stratego.family, StrategoSteps.family):
+    register(
+        Observation(
+            "deepnash", _family, planes, channel_names, mark, set_levels, default=_family == StrategoSteps.family
+        )
+    )
+    register(Observation("deepnash-printed", _family, planes, channel_names, mark, set_printed_levels))

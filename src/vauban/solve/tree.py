@@ -157,11 +157,13 @@ def build_tree(
     game: str | Game,
     rules: str | Mapping[str, Any] | None = None,
     *,
+    starts: npt.NDArray[np.int8] | None = None,
     limit: int = LIMIT,
     tick: Callable[[int], None] = lambda _: None,
 ) -> Tree:
     """Walk through all histories of a game, from all its starts.
 
+    starts: those that chance draws between, each as likely; all that the game has if not given.
     limit: most histories that there may be; an error gives their number, or an estimate of it.
     tick: called from time to time with the number of histories found.
     """
@@ -172,10 +174,10 @@ def build_tree(
         raise ConfigurationError(
             f"{found!r} has no longest game, so its tree has no end: give it a limit, such as total_limit=8"
         )
-    pairs = count_setups(found) ** 2
+    pairs = count_setups(found) ** 2 if starts is None else len(starts)
     if pairs > limit:
         raise _too_large(found, f"{pairs:.3g} pairs of setups alone", limit)
-    starts, guess = _survey(found)
+    starts, guess = _survey(found, all_starts(found) if starts is None else starts)
     if guess > MUCH * limit:
         raise _too_large(found, f"about {guess:.1g} histories, estimated from {PLAYS:,} random plays", limit)
     builder = _Builder(found, starts)
@@ -193,9 +195,8 @@ def _too_large(game: Game, size: str, limit: int) -> ConfigurationError:
     )
 
 
-def _survey(game: Game) -> tuple[npt.NDArray[np.int8], float]:
+def _survey(game: Game, starts: npt.NDArray[np.int8]) -> tuple[npt.NDArray[np.int8], float]:
     """Return the starts from which a game goes on, and an estimate of the number of histories."""
-    starts = all_starts(game)
     live = np.zeros(len(starts), np.int64)
     function = compiled(walk.survey, CPU, vars(game.kernels), TRACKS=False)
     words, halves, bytes_, rules = _records(game, 1)

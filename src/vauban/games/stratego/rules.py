@@ -260,7 +260,7 @@ def contains(words, offset, square):
 
 @kernel
 def lift(game, player, square, kind):
-    """Take a piece off the sets of squares that it is in."""
+    """Take a piece off the sets of squares that it is in, or put it into them."""
     words = game.words
     flip(words, PIECES + 2 * player, square)
     if kind < MOVABLE_TYPES:
@@ -461,8 +461,8 @@ def chance_weight(game, index):
 
 
 @kernel
-def begin(game, start):
-    """Begin a game, red on turn, from `start`: by square 0 for nothing, 1 + type for red, 13 + type for blue."""
+def clear(game):
+    """Make an empty board of the record, red on turn; only the game's number is kept."""
     words, halves, bytes_, rules = game.words, game.halves, game.bytes, game.rules
     squares = rules[SQUARES]
     for word in range(1, words.shape[0]):
@@ -479,20 +479,39 @@ def begin(game, start):
     bytes_[SHOWN] = NONE
     for slot in range(rules[HISTORY]):
         bytes_[BYTES + 3 * squares + slot] = 0
-    for square in range(squares):
+    for byte in range(BYTES, BYTES + 3 * squares):
+        bytes_[byte] = NONE
+
+
+@kernel
+def put_piece(game, player, square, kind):
+    """Put a player's hidden piece on an empty square, from which it gets its identity."""
+    bytes_ = game.bytes
+    squares = game.rules[SQUARES]
+    bytes_[BYTES + square] = square
+    bytes_[BYTES + squares + square] = kind + OWNER_BIT * player
+    bytes_[BYTES + 2 * squares + square] = square
+    lift(game, player, square, kind)
+    flip(game.words, HIDDEN, square)
+    bytes_[HIDDEN_COUNT + 12 * player + kind] += 1
+    bytes_[UNMOVED + player] += 1
+
+
+@kernel
+def put_pieces(game, start):
+    """Put the pieces of a start on an empty board: by square 0 for nothing, 1 + type for red, 13 + type for blue."""
+    for square in range(game.rules[SQUARES]):
         code = np.int64(start[square])
-        present = code != 0
-        bytes_[BYTES + square] = square if present else NONE
-        bytes_[BYTES + 2 * squares + square] = square if present else NONE
-        bytes_[BYTES + squares + square] = NONE
-        if present:
+        if code != 0:
             player = 1 if code > 12 else 0
-            kind = code - 1 - 12 * player
-            bytes_[BYTES + squares + square] = kind + OWNER_BIT * player
-            lift(game, player, square, kind)
-            flip(words, HIDDEN, square)
-            bytes_[HIDDEN_COUNT + 12 * player + kind] += 1
-            bytes_[UNMOVED + player] += 1
+            put_piece(game, player, square, code - 1 - 12 * player)
+
+
+@kernel
+def begin(game, start):
+    """Begin a game, red on turn, from a start."""
+    clear(game)
+    put_pieces(game, start)
     judge(game, False)
 
 

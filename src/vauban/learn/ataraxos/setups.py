@@ -106,12 +106,12 @@ class SetupConfig:
 
 def iterations_to_remember(game: Game, plies: int) -> int:
     """Return the most iterations of this many plies that a game can touch which begins in the first of them."""
-    if game.max_plies is None:
+    if game.max_actions is None:
         raise ConfigurationError(
             f"games of {game!r} may go on for ever, and their setups cannot be remembered for so long: give a "
             "total_limit, or the setups an expiry (in iterations)"
         )
-    return max(2, math.ceil(game.max_plies / plies) + 1)
+    return max(2, math.ceil(game.max_actions / plies) + 1)
 
 
 class Entries(NamedTuple):
