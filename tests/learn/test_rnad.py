@@ -182,9 +182,10 @@ def test_rows_are_cut_into_chunks_from_the_last_to_the_first() -> None:
     assert row_chunks([], 5) == []
 
 
-def actor_of(games: Games) -> Actor:
+def games_of(games: int, longest: int) -> Games:
     torch.manual_seed(1)
-    return Actor(PlainNetwork(games.sim.game, Size(1, 8, 1)), games.sim)
+    network = PlainNetwork(game("leduc"), Size(1, 8, 1))
+    return Games(game("leduc"), games, longest, lambda sim: Actor(network, sim), torch.device("cpu"), seed=1)
 
 
 def copied(played: Episodes) -> Episodes:
@@ -192,27 +193,51 @@ def copied(played: Episodes) -> Episodes:
 
 
 def test_games_are_played_to_their_ends_and_the_last_step_has_what_was_won() -> None:
-    games = Games(game("leduc"), 64, 3600, torch.device("cpu"), seed=1)
-    played = copied(games.play(actor_of(games), 0))
+    games = games_of(64, 3600)
+    played = copied(games.play(0))
     lengths = played.there.sum(0)
     assert lengths.min() >= 2 and lengths.max() == len(played.there) <= 8 and len(lengths.unique()) > 2
+    assert bool(games.ends.over.all()) and torch.equal(games.ends.plies, lengths)
     last = lengths - 1
     for column in range(64):
         assert played.there[: lengths[column], column].all()
-        assert played.rewards[last[column], column] == games.results.utility[column]
-    assert (played.rewards != 0).sum() == (games.results.utility != 0).sum() > 0
-    assert played.sampled[played.there].min() > 0 and played.sampled[played.there].max() < 1
-    again = copied(games.play(actor_of(games), 0))
-    assert torch.equal(again.words, played.words) and torch.equal(again.places, played.places)
-    assert not torch.equal(games.play(actor_of(games), 64).words[0], again.words[0])
+        assert played.rewards[last[column], column] == games.ends.utilities[column]
+    there = played.there
+    assert (played.rewards[there] != 0).sum() == (games.ends.utilities != 0).sum() > 0
+    assert played.sampled[there].min() > 0 and played.sampled[there].max() < 1
+    again = copied(games.play(0))
+    assert torch.equal(again.words[there], played.words[there]) and torch.equal(
+        again.places[there], played.places[there]
+    )
+    assert not torch.equal(games.play(64).words[0], again.words[0])
+
+
+def test_games_that_go_on_at_smaller_tables_are_those_that_they_would_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    from vauban.learn import episodes
+
+    several = games_of(64, 3600)
+    tables = several._tables
+    assert [each.sim.n for each in tables] == [64, 32, 16, 8, 4]
+    played = copied(several.play(0))
+    for each in tables[1:]:
+        assert len(each.games.unique()) == each.sim.n, "every table was needed"
+    monkeypatch.setattr(episodes, "TABLES", 1)
+    alone = games_of(64, 3600)
+    expected = alone.play(0)
+    there = expected.there
+    assert torch.equal(played.there, there)
+    for one, other in zip(played, expected, strict=True):
+        torch.testing.assert_close(one[there], other[there])
+    for one, other in zip(several.ends, alone.ends, strict=True):
+        assert torch.equal(one, other)
 
 
 def test_a_game_that_is_cut_off_has_nothing_won() -> None:
-    games = Games(game("leduc"), 64, 2, torch.device("cpu"), seed=1)
-    played = games.play(actor_of(games), 0)
-    over = games.sim.over
+    games = games_of(64, 2)
+    played = games.play(0)
+    over = games.ends.over
     assert len(played.there) == 2 and bool(over.any()) and not bool(over.all())
-    assert (played.rewards[:, ~over] == 0).all()
+    assert (played.rewards[:, ~over] == 0).all() and (games.ends.utilities[~over] == 0).all()
 
 
 # ── Keeping ──────────────────────────────────────────────────────────────────────────────────────

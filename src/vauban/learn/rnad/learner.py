@@ -183,7 +183,11 @@ class RNaD(Learner):
         self.policies = Policies(self.trainee)
         tracks = observations.find(game, network.observation).needs_tracking
         format = game.format(tracks=tracks, plies=game.max_plies or config.longest)
-        self.games = Games(game, config.games, config.longest, place.device, place.seed, format)
+        forward = self._compiled(self.trainee.working)
+        self.games = Games(
+            game, config.games, config.longest, lambda sim: Actor(self.trainee.working, sim, forward), place.device,
+            place.seed, format,
+        )  # fmt: skip
         self.looker = Looker(self.games.sim, config.chunk, network.observation, self.trainee.dtype)
         policies = self.policies
         self._forwards = {
@@ -191,7 +195,6 @@ class RNaD(Learner):
             for name, each in (("mine", self.trainee.working), ("target", policies.target),
                                ("newer", policies.newer), ("older", policies.older))
         }  # fmt: skip
-        self.actor = Actor(self.trainee.working, self.games.sim, self._compiled(self.trainee.working))
         self._most = utility_values(game, place.device).abs().max()
         self._sums = torch.zeros(len(MEANS), device=place.device)
 
@@ -239,7 +242,7 @@ class RNaD(Learner):
     def _play(self) -> Episodes:
         """Play games with numbers that no others of the run have."""
         games, workers = self.settings.games, self.workers
-        return self.games.play(self.actor, (self.taken * workers.count + workers.rank) * games)
+        return self.games.play((self.taken * workers.count + workers.rank) * games)
 
     def _learn(self, played: Episodes) -> dict[str, float]:
         """Take a step on these games; the metrics of it."""
@@ -276,15 +279,14 @@ class RNaD(Learner):
         return 0 < self.settings.fine_tuning_from <= self.taken
 
     def _told_of_games(self) -> dict[str, float]:
-        sim, results = self.games.sim, self.games.results
-        over = sim.over
+        ends = self.games.ends
         sums = torch.stack(
             [
-                torch.ones_like(over).sum(),
-                sim.plies.sum(),
-                torch.where(over, results.utility, 0.0).sum() / self._most,
-                (~over).sum(),
-                *((over & (results.end == end)).sum() for end in range(1, len(self.game.ends))),
+                torch.ones_like(ends.over).sum(),
+                ends.plies.sum(),
+                ends.utilities.sum() / self._most,
+                (~ends.over).sum(),
+                *((ends.over & (ends.ends == end)).sum() for end in range(1, len(self.game.ends))),
             ]
         ).float()
         self.workers.add([sums])
