@@ -21,7 +21,7 @@ from vauban.learn.card import load_trained, make_model
 from vauban.learn.config import load_config, parse_config
 from vauban.learn.episodes import Episodes, Games, row_chunks
 from vauban.learn.journal import read_metrics
-from vauban.learn.rnad.learner import RNaD
+from vauban.learn.rnad.learner import RNaD, RNaDConfig
 from vauban.learn.run import Run
 from vauban.learn.trainee import Trainee
 from vauban.nets.actor import Actor
@@ -171,6 +171,16 @@ def test_eta_is_in_chips_and_rewards_in_units_of_the_most_that_can_be_won(tmp_pa
 def test_settings_that_cannot_be_are_refused(change: str, sentence: str) -> None:
     with pytest.raises(ConfigurationError, match=sentence):
         parse_config(SMALL, [change])
+
+
+def test_the_preset_paper_has_the_published_numbers() -> None:
+    settings = load_config("rnad-paper").stages["rnad"]
+    assert isinstance(settings, RNaDConfig)
+    assert (settings.eta, settings.beta, settings.clip, settings.rho, settings.c) == (0.2, 2, 10_000, 1, 1)
+    assert (settings.games, settings.longest, settings.target_rate) == (768, 3600, 0.001)
+    assert (settings.momentum, settings.epsilon, settings.learning_rate.at(10**6)) == (0, 1e-8, 5e-5)
+    assert (settings.durations, settings.counts) == ((10_000, 100_000, 35_000), (101, 65))
+    assert (settings.threshold, settings.levels, settings.network.kind) == (0.03, 32, "pyramid")
 
 
 # ── Games ────────────────────────────────────────────────────────────────────────────────────────

@@ -36,7 +36,8 @@ class Rest:
     nash_conv: float
     """Of the policy at rest."""
     distance: float
-    """Σ KL(rest ‖ beginning) over all information sets: it falls along the path, at rate η or faster."""
+    """Σ KL(rest ‖ beginning) over all information sets; where each player chooses once, it falls along the path at rate
+    η or faster."""
     probabilities: Point | None
     """Of the players' first actions at rest, in games of one choice between two actions each."""
     path: Sequence[Point]
@@ -174,7 +175,9 @@ def _distances(portrait: Portrait) -> list[str]:
     """Draw NashConv by iteration, that of the first policy before it, as powers of ten."""
     heights = [math.log10(max(each, 1e-16)) for each in (portrait.start, *(rest.nash_conv for rest in portrait.rests))]
     x = charts.Scale.fitting(0, len(portrait.rests), LEFT, LEFT + SIDE, 10)
-    y = charts.Scale.rounded(min(heights), max(heights), TOP + SIDE, TOP, 8)
+    # Whole powers of ten.
+    about = min(8, int(max(heights) - min(heights)) + 1)
+    y = charts.Scale.rounded(min(heights), max(heights), TOP + SIDE, TOP, about)
     parts = [charts.text(LEFT, 58, "NashConv where they rest", "title")]
     for tick in y.ticks:
         parts.append(charts.line(x.start, y.at(tick), x.end, y.at(tick), "grid"))
