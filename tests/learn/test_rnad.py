@@ -81,11 +81,11 @@ def nash_conv(run: Run) -> float:
 
 
 def test_it_learns_kuhn_poker(tmp_path: Path) -> None:
-    """The uniform policy's NashConv is 11/12. After these 2,000 steps it was 0.07 to 0.12 with the seeds 1 to 4."""
+    """The uniform policy's NashConv is 11/12. After these 2,000 steps it was 0.039 and 0.028 with the seeds 1 and 2."""
     run = Run.begin(load_config("rnad-kuhn", ["iterations=40", "rnad.durations=[500]"]), tmp_path / "run")
     while run.goes_on():
         run.iterate()
-    assert nash_conv(run) < 0.2 < evaluate(build_tree("kuhn"), uniform(build_tree("kuhn"))).nash_conv / 4
+    assert nash_conv(run) < 0.1 < evaluate(build_tree("kuhn"), uniform(build_tree("kuhn"))).nash_conv / 4
 
 
 @pytest.mark.slow
