@@ -81,6 +81,7 @@ _TINY = (
 )  # fmt: skip
 SMALL_RUNS: dict[str, tuple[str, tuple[str, ...]]] = {
     "kuhn": ("ataraxos-kuhn", ("ataraxos.moves.games=64", "ataraxos.moves.batch=128")),
+    "rnad": ("rnad-kuhn", ("rnad.games=32", "rnad.chunk=64", "rnad.steps=2", "rnad.durations=[4]")),
     "deep_cfr": (
         "deep-cfr-kuhn",
         ("deep_cfr.traversals=64", "deep_cfr.capacity=400", "deep_cfr.batch=64", "deep_cfr.batches=20",

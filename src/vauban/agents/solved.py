@@ -73,6 +73,18 @@ class Traversals:
     weights: str = option("printed", "how a regret is split into target and weight: printed, own or dream")
 
 
+@dataclass(frozen=True)
+class Dynamics:
+    """Follows regularised dynamics to rest, again and again."""
+
+    iterations: int = option(10, "how often it comes to rest, and the regularisation is replaced", least=1)
+    eta: float = option(0.2, "weight of the regularisation, in the units of the game's utilities")
+
+    def __post_init__(self) -> None:
+        if not self.eta > 0:
+            raise ConfigurationError(f"eta={self.eta} of agent 'r-nad': it must be more than 0")
+
+
 OPTIONS: dict[str, type[Any]] = {
     "uniform": NoOptions,
     "first": NoOptions,
@@ -81,6 +93,7 @@ OPTIONS: dict[str, type[Any]] = {
     "cfr+": Iterations,
     "external": Samples,
     "outcome": ExploringSamples,
+    "r-nad": Dynamics,
     "deep-cfr-table": Traversals,
 }
 """The policies that are made here, and their options."""
@@ -93,6 +106,7 @@ MEANINGS = {
     "cfr+": "Plays close to an equilibrium, found by CFR+, which comes near in fewer iterations than CFR.",
     "external": "Plays close to an equilibrium, found by CFR with external sampling.",
     "outcome": "Plays close to an equilibrium, found by CFR with outcome sampling.",
+    "r-nad": "Plays close to an equilibrium, found by regularised Nash dynamics (R-NaD), exactly.",
     "deep-cfr-table": "Plays close to an equilibrium, found by Deep CFR with tables in place of networks.",
 }
 
@@ -114,6 +128,7 @@ def policy(text: str, seed: int, watch: Watch = lambda name, done, total: None) 
         "cfr+": solve.CFRPlus,
         "external": lambda tree: solve.ExternalSampling(tree, seed),
         "outcome": lambda tree: solve.OutcomeSampling(tree, seed, options.exploration),
+        "r-nad": lambda tree: solve.RegularisedDynamics(tree, options.eta),
         "deep-cfr-table": lambda tree: _deep_cfr(tree, seed, options),
     }
     return lambda tree: _run(makers[name](tree), options.iterations, watch)

@@ -21,7 +21,7 @@ def exploitability(
     agent: Annotated[
         str,
         typer.Argument(
-            help="uniform, first, lp, cfr, cfr+, external, outcome, deep-cfr-table (cfr+:iterations=200), "
+            help="uniform, first, lp, cfr, cfr+, external, outcome, r-nad, deep-cfr-table (cfr+:iterations=200), "
             "or an agent that gives probabilities."
         ),
     ],
@@ -42,8 +42,9 @@ def exploitability(
 
     uniform plays every legal action equally often, first the one with the lowest number; lp is an
     equilibrium by linear programming; cfr, cfr+, external and outcome approach one in so many
-    iterations of counterfactual regret minimisation (the latter two by sampling); deep-cfr-table is
-    the algorithm of Deep CFR, with tables in place of networks.
+    iterations of counterfactual regret minimisation (the latter two by sampling); r-nad is regularised
+    Nash dynamics, exactly (see vauban dynamics); deep-cfr-table is the algorithm of Deep CFR, with
+    tables in place of networks.
 
     Example: vauban exploitability leduc cfr+:iterations=200
     """

@@ -110,13 +110,14 @@ def training_of(run: Path) -> Training:
 
 def steps_of(lines: Sequence[Mapping[str, float]], before: Mapping[str, int] = {}) -> dict[str, int]:
     """Gradient steps of each network that a run has trained; before: those that it began with."""
-    counted = {}
+    counted: dict[str, float] = {}
     for kind in learners().values():
         for part, metric in kind.steps.items():
             found = [line.get(metric, 0) for line in lines]
             had = before.get(part, 0)
-            # A clock counts on by itself.
-            counted[part] = max([had, *found]) if metric == kind.clock else had + sum(found)
+            # A clock counts on by itself. Several algorithms may train networks of one name.
+            steps = max([had, *found]) if metric == kind.clock else had + sum(found)
+            counted[part] = max(counted.get(part, 0), steps)
     return {part: int(steps) for part, steps in counted.items() if steps}
 
 

@@ -1,4 +1,4 @@
-"""Exact answers for games that are small enough: trees, best responses, the CFR family, linear programs.
+"""Exact answers for games that are small enough: trees, best responses, the CFR family, R-NaD, linear programs.
 
 from vauban.solve import CFRPlus, build_tree, evaluate
 
@@ -9,6 +9,7 @@ evaluate(tree, solver.average()).exploitability
 """
 
 from vauban.solve.cfr import CFR, CFRPlus, ExternalSampling, OutcomeSampling, Solver
+from vauban.solve.dynamics import RegularisedDynamics
 from vauban.solve.evaluate import Evaluation, best_response, counterfactual_regrets, evaluate
 from vauban.solve.linear import MatrixEquilibrium, TreeEquilibrium, solve_matrix, solve_tree
 from vauban.solve.matrix import fictitious_play, matrix_nash_conv, regret_matching_plus
@@ -24,6 +25,7 @@ __all__ = [
     "MatrixEquilibrium",
     "OutcomeSampling",
     "Policy",
+    "RegularisedDynamics",
     "Solver",
     "Table",
     "Tree",

@@ -1,0 +1,249 @@
+"""The formulas of regularised Nash dynamics, as pure functions of tensors (DeepNash, sections "Methods" to "R-NaD").
+
+A *trajectory* is one game from its beginning to its end: the steps of both players in the order in which they acted. A
+batch of them has a row for each step and an entry for each game; games that are over are padded (`played` is false).
+It is worked off backwards, in chunks of rows from the last one to the first, and each chunk hands a `Carry` to the one
+before it.
+
+Policies are over the legal actions of a step, in the last dimension, and 0 behind the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+# ── The regularised game ─────────────────────────────────────────────────────────────────────────
+
+
+class Outer(NamedTuple):
+    """A place in the schedule: an iteration of regularised Nash dynamics, and a step within it."""
+
+    number: int
+    """The iteration, m: how often the regularisation has been replaced."""
+    inside: int
+    """The step within it, n, from 0."""
+    duration: int
+    """Number of its steps, Δ."""
+
+    @property
+    def alpha(self) -> float:
+        """Weight of the newer of the two policies towards which play is regularised."""
+        return min(1.0, 2 * self.inside / self.duration)
+
+    @property
+    def ends(self) -> bool:
+        """Whether this is the last step of the iteration."""
+        return self.inside == self.duration - 1
+
+
+def outer_step(step: int, durations: Sequence[int], counts: Sequence[int]) -> Outer:
+    """Return where a step, counted from 0, lies in the schedule.
+
+    durations: steps of an iteration, in each phase of the schedule.
+    counts: iterations of each phase but the last, which has no end.
+    """
+    number = 0
+    for phase, duration in enumerate(durations):
+        here = step // duration
+        if phase == len(durations) - 1 or here < counts[phase]:
+            return Outer(number + here, step % duration, duration)
+        number += counts[phase]
+        step -= counts[phase] * duration
+    raise ValueError("a schedule has a duration at least")
+
+
+def log_ratios(log_policy: Tensor, log_newer: Tensor, log_older: Tensor, alpha: float | Tensor) -> Tensor:
+    """Return ℓ(a) = ln π(a) − [α ln π_m(a) + (1 − α) ln π_m−1(a)]; 0 where there is no action.
+
+    Logarithms of policies are −∞ behind the last legal action, as `PolicyNetwork.legal_log_policy` gives them.
+    """
+    there = log_policy > -torch.inf
+    log_policy, log_newer, log_older = (
+        torch.where(there, each, 0.0) for each in (log_policy, log_newer, log_older)
+    )  # fmt: skip
+    return log_policy - (alpha * log_newer + (1 - alpha) * log_older)
+
+
+def transformed_rewards(rewards: Tensor, own: Tensor, log_ratio: Tensor, eta: float) -> Tensor:
+    """Return what a player gets for a step of the regularised game.
+
+    own: whether the step is the player's own. log_ratio: ℓ of the action that was taken.
+    """
+    return rewards + torch.where(own, -1, 1) * log_ratio * eta
+
+
+# ── Two-player v-trace ───────────────────────────────────────────────────────────────────────────
+
+
+class Steps(NamedTuple):
+    """Rows of a batch of trajectories, with an entry for each game."""
+
+    played: Tensor
+    """Whether the game goes on here (bool)."""
+    players: Tensor
+    """The player on turn."""
+    places: Tensor
+    """The action that was taken: its place among the legal ones (int64)."""
+    rewards: Tensor
+    """What the first player got for it; the other one lost as much."""
+    sampled: Tensor
+    """μ(a): the probability with which it was taken."""
+    policy: Tensor
+    """π: the policy to evaluate."""
+    log_ratios: Tensor
+    """ℓ of every action."""
+    values: Tensor
+    """What the position was estimated to be worth to the player on turn."""
+
+
+class Carry(NamedTuple):
+    """What the steps behind a row come to, for both players (2 × games)."""
+
+    rewards: Tensor
+    """What the player gets before acting again, R or r̂: weighted by the ratios of the other player's actions."""
+    regularised: Tensor
+    """The same with the expected regularisation and without weights, U; not in variant P."""
+    values: Tensor
+    """The estimate at the player's next step, V."""
+    targets: Tensor
+    """The target at that step, v̂."""
+    ratio: Tensor
+    """The product of the ratios of the other player's actions before it, ξ."""
+
+    @staticmethod
+    def at_the_end(like: Tensor) -> Carry:
+        """Return that of games that are over. like: a row with an entry for each game."""
+        nothing = like.new_zeros((2, *like.shape))
+        return Carry(nothing, nothing, nothing, nothing, torch.ones_like(nothing))
+
+
+class Estimates(NamedTuple):
+    """What v-trace estimates at each step, for the player on turn."""
+
+    targets: Tensor
+    """v̂: the worth of the position, for the critic."""
+    action_values: Tensor
+    """Q of every action."""
+
+
+def vtrace_s(steps: Steps, carry: Carry, eta: float, rho: float, c: float) -> tuple[Estimates, Carry]:
+    """Return v-trace as DeepNash's public code has it: regularisation by expectation, ratios counted once.
+
+    rho, c: bounds of the ratios in the targets. With an infinite rho the action values have no bias, whoever played.
+    """
+    targets, action_values = torch.zeros_like(steps.values), torch.zeros_like(steps.policy)
+    start = Carry.at_the_end(steps.values[0])
+    for row in reversed(range(len(steps.played))):
+        step = Steps(*(column[row] for column in steps))
+        own, rewards, ratio, taken, _ = _sides(step)
+        expected = (step.policy * step.log_ratios).sum(-1)
+        bonus = torch.where(own, -1, 1) * expected * eta
+        until, whole = rewards + carry.rewards, rewards + carry.regularised + bonus
+        value = step.values
+        target = (
+            value
+            + (ratio * carry.ratio).clamp(max=rho) * (whole + carry.values - value)
+            + (ratio * carry.ratio).clamp(max=c) * (carry.targets - carry.values)
+        )
+        gained = (until + carry.ratio * carry.targets - value) / step.sampled
+        targets[row], gained = _of_player(own, target), _of_player(own, gained)
+        action_values[row] = value[:, None] - eta * step.log_ratios + taken * gained[:, None]
+        moved = Carry(
+            torch.where(own, 0.0, bonus + ratio * until),
+            torch.where(own, 0.0, whole),
+            torch.where(own, value, carry.values),
+            torch.where(own, target, carry.targets),
+            torch.where(own, 1.0, ratio * carry.ratio),
+        )
+        carry = _where_played(step.played, moved, start)
+    return Estimates(targets, action_values), carry
+
+
+def vtrace_p(steps: Steps, carry: Carry, eta: float, rho: float, c: float) -> tuple[Estimates, Carry]:
+    """Return v-trace as DeepNash's equations 1 to 5 are printed: right on-policy only, for reproduction.
+
+    Away from the policy that played, the ratio of the own action counts twice, those of the other player's not at all
+    in what follows: action values are then wrong by more than all that can be won.
+    """
+    targets, action_values = torch.zeros_like(steps.values), torch.zeros_like(steps.policy)
+    start = Carry.at_the_end(steps.values[0])
+    for row in reversed(range(len(steps.played))):
+        step = Steps(*(column[row] for column in steps))
+        own, rewards, ratio, taken, log_ratio = _sides(step)
+        rewards = transformed_rewards(rewards, own, log_ratio, eta)
+        value = step.values
+        target = (
+            value
+            + (ratio * carry.ratio).clamp(max=rho) * (rewards + ratio * carry.rewards + carry.values - value)
+            + (ratio * carry.ratio).clamp(max=c) * (carry.targets - carry.values)
+        )
+        gained = (rewards + eta * log_ratio + ratio * (carry.rewards + carry.targets) - value) / step.sampled
+        targets[row], gained = _of_player(own, target), _of_player(own, gained)
+        action_values[row] = value[:, None] - eta * step.log_ratios + taken * gained[:, None]
+        moved = Carry(
+            torch.where(own, 0.0, rewards + ratio * carry.rewards),
+            carry.regularised,
+            torch.where(own, value, carry.values),
+            torch.where(own, target, carry.targets),
+            torch.where(own, 1.0, ratio * carry.ratio),
+        )
+        carry = _where_played(step.played, moved, start)
+    return Estimates(targets, action_values), carry
+
+
+VARIANTS = {"s": vtrace_s, "p": vtrace_p}
+"""Both by name."""
+
+
+def _sides(step: Steps) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """Return a row as both players see it: whether it is their own step, and their reward (2 × games); and of the
+    action that was taken its ratio π / μ, where it stands among the legal ones, and its ℓ."""
+    sides = torch.arange(2, device=step.players.device)[:, None]
+    own = step.players == sides
+    rewards = step.rewards * (1 - 2 * sides)
+    place = step.places[:, None]
+    ratio = step.policy.gather(1, place).squeeze(1) / step.sampled
+    taken = torch.zeros_like(step.policy).scatter(1, place, 1.0)
+    return own, rewards, ratio, taken, step.log_ratios.gather(1, place).squeeze(1)
+
+
+def _of_player(own: Tensor, both: Tensor) -> Tensor:
+    """Return the number of the player on turn out of those of both."""
+    return torch.where(own[0], both[0], both[1])
+
+
+def _where_played(played: Tensor, carry: Carry, start: Carry) -> Carry:
+    """Begin anew behind the end of a game."""
+    return Carry(*(torch.where(played, one, other) for one, other in zip(carry, start, strict=True)))
+
+
+# ── Losses ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def value_losses(values: Tensor, targets: Tensor) -> Tensor:
+    """Return the squared error of each position's estimate."""
+    return (values - targets.detach()).square()
+
+
+def neurd_losses(log_policy: Tensor, action_values: Tensor, beta: float, clip: float) -> Tensor:
+    """Return the loss of each position whose gradient is that of neural replicator dynamics (NeuRD).
+
+    Advantages push *logits*, not probabilities: those of unlikely actions as hard as the others. A logit that is
+    already `beta` away from the mean of the legal ones is pushed no further.
+
+    log_policy: with the gradient of the network, −∞ behind the last legal action. Only differences of logits count, so
+    that it serves as well as the logits do.
+    clip: bound of the advantages.
+    """
+    there = log_policy > -torch.inf
+    policy = log_policy.exp().detach()
+    expected = (policy * action_values).sum(-1, keepdim=True)
+    advantages = (action_values - expected).clamp(-clip, clip).detach()
+    logits = torch.where(there, log_policy, 0.0)
+    centred = logits - logits.sum(-1, keepdim=True) / there.sum(-1, keepdim=True).clamp_min(1)
+    free = torch.where(advantages > 0, centred < beta, centred > -beta) & there
+    return -(centred * torch.where(free, advantages, 0.0)).sum(-1)
