@@ -117,13 +117,8 @@ def report_html(report: Report, title: str = "Arena report", conditions: Mapping
     sections += [_ends(report, draw), _lengths(report, draw)]
     if report["notes"]:
         sections.append(_notes(report))
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f"<h1>{escape(title)}</h1>\n{_conditions(conditions or {})}{_overview(report)}\n" + "\n".join(sections) + "\n"
-        f"<footer>{escape('' if report['stakes'] else SCALES)}</footer>\n</main>\n</body>\n</html>\n"
-    )
+    body = "\n".join([_overview(report), *sections])
+    return html_page(title, conditions or {}, body, "" if report["stakes"] else SCALES)
 
 
 Draw = Callable[[float, float, str, str, Iterable[str]], str]
@@ -168,8 +163,8 @@ def _ratings(report: Report, draw: Draw) -> str:
             for row in table["agents"]
         ]
         headings = ["agent", "rating (Davidson)", "95 %", "games", "score"]
-        parts += [f"<p>{escape(_capital(about))}</p>", _rating_plot(table, draw), _html_table(headings, 1, rows)]
-    return _section("Rating (Davidson)", *parts)
+        parts += [f"<p>{escape(_capital(about))}</p>", _rating_plot(table, draw), html_table(headings, 1, rows)]
+    return section("Rating (Davidson)", *parts)
 
 
 def _rating_plot(table: Report, draw: Draw) -> str:
@@ -218,7 +213,7 @@ def _matrices(report: Report, draw: Draw) -> str:
         parts.append("<p>Cycles, each step with a 95 % interval that excludes 0 Elo (score):</p><ul class='said'>")
         parts += [f"<li>{escape(' beats '.join([*cycle, cycle[0]]))}</li>" for cycle in report["cycles"]]
         parts.append("</ul>")
-    return _section("Who beat whom", *parts)
+    return section("Who beat whom", *parts)
 
 
 def _heat(
@@ -283,11 +278,11 @@ def _matches(report: Report) -> str:
             said.append(f"{pair}: {row['note']}")
     if any(map(is_lopsided, report["matches"])):
         said.append(LOPSIDED)
-    return _section(
+    return section(
         "Matches",
         "<p>From the first agent's point of view. Elo (score) and its interval come from pairs of games with the same "
         "setups and sides swapped.</p>",
-        _html_table(["first", "second", "won–drawn–lost", "score", "Elo (score)", "95 %"], 2, rows),
+        html_table(["first", "second", "won–drawn–lost", "score", "Elo (score)", "95 %"], 2, rows),
         _list(said),
     )
 
@@ -300,13 +295,13 @@ def _stakes(report: Report) -> str:
         pair = f"{row['agents'][0]} – {row['agents'][1]}"
         said += [f"{pair}: {line}" for line in (row["verdict"], row["note"]) if line]
     standings = [[each["agent"], str(each["games"]), minus(f"{each['utility']:+.4f}")] for each in report["standings"]]
-    return _section(
+    return section(
         "What games were worth",
         "<p>The mean utility of a game to the first agent. Its interval comes from pairs of games with the same deals "
         "and sides swapped.</p>",
-        _html_table(["first", "second", "games", "mean", "95 %"], 2, rows),
+        html_table(["first", "second", "games", "mean", "95 %"], 2, rows),
         _list(said),
-        _html_table(["agent", "games", "mean"], 1, standings) if len(standings) > 2 else "",
+        html_table(["agent", "games", "mean"], 1, standings) if len(standings) > 2 else "",
     )
 
 
@@ -325,7 +320,7 @@ def _evidence(report: Report) -> str:
     ]
     headings = ["first", "second", "LOS", "LOS exact", "sign test p", "KT wealth, 1st", "2nd", "not lost, 95 %"]
     about = f"LOS: likelihood of superiority, draws left out. The sign test is two-sided. {WEALTH} {_capital(NOT_LOST)}"
-    return _section("Who is stronger", f"<p>{escape(about)}</p>", _html_table(headings, 2, rows))
+    return section("Who is stronger", f"<p>{escape(about)}</p>", html_table(headings, 2, rows))
 
 
 def _sprt(report: Report) -> str:
@@ -338,10 +333,10 @@ def _sprt(report: Report) -> str:
     rows = [
         [*row["agents"], str(sum(row["sprt"]["counts"])), minus(sprt_text(row["sprt"]))] for row in report["matches"]
     ]
-    return _section(
+    return section(
         "Sequential test (SPRT)",
         f"<p>{escape(minus(about))}</p>",
-        _html_table(["first", "second", "pairs", "state"], 2, rows),
+        html_table(["first", "second", "pairs", "state"], 2, rows),
     )
 
 
@@ -355,11 +350,11 @@ def _ends(report: Report, draw: Draw) -> str:
     bars += [(f"{row['agents'][0]} – {row['agents'][1]}", row["ends"], row["games"]) for row in report["matches"]]
     rows = [[*row["agents"], *(str(row["ends"].get(end, 0)) for end in ends)] for row in report["matches"]]
     foot = [["in all", "", *(str(number) for number in report["ends"].values())]]
-    return _section(
+    return section(
         "How games ended",
         f'<ul class="legend">{legend}</ul>',
         _end_plot(bars, ends, draw),
-        _html_table(["first", "second", *map(_words, ends)], 2, rows, foot if len(rows) > 1 else []),
+        html_table(["first", "second", *map(_words, ends)], 2, rows, foot if len(rows) > 1 else []),
     )
 
 
@@ -398,11 +393,11 @@ def _lengths(report: Report, draw: Draw) -> str:
     if len(rows) > 1:
         foot.append(["in all", "", *_length_cells(report["plies"], report["seconds"] / report["games"])])
     headings = ["first", "second", "mean", "median", "10 % … 90 %", "least … most", "seconds"]
-    return _section(
+    return section(
         "How long games lasted",
         "<p>In plies; seconds are those of one game, on average.</p>",
         _histogram(report["plies"], draw),
-        _html_table(headings, 2, rows, foot),
+        html_table(headings, 2, rows, foot),
     )
 
 
@@ -457,13 +452,25 @@ def _notes(report: Report) -> str:
         + f": {note['note']}"
         for note in report["notes"]
     ]
-    return _section("What was noted", _list(said))
+    return section("What was noted", _list(said))
 
 
 # ── Pieces ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _section(heading: str, *parts: str) -> str:
+def html_page(title: str, conditions: Mapping[str, str], body: str, footer: str) -> str:
+    """Return a page that needs nothing else: its styles are inside."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f"<h1>{escape(title)}</h1>\n{_conditions(conditions)}{body}\n"
+        f"<footer>{escape(footer)}</footer>\n</main>\n</body>\n</html>\n"
+    )
+
+
+def section(heading: str, *parts: str) -> str:
+    """Return a part of a page under its heading; parts that are empty are left out."""
     return f"<section>\n<h2>{escape(heading)}</h2>\n" + "\n".join(part for part in parts if part) + "\n</section>"
 
 
@@ -471,7 +478,7 @@ def _list(said: Sequence[str]) -> str:
     return "<ul class='said'>" + "".join(f"<li>{escape(each)}</li>" for each in said) + "</ul>" if said else ""
 
 
-def _html_table(
+def html_table(
     headings: Sequence[str], names: int, rows: Sequence[Sequence[str]], foot: Sequence[Sequence[str]] = ()
 ) -> str:
     """Return a table whose first columns are names, in cells that head their row."""

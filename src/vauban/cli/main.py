@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "geister-server": ("geister.server", "Let clients of the public Geister server play here."),
     "train": ("train", "Train networks by self-play."),
     "curves": ("curves", "Draw the learning curves of runs."),
+    "compare": ("compare", "Compare learners with the same time."),
     "analyse": ("analyse", "Search a position, or look back on a game."),
     "exploitability": ("solve", "Say how much a perfect opponent gains."),
     "dynamics": ("dynamics", "Follow regularised Nash dynamics, and draw them."),

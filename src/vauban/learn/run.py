@@ -153,7 +153,7 @@ class Run:
     @classmethod
     def resume(
         cls, folder: Path, device: str | torch.device = "cpu", workers: Workers = ALONE, changes: Sequence[str] = (),
-        evaluator: Evaluator | None = None,
+        evaluator: Evaluator | None = None, clock: Callable[[], float] = time.perf_counter,
     ) -> Run:  # fmt: skip
         """Go on with the run in a folder, from its last checkpoint; its configuration may be changed.
 
@@ -161,7 +161,7 @@ class Run:
         refused: it would lose the model.
         """
         config = run_config(folder, changes)
-        run = cls(config, folder, torch.device(device), workers, evaluator)
+        run = cls(config, folder, torch.device(device), workers, evaluator, clock)
         own = [f"{stage.name}.{part}" for stage in run.stages for part in stage.kind.own]
         found = load_checkpoint(folder / CHECKPOINT, workers, own)
         if found is not None:

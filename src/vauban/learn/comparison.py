@@ -1,0 +1,222 @@
+"""Comparisons of learners: runs with the same game and the same time, measured on their way.
+
+    contest = Contest("rnad-kuhn", seed=1, folder=Path("compared/rnad-kuhn-1"), seconds=60.0, points=12)
+    points = contest.train(measure)
+
+Each contest is a run like any other, in a folder of its own, whose clock stands still while the run is measured and
+saved. It can be killed at any moment: the next `train` goes on from its last checkpoint, which is made together with
+each measurement.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+
+from vauban.errors import ConfigurationError
+from vauban.learn.base import find_learner
+from vauban.learn.config import EvaluationConfig, RunConfig, load_config
+from vauban.learn.journal import read_lines, write_lines
+from vauban.learn.run import CONFIG, MODEL, Evaluator, Run
+from vauban.work.base import Tell
+
+POINTS_FILE = "points.jsonl"
+"""In a run's folder: what was measured, a line for each point."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a run had come to after a share of its time."""
+
+    number: int
+    """1 for the first of the comparison's points."""
+    iteration: int
+    seconds: float
+    """Of learning: on a CPU its processor time, on a GPU by the clock."""
+    games: float
+    moves: float
+    measured: Mapping[str, float]
+
+
+class Stopwatch:
+    """Seconds of learning: processor time on a CPU, so that others on the machine cost nothing; else by the clock."""
+
+    def __init__(self, device: torch.device, read: Callable[[], float] | None = None) -> None:
+        self._read = read or (time.process_time if device.type == "cpu" else time.perf_counter)
+        self._away = 0.0
+        self._paused: float | None = None
+
+    def __call__(self) -> float:
+        return (self._read() if self._paused is None else self._paused) - self._away
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Stand still meanwhile."""
+        self._paused = self._read()
+        try:
+            yield
+        finally:
+            self._away += self._read() - self._paused
+            self._paused = None
+
+
+@dataclass(frozen=True)
+class Contest:
+    """A run of a comparison: one learner with one seed."""
+
+    preset: str
+    seed: int
+    folder: Path
+    seconds: float
+    points: int
+    changes: tuple[str, ...] = ()
+    """Of the configuration, `key=value`: the same for all that are compared."""
+    device: str = "cpu"
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def name(self) -> str:
+        """The learner and the seed."""
+        return f"{label(self.preset)}, seed {self.seed}"
+
+    @property
+    def config(self) -> RunConfig:
+        """The configuration of the run: that of the preset, for the time of the comparison."""
+        made = load_config(self.preset, self.changes)
+        if made.later_minutes():
+            raise ConfigurationError(
+                f"{self.preset} has stages after the first ({', '.join(made.later_minutes())}), and a comparison is of "
+                "one algorithm at a time: give their minutes as 0 in a .toml file of your own"
+            )
+        # Evaluated by the comparison, at its own times.
+        alone = replace(made.evaluation, every=0.0)
+        return replace(made, seed=self.seed, iterations=0, minutes=self.seconds / 60, evaluation=alone, keep_models=0)
+
+    def train(self, measure: Evaluator, tell: Tell = lambda share: None) -> list[Point]:
+        """Train for the time that is left, and measure; all points, those of before included."""
+        device = torch.device(self.device)
+        if device.type == "cpu":
+            torch.set_num_threads(1)
+        self._compile(device)
+        watch = Stopwatch(device)
+        if (self.folder / CONFIG).exists():
+            run = Run.resume(self.folder, device, clock=watch)
+        else:
+            run = Run.begin(self.config, self.folder, device, clock=watch)
+        points = [point for point in read_points(self.folder) if point.iteration <= run.iteration]
+        with closing(run):
+            while run.goes_on():
+                run.iterate()
+                tell(min(1.0, 60 * run.minutes / self.seconds))
+                number = min(self.points, int(self.points * 60 * run.minutes / self.seconds))
+                if number > (points[-1].number if points else 0):
+                    with watch.paused():
+                        points.append(self._measured(run, number, measure))
+                        write_lines(self.folder / POINTS_FILE, [asdict(point) for point in points])
+        return points
+
+    def _compile(self, device: torch.device) -> None:
+        """Have everything compiled before the clock runs, by an iteration of another run that is thrown away."""
+        with TemporaryDirectory() as folder, closing(Run.begin(self.config, Path(folder) / "run", device)) as run:
+            run.iterate()
+
+    def _measured(self, run: Run, number: int, measure: Evaluator) -> Point:
+        run.save()
+        seconds, totals = 60 * run.minutes, run.totals
+        return Point(
+            number, run.iteration, seconds, totals["games"], totals["moves"], dict(measure(self.folder / MODEL))
+        )
+
+
+@dataclass(frozen=True)
+class ContestTask:
+    """A contest for an executor, with what measures it."""
+
+    contest: Contest
+    measurer: Callable[[RunConfig], Evaluator]
+    """Makes the evaluator from the configuration of the run; a function of a module, so that it can be sent."""
+    modules: tuple[str, ...] = field(default=("vauban.learn.comparison",))
+
+    def __str__(self) -> str:
+        return self.contest.name
+
+    def run(self, tell: Tell) -> list[Point]:
+        return self.contest.train(self.measurer(self.contest.config), tell)
+
+
+def read_points(folder: Path) -> list[Point]:
+    """Return the points of a run so far."""
+    return [Point(**line) for line in read_lines(folder / POINTS_FILE)]
+
+
+def label(preset: str) -> str:
+    """Return the name of a preset, or that of a file without its ending."""
+    return Path(preset).stem if preset.endswith(".toml") else preset
+
+
+def contests(
+    presets: Sequence[str], seeds: int, folder: Path, seconds: float, points: int, changes: Sequence[str] = (),
+    device: str = "cpu",
+) -> list[Contest]:  # fmt: skip
+    """Return the runs of a comparison, after a check that they learn the same game.
+
+    The seeds go round first, so that a comparison that is ended early has every learner in it.
+    """
+    names = [label(preset) for preset in presets]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigurationError(f"{name} is named twice: give each learner once, or files with other names")
+    made = [
+        Contest(preset, seed, folder / f"{label(preset)}-{seed}", seconds, points, tuple(changes), device)
+        for seed in range(1, seeds + 1)
+        for preset in presets
+    ]
+    first = made[0].config
+    for each in made[: len(presets)]:
+        config = each.config
+        if (config.game, config.rules) != (first.game, first.rules):
+            raise ConfigurationError(
+                f"{made[0].preset} learns {_played(first)}, and {each.preset} learns {_played(config)}: name the game "
+                "that all are to learn, e.g. --game kuhn"
+            )
+    return made
+
+
+def about(contest: Contest) -> str:
+    """Return what a learner is, in a few words."""
+    kind = find_learner(contest.config.algorithms[0])
+    return kind.about or kind.name
+
+
+def evaluation_of(config: RunConfig, opponents: Sequence[str], games: int) -> RunConfig:
+    """Return a configuration that asks to be measured: exactly, or against opponents where there are any."""
+    asked = EvaluationConfig(every=1.0, games=games, ladder=tuple(opponents), exact=not opponents)
+    return replace(config, evaluation=asked)
+
+
+def settings(made: Sequence[Contest], opponents: Sequence[str], games: int) -> dict[str, Any]:
+    """Return what a comparison is of, for the file by which it is gone on with."""
+    first = made[0]
+    return {
+        "learners": list(dict.fromkeys(each.preset for each in made)),
+        "seeds": max(each.seed for each in made),
+        "seconds": first.seconds,
+        "points": first.points,
+        "changes": list(first.changes),
+        "device": first.device,
+        "opponents": list(opponents),
+        "games": games if opponents else 0,
+    }
+
+
+def _played(config: RunConfig) -> str:
+    return f"{config.game} ({config.rules})" if config.rules else config.game
