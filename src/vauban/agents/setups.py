@@ -24,7 +24,7 @@ Sampler = Callable[[random.Random], Row]
 
 
 def make_sampler(text: str, game: Game) -> Sampler:
-    """The sampler that a text names. A family that knows more of its setups makes its own (`make_sampler_for`)."""
+    """Return the sampler that a text names. A family that knows more of setups makes its own (`make_sampler_for`)."""
     if game.setups is None:
         raise ConfigurationError(f"players of {game.name!r} place nothing, so there are no setups: leave {text!r} out")
     family = family_part("agents", game.family, "setups")
@@ -45,7 +45,7 @@ def make_sampler(text: str, game: Game) -> Sampler:
 
 
 def usual_setups(game: Game) -> str | None:
-    """The sampler that is usual in a game: `human` where it is known how people set up; None if there is none."""
+    """Return a game's usual sampler: `human` where setups of people are known; None if there is none."""
     family = family_part("agents", game.family, "setups")
     return getattr(family, "USUAL", None)
 

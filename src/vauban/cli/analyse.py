@@ -126,7 +126,7 @@ def _looking_back(text: str | None, variant: str, seed: int, size: SearchConfig)
 
 
 def _of_fixed_size(text: str, size: SearchConfig) -> str:
-    """The text of an agent that, if it searches and no time is set, makes searches of this size."""
+    """Return the text of an agent that, if it searches and no time is set, makes searches of this size."""
     from vauban.agents.options import split_text
 
     if not text.startswith("search:"):
@@ -138,7 +138,7 @@ def _of_fixed_size(text: str, size: SearchConfig) -> str:
 
 
 def _shipped(variant: str | None) -> str:
-    """The name of a shipped model that plays a variant; of a position that is given as text, no variant is known."""
+    """Return the name of a shipped model that plays a variant; a position that is given as text may name none."""
     from vauban.nets.store import read_card, shipped_models
 
     for name, folder in shipped_models().items():

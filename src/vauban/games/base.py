@@ -185,7 +185,7 @@ class Setups(ABC):
 
     @abstractmethod
     def starts(self, first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
-        """The starts that the two players' setups make, row by row."""
+        """Return the starts that the two players' setups make, row by row."""
 
     @abstractmethod
     def of_starts(self, starts: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
@@ -267,11 +267,11 @@ class Game(ABC):
 
     @property
     def described(self) -> Any:
-        """What tells somebody who sets up of squares and pieces: a variant where there is one, else the game."""
+        """The description of squares and pieces for whoever sets up: a variant where there is one, else the game."""
         return self
 
     def same_setups(self, other: Game) -> bool:
-        """Whether a setup of one of the two games is one of the other."""
+        """Return whether a setup of one of the two games is one of the other."""
         return self.name == other.name
 
     @property
@@ -330,7 +330,7 @@ class Game(ABC):
         return (from_spec, (self.spec(),)) if self.source else super().__reduce_ex__(protocol)
 
     def same_board(self, other: Game) -> bool:
-        """Whether a network that was made for one of the two games also fits the other."""
+        """Return whether a network that was made for one of the two games also fits the other."""
         return self.name == other.name
 
     def check_starts(self, starts: npt.NDArray[Any]) -> None:
@@ -405,7 +405,7 @@ def _is_shipped(maker: Any) -> bool:
 
 
 def _are_one(one: Any, other: Any) -> bool:
-    """Whether two makers are one, perhaps of a file that was imported twice."""
+    """Return whether two makers are one, perhaps of a file that was imported twice."""
     if one is other:
         return True
     names = [getattr(each, "__qualname__", None) for each in (one, other)]
@@ -429,7 +429,7 @@ def names() -> list[str]:
 
 
 def failed() -> dict[str, str]:
-    """By the name of what installed packages offer and cannot be used: a sentence that says why."""
+    """Return what installed packages offer and cannot be used: a sentence on the reason, by name."""
     _load()
     return dict(_failed)
 
@@ -511,7 +511,7 @@ def _from_door(text: str, rules: Any) -> Game:
 
 
 def _made_of(offered: Any, text: str, rules: Any = None) -> Game:
-    """The game behind what a file or a package offers: a game, what describes one, or what makes one."""
+    """Return the game behind what a file or a package offers: a game, what describes one, or what makes one."""
     known = not isinstance(offered, type) or issubclass(offered, Game)
     if isinstance(offered, Game):
         made = game(offered, rules)

@@ -62,7 +62,7 @@ def legal_action(game, index):
 
 @kernel
 def is_legal(game, action):
-    """True if there is such a row or column."""
+    """Return whether there is such a row or column."""
     return 0 <= action < legal_count(game)
 
 
@@ -96,7 +96,7 @@ def hidden_count(game, viewer):
 
 @kernel
 def hidden_values(game, viewer, values):
-    """The row."""
+    """Return the row."""
     if hidden_count(game, viewer):
         values[0] = game.bytes[CHOICES]
 
@@ -191,7 +191,7 @@ class MatrixGame(SmallGame):
 
 
 def random_antisymmetric(n: int, seed: int) -> npt.NDArray[np.float64]:
-    """The payoffs of a random symmetric game of n choices: uniform in (−1, 1) above the diagonal, negated below."""
+    """Return the payoffs of a random symmetric game of n choices, uniform in (−1, 1) above the diagonal."""
     payoffs = np.zeros((n, n))
     payoffs[np.triu_indices(n, 1)] = np.random.default_rng(seed).uniform(-1, 1, size=n * (n - 1) // 2)
     return payoffs - payoffs.T

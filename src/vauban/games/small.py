@@ -98,7 +98,7 @@ def legal_action(game, index): ...
 
 @kernel
 def is_listed(game, action):
-    """True if the action, or event, is one of those that the game lists: for games with few of them."""
+    """Return whether the action, or event, is one of those that the game lists: for games with few of them."""
     for index in range(legal_count(game)):
         if legal_action(game, index) == action:
             return True
@@ -132,7 +132,7 @@ def begin_hand(game, start):
 
 @kernel
 def in_deck(game, card):
-    """True if the card has not been dealt."""
+    """Return whether the card has not been dealt."""
     bytes_ = game.bytes
     return bytes_[CARDS] != card and bytes_[CARDS + 1] != card and bytes_[PUBLIC] != card
 
@@ -172,7 +172,7 @@ def deal(game, card):
 
 @kernel
 def must_answer(game, player):
-    """True if the other player has put in more chips."""
+    """Return whether the other player has put in more chips."""
     return game.bytes[PAID + player] < game.bytes[PAID + 1 - player]
 
 
@@ -204,7 +204,7 @@ def hidden_count(game, viewer):
 
 @kernel
 def hidden_values(game, viewer, values):
-    """The other player's card."""
+    """Return the other player's card."""
     if hidden_count(game, viewer):
         values[0] = game.bytes[CARDS + 1 - viewer]
 

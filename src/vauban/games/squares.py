@@ -110,7 +110,7 @@ def is_legal(game, action): ...
 
 @kernel
 def is_step(game, action):
-    """True if the action takes an own piece to a neighbouring square that is free or an enemy's."""
+    """Return whether the action takes an own piece to a neighbouring square that is free or an enemy's."""
     if game.bytes[END] != 0 or action < 0 or action >= 4 * squares(game):
         return False
     player, target = np.int64(game.bytes[PLAYER]), target_of(game.rules[ROWS], game.rules[COLUMNS], action)

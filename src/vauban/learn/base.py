@@ -118,7 +118,7 @@ class Learner(ABC):
     name: ClassVar[str]
     """As a configuration asks for it."""
     about: ClassVar[str] = ""
-    """What it does, in a few words for the page of a model: "damped self-play after Ataraxos"."""
+    """Its method, in a few words for the page of a model: "damped self-play after Ataraxos"."""
     config: ClassVar[type[StageConfig]] = StageConfig
     """The dataclass of its table."""
     metrics: ClassVar[Sequence[Metric]] = ()

@@ -108,7 +108,7 @@ class Show(ABC):
 
     @abstractmethod
     def has_setups(self, variant: str, rules: str | None = None) -> bool:
-        """Whether the players set something up before the first move, by the usual rules or by these."""
+        """Return whether the players set something up before the first move, by the usual rules or by these."""
 
     @abstractmethod
     def rules_text(self, variant: str, rules: str | None) -> str:
@@ -170,7 +170,7 @@ class Show(ABC):
 
     @abstractmethod
     def position(self, look: Any, viewer: int | None) -> Json:
-        """Everything about a position, from what may be looked at and nothing else. `legal` are texts of moves."""
+        """Return all about a position, from what may be looked at and nothing else. `legal` are texts of moves."""
 
     @abstractmethod
     def before(self, variant: str, setup: str | None, viewer: int | None) -> Json:
@@ -226,10 +226,10 @@ class Show(ABC):
 
     @abstractmethod
     def draw_hidden(self, view: Any, seed: int) -> dict[int, int]:
-        """One way the hidden things of a view may be."""
+        """Return one way the hidden things of a view may be."""
 
     def review(self, record: str, agent: str | None, tell: Callable[[float], None]) -> Json:
-        """Everything there is to say about a finished game; `agent` is whose network looks back."""
+        """Return everything there is to say about a finished game; `agent` is whose network looks back."""
         from vauban.agents import make_agent
         from vauban.agents.net import ModelAgent
         from vauban.notation.records import read_games

@@ -111,7 +111,7 @@ def default_rules(variant: Variant) -> Rules:
 
 
 def parse_rules(rules: str | Mapping[str, Any] | Rules | None, variant: Variant) -> Rules:
-    """Rules from text, from a table of switches, or as they are."""
+    """Return rules from text, from a table of switches, or as they are."""
     if isinstance(rules, Rules):
         return rules
     if rules is None:

@@ -55,9 +55,9 @@ class DeepCFRConfig(StageConfig):
     """Share of the traverser's actions that are drawn evenly. 0.6 was published; over many moves of one's own hardly a
     sample is then of any use, and 0.05 is better."""
     weights: str = "printed"
-    """How a regret is split into a target and a weight: printed, own or dream (docs/deep-cfr.md)."""
+    """The way in which a regret is split into a target and a weight: printed, own or dream (docs/deep-cfr.md)."""
     probabilities_in: str = "weight"
-    """Where `printed` contains reach probabilities: weight or value."""
+    """The part of `printed` that contains reach probabilities: weight or value."""
     literal_network: bool = False
     """Ask the traverser's network at the other player's positions too, as the published pseudo-code says."""
     warm_start: bool = False
@@ -75,7 +75,7 @@ class DeepCFRConfig(StageConfig):
     keep_every: int = 0
     """Of each player's value networks, every so many-th is kept, to be drawn from; 0: none."""
     average: str = STRATEGY
-    """What plays: strategy, the strategy network, or drawn, one of the value networks that were kept."""
+    """The player: strategy, the strategy network, or drawn, one of the value networks that were kept."""
     learning_rate: float = 0.01
     """Rate of Adam at the beginning of each training."""
     final_rate: float = 1.0

@@ -298,7 +298,7 @@ class RNaD(Learner):
     # ── Learning from games ──────────────────────────────────────────────────────────────────────
 
     def _losses(self, played: Episodes, outer: Outer, counts: Tensor) -> Iterator[Tensor]:
-        """The loss of each chunk of rows, from the last one to the first: their sum is that of the games.
+        """Yield the loss of each chunk of rows, from the last one to the first: their sum is that of the games.
 
         counts: steps of each player, of all workers. A player's losses are means over that player's own steps.
         """

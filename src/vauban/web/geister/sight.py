@@ -53,7 +53,7 @@ def ghosts(look: Any) -> list[Ghost]:
 
 
 def position(look: Any, viewer: int | None) -> Json:
-    """Everything about the ghosts, from what may be looked at and nothing else."""
+    """Return everything about the ghosts, from what may be looked at and nothing else."""
     game: Geister = look.game
     all_ghosts = ghosts(look)
     own = viewer is not None and not look.is_over
@@ -171,7 +171,7 @@ def _named(game: Geister, ghost: Ghost) -> Json:
 
 
 def _reach(look: Any, all_ghosts: list[Ghost], actions: list[int], on_turn: bool, viewer: int | None) -> Json:
-    """For each ghost of the player's own, where it may be sent, each with its move.
+    """Return for each own ghost the places where it may be sent, each with its move.
 
     On turn these are the legal moves. While the other side is on turn they are all that might be legal by then.
     """
@@ -195,7 +195,7 @@ def _reach(look: Any, all_ghosts: list[Ghost], actions: list[int], on_turn: bool
 
 
 def _neighbours(game: Geister, square: int) -> Iterator[str]:
-    """The squares next to one."""
+    """Yield the names of the squares next to one."""
     v = game.variant
     x, y = square % v.width, square // v.width
     for dx, dy in ((0, -1), (1, 0), (-1, 0), (0, 1)):
