@@ -233,17 +233,16 @@ class Show(ABC):
         from vauban.agents import make_agent
         from vauban.agents.net import ModelAgent
         from vauban.notation.records import read_games
-        from vauban.search.reviews import reviewer_of
+        from vauban.search.reviewing import SEARCHED, look_back
         from vauban.search.search import Search
 
         if not self.looks_back:
             raise no_way_back()
         [game] = read_games(record)
-        reviewer = reviewer_of(game.game)
         found = None if agent is None else make_agent(agent)
         model = found.model if isinstance(found, ModelAgent) else None
-        search = None if model is None else Search.of_model(model, reviewer.SEARCHED)
-        return reviewer.review(game.board, model, search=search, ended=game.outcome, progress=tell).to_json()
+        search = None if model is None else Search.of_model(model, SEARCHED)
+        return look_back(game.board, model, search=search, ended=game.outcome, progress=tell).to_json()
 
 
 def no_way_back() -> TableError:
