@@ -23,13 +23,13 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from vauban import door
-from vauban.errors import ConfigurationError, InvalidMoveError, VaubanError
+from vauban.errors import ConfigurationError, InvalidMoveError, RecordError, VaubanError
 from vauban.families import folder_of
 from vauban.games.kernel import Record
 
@@ -341,6 +341,12 @@ class Game(ABC):
     ) -> None:
         """Refuse rows that cannot be records of this game, so that no kernel is led astray by them."""
 
+    def refuse_records(self, fine: npt.NDArray[np.bool_]) -> None:
+        """Raise an error that names the first row that is not fine."""
+        if not fine.all():
+            row = int(fine.argmin())
+            raise RecordError(f"row {row} is no record of {self.name!r}: it was made by another game, or damaged")
+
     def are_views(self, bytes_: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Return which records have something erased from them."""
         return np.zeros(len(bytes_), bool)
@@ -364,6 +370,7 @@ def nearest(word: str, known: Sequence[str], most: int | None = None) -> str:
 # ── The registry ─────────────────────────────────────────────────────────────────────────────────
 
 Maker = Callable[..., Game]
+Made = TypeVar("Made")
 GROUP = "vauban.games"
 """Under this entry point, installed packages offer games: modules that register them, or classes."""
 
@@ -460,7 +467,7 @@ def game(name: str | Game | type[Game] | Described, rules: str | Mapping[str, An
     if prefix in _prefixes and name not in _makers:
         return _from_prefix(prefix, game(rest, rules))
     if name.endswith(".toml"):
-        return _from_file(name, rules)
+        return read_table(name, partial(_from_table, rules=rules))
     if name in _failed and name not in _makers:
         raise ConfigurationError(_failed[name])
     if name not in _makers:
@@ -487,13 +494,14 @@ def _from_table(table: Mapping[str, Any], rules: Any) -> Game:
     return maker(table, rules=rules)
 
 
-def _from_file(path: str, rules: Any) -> Game:
+def read_table(path: str | Path, maker: Callable[[Mapping[str, Any]], Made]) -> Made:
+    """Return what `maker` makes of the table in a TOML file; its errors name the file."""
     try:
         table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigurationError(f"{path}: cannot be read as a variant: {error}") from error
     try:
-        return _from_table(table, rules)
+        return maker(table)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from error
 

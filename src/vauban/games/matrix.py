@@ -15,7 +15,7 @@ import numpy.typing as npt
 from vauban.errors import ConfigurationError
 from vauban.games.base import DRAW, END, NOBODY, NUMBER, OWN, PLAYER, PLIES, STEP, WINNER, Format, Kernels, register
 from vauban.games.kernel import ONE, ZERO, kernel
-from vauban.games.small import NONE, UNKNOWN, SmallGame, even_chance, no_setup, no_start, refuse_records, refuse_rules
+from vauban.games.small import NONE, UNKNOWN, SmallGame, even_chance, no_setup, no_start, refuse_rules
 
 CHOICES, BYTES = OWN, OWN + 2
 """Bytes: the row and the column chosen."""
@@ -187,7 +187,7 @@ class MatrixGame(SmallGame):
             made = (words[:, PLIES] > player) & (words[:, PLIES] <= 2)
             concealed = (choice == UNKNOWN) & (player == 0) & (bytes_[:, END] == 0)
             fine &= np.where(made, (choice < bound) | concealed, choice == NONE)
-        refuse_records(self.name, fine)
+        self.refuse_records(fine)
 
 
 def random_antisymmetric(n: int, seed: int) -> npt.NDArray[np.float64]:

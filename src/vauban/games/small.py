@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.errors import ConfigurationError, RecordError
+from vauban.errors import ConfigurationError
 from vauban.games.base import (
     CHANCE,
     END,
@@ -64,12 +64,6 @@ def refuse_rules(name: str, rules: Any) -> None:
     """These games are played by one set of rules each."""
     if rules is not None:
         raise ConfigurationError(f"{name!r} has no rules to choose, so {rules!r} cannot be used: leave rules out")
-
-
-def refuse_records(name: str, fine: npt.NDArray[np.bool_]) -> None:
-    """Raise an error that names the first row that is not fine."""
-    if not fine.all():
-        raise RecordError(f"row {int(fine.argmin())} is no record of {name!r}: it was made by another game, or damaged")
 
 
 @kernel
