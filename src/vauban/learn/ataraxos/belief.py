@@ -25,7 +25,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import Format, Game
 from vauban.games.randomness import BELIEF_STRANGE, BELIEF_STREAM, BELIEF_VALIDATION, DROPOUT
 from vauban.learn.ataraxos.positions import PositionStream, Setups, observe_positions
-from vauban.learn.base import NATS, Learner, Metric, Place, StageConfig, register
+from vauban.learn.base import NATS, Learner, Metric, Place, StageConfig, first_weights, register
 from vauban.learn.trainee import Trainee
 from vauban.nets.belief import BeliefNetwork, MarginalBelief, UniformBelief
 from vauban.nets.hidden import Hidden
@@ -266,8 +266,7 @@ class BeliefStage(Learner):
         self.game = game
         self.settings, self.place = config, place
         self.device, self.workers = place.device, place.workers
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(place.seed)
+        with first_weights(place.seed):
             network = config.network(self.game)
         self.trainee = Trainee(network, place.device, place.workers)
         self.networks = {"belief": self.trainee}
