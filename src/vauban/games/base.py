@@ -452,7 +452,7 @@ def game(name: str | Game | type[Game] | Described, rules: str | Mapping[str, An
     """Return the game of this name, or that a file describes, with its default rules or the given ones (docs/rules.md).
 
     name: of a registered game; a .toml file, which describes a variant; or `py:FILE.py:NAME`, a game of one's own.
-        The class of one may also be given itself. "steps:" in front of any of them plays Stratego in steps.
+        The class of one may also be given itself. A registered prefix, such as "steps:", may stand in front of any.
     """
     if isinstance(name, Game):
         if rules is not None:

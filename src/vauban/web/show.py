@@ -216,9 +216,20 @@ class Show(ABC):
     def record(self, board: Any, headers: Mapping[str, str]) -> str:
         """Return a whole game as text."""
 
-    @abstractmethod
     def read_record(self, record: str) -> Recorded:
         """Return a game that was kept as text."""
+        from vauban.notation.records import read_games
+
+        if not self.looks_back:
+            raise no_way_back()
+        [game] = read_games(record)
+        assert game.board is not None
+        winner = {"1-0": 0, "0-1": 1}.get(game.result)
+        return Recorded(game.board, self.setups_of(game.board), winner, game.end or "unfinished")
+
+    def setups_of(self, board: Any) -> Setups:
+        """Return the setups from which a game began, as texts; none where it did not begin from setups."""
+        return None, None
 
     @abstractmethod
     def setups_at(self, board: Any, hidden: Mapping[int, int]) -> tuple[str, str]:

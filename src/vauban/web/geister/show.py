@@ -7,14 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from vauban.board import Board
 from vauban.board.geister.places import gates, home
 from vauban.games import base
 from vauban.games.geister.switches import SWITCHES
-from vauban.notation.records import read_games
 from vauban.web.geister import sight
 from vauban.web.plain import PlainShow
-from vauban.web.show import SIDES, Json, Recorded, Setups, Switch, TableError
+from vauban.web.show import SIDES, Json, Setups, Switch, TableError
 
 LIMITS = (20, 1000)
 """The shortest and the longest game that people can choose, in plies."""
@@ -45,10 +43,6 @@ class GeisterShow(PlainShow):
 
     def rules_with_setups(self, variant: str, rules: str) -> str:
         return str(_game(variant, f"{rules} colours=chosen").rules.text)
-
-    def begin(self, variant: str, rules: str, setups: Setups, seed: int | None) -> Any:
-        red, blue = setups
-        return Board(_game(variant, rules), seed=seed, setups=None if red is None or blue is None else (red, blue))
 
     def rules_of(self, board: Any, rules: str) -> str:
         return str(board.game.rules.text)
@@ -89,14 +83,13 @@ class GeisterShow(PlainShow):
         value = (own["good"] - other["good"]) / v.good + (other["evil"] - own["evil"]) / v.evil
         return value / 2, _plies_since_capture(view) >= QUIET
 
-    # ── Records, and what comes after a game ─────────────────────────────────────────────────────
+    # ── What comes after a game ──────────────────────────────────────────────────────────────────
 
-    def read_record(self, record: str) -> Recorded:
-        [game] = read_games(record)
-        board = game.board
-        assert board is not None
-        winner = {"1-0": 0, "0-1": 1}.get(game.result)
-        return Recorded(board, _setups(board), winner, game.end or "unfinished")
+    def setups_of(self, board: Any) -> Setups:
+        if board.setups is None:
+            return None, None
+        first, second = (board.game.setups.text(row) for row in board.setups)
+        return first, second
 
     def setups_at(self, board: Any, hidden: Mapping[int, int]) -> tuple[str, str]:
         if board.is_over:
@@ -125,14 +118,6 @@ class GeisterShow(PlainShow):
 
 def _game(variant: str, rules: str | None = None) -> Any:
     return base.game(variant, rules or None)
-
-
-def _setups(board: Any) -> Setups:
-    """Return the setups of a game as texts; none where it did not begin from setups."""
-    if board.setups is None:
-        return None, None
-    first, second = (board.game.setups.text(row) for row in board.setups)
-    return first, second
 
 
 def _plies_since_capture(view: Any) -> int:
