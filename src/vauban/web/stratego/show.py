@@ -10,6 +10,7 @@ from typing import Any
 from vauban.board.stratego import Board, Look, Played, View
 from vauban.board.stratego.words import oddities, plies_left
 from vauban.errors import VaubanError
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import FLAG, TYPES, WORTH
 from vauban.games.stratego.setups import Row, can_move_first, parse_setup, random_setup, setup_text
 from vauban.games.stratego.switches import default_rules, parse_rules
@@ -114,7 +115,7 @@ class StrategoShow(PlainShow):
         }
 
     def draw_setup(self, variant: str, kind: str, seed: int) -> str:
-        from vauban.agents.stratego.setups import make_sampler
+        from vauban.agents.setups import make_sampler
 
         v, rng = find_variant(variant), random.Random(seed)
         if kind == "random":
@@ -122,7 +123,7 @@ class StrategoShow(PlainShow):
                 row = random_setup(v, rng)
                 if can_move_first(row, v):
                     return setup_text(row, v)
-        sample = make_sampler(kind, v)
+        sample = make_sampler(kind, Stratego(v))
         # People sometimes leave their Flag in the open. Whoever is shown a setup should not lose by it at once.
         for _ in range(TRIES):
             row = sample(rng)
