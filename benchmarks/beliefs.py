@@ -17,8 +17,7 @@ import random
 import numpy as np
 import torch
 
-from vauban.agents.stratego.setups import make_sampler
-from vauban.games.stratego.game import Stratego
+from vauban.agents.setups import make_sampler
 from vauban.learn.ataraxos.belief import BeliefConfig, Scores, score
 from vauban.learn.ataraxos.positions import PositionStream
 from vauban.nets.belief import BeliefNetwork
@@ -50,7 +49,7 @@ def main() -> None:
 def measured(model: Model, setups: str, asked: argparse.Namespace) -> Scores:
     """Return the scores in games that begin from such setups."""
     game, belief = model.game, model.find(BeliefNetwork)
-    assert isinstance(game, Stratego) and belief is not None
+    assert belief is not None
     config = BeliefConfig(games=asked.games, pool=1, warmup=asked.plies, refresh=2**30)
     rng = np.random.default_rng(asked.seed)
     pools = drawn(model, setups, asked.setups, rng)
@@ -62,13 +61,12 @@ def measured(model: Model, setups: str, asked: argparse.Namespace) -> Scores:
 
 def drawn(model: Model, setups: str, count: int, rng: np.random.Generator) -> list[torch.Tensor]:
     """Return `count` setups for each player."""
-    assert isinstance(model.game, Stratego)
     if setups == OWN:
         network = model.find(SetupNetwork)
         assert network is not None
         own = network.draw(2 * count, rng).setups
         return [own[0::2].contiguous(), own[1::2].contiguous()]
-    sampler, dice = make_sampler(setups, model.game.variant), random.Random(int(rng.integers(2**32)))
+    sampler, dice = make_sampler(setups, model.game), random.Random(int(rng.integers(2**32)))
     return [torch.from_numpy(np.stack([sampler(dice) for _ in range(count)])) for _ in range(2)]
 
 

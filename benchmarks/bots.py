@@ -20,8 +20,8 @@ import numpy.typing as npt
 from vauban.agents.base import RESIGNS, set_up
 from vauban.agents.compiled import CompiledAgent
 from vauban.agents.options import make_options, split_text
+from vauban.agents.setups import make_sampler
 from vauban.agents.stratego.scripted import BOTS
-from vauban.agents.stratego.setups import make_sampler
 from vauban.games.base import END, PLAYER, PLIES, WINNER
 from vauban.games.kernel import ZERO, Record, hook, kernel
 from vauban.games.randomness import MOVE, below
@@ -95,7 +95,7 @@ class Side:
     def setup(self, game: Stratego, player: int, rng: random.Random) -> Row:
         """Return its setup for a game."""
         if self.agent is None:
-            return make_sampler("uniform", game.variant)(rng)
+            return make_sampler("uniform", game)(rng)
         return set_up(self.agent, Stratego(game.variant), player, rng)
 
 

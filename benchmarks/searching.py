@@ -18,7 +18,6 @@ import numpy as np
 import torch
 
 from vauban.games.base import game
-from vauban.games.stratego.game import Stratego
 from vauban.nets.belief import BeliefNetwork
 from vauban.nets.move import MoveNetwork
 from vauban.nets.transformer import Size
@@ -44,7 +43,6 @@ def main() -> None:
     parser.add_argument("--searches", type=int, default=10)
     asked = parser.parse_args()
     played = game(asked.game)
-    assert isinstance(played, Stratego)
     torch.manual_seed(1)
     network = MoveNetwork(played, Size(asked.depth, asked.width, asked.heads))
     belief = BeliefNetwork(played, Size(asked.belief_depth, asked.belief_width, 8), asked.belief_depth)

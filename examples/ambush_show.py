@@ -24,7 +24,7 @@ ARMY = {"king": 1, "guard": 1}
 
 
 class AmbushShow(PlainShow):
-    """What is not here is as for any game."""
+    """All else is as for any game."""
 
     family = "ambush"
     offered = ("ambush",)

@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 """Count lines of code by room: Python without blank lines, comments and docstrings.
 
-    scripts/code_lines.py                  # the working tree
-    scripts/code_lines.py d9f7f4c HEAD     # revisions side by side, and the last less the first
+    scripts/code_lines.py                            # the working tree
+    scripts/code_lines.py d9f7f4c HEAD               # revisions side by side, and the last less the first
+    scripts/code_lines.py --only "*/geister*" HEAD   # only files whose paths below src/vauban fit a pattern
 
 A room is a folder of src/vauban, or a file that lies beside them.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import io
 import subprocess
-import sys
 import tokenize
 from collections import Counter
+from fnmatch import fnmatch
 from pathlib import Path
 
 PACKAGE = "src/vauban/"
@@ -40,18 +42,21 @@ def count(source: str) -> int:
 def sources(revision: str | None) -> dict[str, str]:
     """Return the package's Python files by path, of a revision or of the working tree."""
     if revision is None:
-        listed = subprocess.run(
-            ["git", "ls-files", "-co", "--exclude-standard", PACKAGE], capture_output=True, text=True, check=True
-        )
-        paths = [path for path in listed.stdout.split() if path.endswith(".py") and Path(path).exists()]
-        return {path: Path(path).read_text(encoding="utf-8") for path in paths}
-    listed = subprocess.run(
-        ["git", "ls-tree", "-r", "--name-only", revision, PACKAGE], capture_output=True, text=True, check=True
-    )
-    paths = [path for path in listed.stdout.split() if path.endswith(".py")]
-    shown = (["git", "show", f"{revision}:{path}"] for path in paths)
-    found = (subprocess.run(command, capture_output=True, text=True, check=True).stdout for command in shown)
-    return dict(zip(paths, found, strict=True))
+        paths = _git("ls-files", "-co", "--exclude-standard", PACKAGE).split()
+        return {path: Path(path).read_text(encoding="utf-8") for path in _python(paths) if Path(path).exists()}
+    paths = _git("ls-tree", "-r", "--name-only", revision, PACKAGE).split()
+    return {path: _git("show", f"{revision}:{path}") for path in _python(paths)}
+
+
+def _python(paths: list[str]) -> list[str]:
+    return [path for path in paths if path.endswith(".py")]
+
+
+def _git(*words: str) -> str:
+    told = subprocess.run(["git", *words], capture_output=True, text=True)
+    if told.returncode:
+        raise SystemExit(f"error: {told.stderr.strip()}")
+    return told.stdout
 
 
 def by_room(files: dict[str, str]) -> Counter[str]:
@@ -63,8 +68,21 @@ def by_room(files: dict[str, str]) -> Counter[str]:
 
 
 def main() -> None:
-    revisions: list[str | None] = list(sys.argv[1:]) or [None]
-    columns = [(each or "here", sources(each)) for each in revisions]
+    about, examples = (__doc__ or "").split("\n\n", 1)
+    parser = argparse.ArgumentParser(
+        description=about, epilog=examples, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("revisions", nargs="*", help="revisions of git; without one the working tree is counted")
+    parser.add_argument("--only", action="append", metavar="PATTERN", help="may be repeated")
+    asked = parser.parse_args()
+
+    def wanted(path: str) -> bool:
+        return not asked.only or any(fnmatch("/" + path.removeprefix(PACKAGE), pattern) for pattern in asked.only)
+
+    columns = [
+        (each or "here", {path: source for path, source in sources(each).items() if wanted(path)})
+        for each in asked.revisions or [None]
+    ]
     counted = [by_room(files) for _, files in columns]
     heads = [name for name, _ in columns] + (["more"] if len(columns) > 1 else [])
     print(f"{'room':14}" + "".join(f"{head:>12}" for head in heads))

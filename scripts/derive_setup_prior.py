@@ -26,10 +26,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vauban.agents.setups import make_sampler
 from vauban.agents.stratego import priors
 from vauban.agents.stratego.priors import CODES, GUARDS, Floats, around, assemble, place_of, used_codes
-from vauban.agents.stratego.setups import guard_of, make_sampler, settle
+from vauban.agents.stratego.setups import guard_of, settle
 from vauban.games.kernel import kernel
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, SCOUT, SPY
 from vauban.games.stratego.setups import check_setups
 from vauban.games.stratego.variants import VARIANTS, Variant
@@ -268,7 +270,7 @@ def main() -> None:
         show(f"{name}: all human setups", describe(setups, variant))
         show(f"{name}: distinct ones", describe(np.unique(setups, axis=0), variant))
         if arguments.describe:
-            sampler, rng = make_sampler("human", variant), random.Random(11)
+            sampler, rng = make_sampler("human", Stratego(variant)), random.Random(11)
             drawn = np.stack([sampler(rng) for _ in range(2000)])
             show(f"{name}: 2,000 human-like ones", describe(drawn, variant))
             continue

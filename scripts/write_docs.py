@@ -24,8 +24,6 @@ from typer.models import ArgumentInfo, OptionInfo
 from vauban.cli.main import app
 from vauban.games.base import Game, game, names
 from vauban.games.stratego import layout
-from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.steps import StrategoSteps
 from vauban.games.stratego.steps import layout as steps_layout
 from vauban.learn.ataraxos.learner import COLLAPSED
 from vauban.learn.metrics import metrics
@@ -117,7 +115,7 @@ def record_page() -> str:
     sizes = []
     for name in names():
         each = game(name)
-        board = f"{each.board[0]} × {each.board[1]}" if isinstance(each, Stratego | StrategoSteps) else "–"
+        board = "–" if each.board == (1, 1) else f"{each.board[0]} × {each.board[1]}"
         sizes.append((name, board, *(f"{each.format(tracks=tracks).shape.size:,}" for tracks in (True, False))))
     return RECORD.format(
         notice=NOTICE,

@@ -473,13 +473,13 @@ def walk_to(page: Page, at: str) -> None:
 
 
 def standing(player: Player) -> dict[str, list[str]]:
-    """What stands where, in the page's words, whatever is picked up just now."""
+    """Return the pieces by square, in the page's words, whatever is picked up just now."""
     passing = {"picked up", "can go here", "barred"}
     return {at: [word for word in words if word not in passing] for at, (words, _) in player.cells().items()}
 
 
 def violations(page: Page, axe: str) -> list[str]:
-    """What axe-core calls serious or critical on what is on the screen now."""
+    """Return what axe-core calls serious or critical on what is on the screen now."""
     # Handed over by the debugger: a script element would be refused by the page's own policy.
     if not page.evaluate("'axe' in window"):
         page.evaluate(axe)

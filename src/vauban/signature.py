@@ -155,7 +155,7 @@ def stored() -> tuple[dict[str, str], str]:
 
 
 def comparable(name: str) -> bool:
-    """Whether the stored line of a part can be compared with one that is computed here."""
+    """Return whether the stored line of a part can be compared with one that is computed here."""
     return not name.startswith(LEARNERS) or stored()[1] == learned_on()
 
 
@@ -299,7 +299,7 @@ def _sign_agent(name: str, family: str) -> str:
 
 
 def _sign_learner(preset: str, changes: tuple[str, ...]) -> str:
-    """Some iterations of a run: two hashes, of its metrics that are not times, and of its weights."""
+    """Return two hashes of some iterations of a run: of its metrics that are not times, and of its weights."""
     config = load_config(preset, (*changes, f"iterations={ITERATIONS}", "minutes=0", "evaluation.every=0"))
     metrics, weights = _Hash(), _Hash()
     with _reproducible(), tempfile.TemporaryDirectory() as folder:
@@ -328,7 +328,7 @@ def _is_time(metric: str) -> bool:
 
 @contextmanager
 def _reproducible() -> Iterator[None]:
-    """One thread, deterministic algorithms and random numbers of its own; then everything as it was."""
+    """Give a run one thread, deterministic algorithms and random numbers of its own; then restore everything."""
     threads, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     with torch.random.fork_rng(devices=[]):
         try:

@@ -422,6 +422,8 @@ def test_setups_are_as_asked_for() -> None:
 
     assert setup("purple:setups=fixed:ABCD") == "ABCD"
     assert len({setup("runner:setups=uniform", seed) for seed in range(30)}) > 20
+    # Left and right exchanged: ghosts A to D and E to H stand in a row each.
+    assert {setup("runner:setups=mirrored:fixed:ABCE", seed) for seed in range(20)} == {"ABCE", "BCDH"}
     # The runner's good ghosts are A and D, and two of those six that are equally near.
     assert all("A" not in setup("runner", seed) and "D" not in setup("runner", seed) for seed in range(20))
     with pytest.raises(ConfigurationError, match="no sampler of setups"):

@@ -15,11 +15,11 @@ from oracle_bots import ORACLES
 from vauban.agents.base import RESIGNS, choose_move, set_up
 from vauban.agents.compiled import Bot, CompiledAgent
 from vauban.agents.options import make_options, split_text
+from vauban.agents.setups import make_sampler
 from vauban.agents.stratego.scripted import BOTS, charger, fox, hunter, prober, thermal
 from vauban.agents.stratego.scripted.fox import expected
 from vauban.agents.stratego.scripted.hunter import weigh
 from vauban.agents.stratego.scripted.sight import STILL, look
-from vauban.agents.stratego.setups import make_sampler
 from vauban.board import Board
 from vauban.games.kernel import Record
 from vauban.games.stratego.game import Stratego
@@ -345,7 +345,7 @@ def agree(text: str, variant: str, moves: int) -> None:
         me, opponent = games % 2, (*OPPONENTS, text)[games % 5]
         other = None if opponent is None else make(opponent, seed=games)
         games += 1
-        setups = [set_up(bot, Stratego(board_variant), 0, rng), make_sampler("human", board_variant)(rng)]
+        setups = [set_up(bot, Stratego(board_variant), 0, rng), make_sampler("human", Stratego(board_variant))(rng)]
         if me == 1:
             setups = [setups[1], set_up(bot, Stratego(board_variant), 1, rng)]
         board = Board.from_setups(*setups, variant)

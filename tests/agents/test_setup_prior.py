@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from conftest import HERE, shared_folder
 
+from vauban.agents.setups import make_sampler
 from vauban.agents.stratego import priors
 from vauban.agents.stratego.priors import BACK, CORNER, FRONT, INSIDE, POCKET, SIDE, Model
-from vauban.agents.stratego.setups import guard_of, make_sampler, settle
+from vauban.agents.stratego.setups import guard_of, settle
 from vauban.errors import ConfigurationError, SetupError
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import BOMB, FLAG, SCOUT
 from vauban.games.stratego.setups import can_move_first, check_army, mirrored, parse_setup, random_setup, setup_text
 from vauban.games.stratego.variants import VARIANTS, Variant, parse_army
@@ -82,7 +84,7 @@ def drawn() -> dict[str, derive.Setups]:
     """2,000 human-like setups of each kind."""
     found = {}
     for name in priors.SOURCES:
-        sampler, rng = make_sampler("human", VARIANTS[name]), random.Random(11)
+        sampler, rng = make_sampler("human", Stratego(VARIANTS[name])), random.Random(11)
         found[name] = np.stack([sampler(rng) for _ in range(2000)])
     return found
 
@@ -178,7 +180,7 @@ def plain_guard(setup, flag: int, variant: Variant) -> int:
 
 def test_guards_of_a_flag_are_counted_as_a_walk_would() -> None:
     rng = random.Random(2)
-    sampler = make_sampler("human", CLASSIC)
+    sampler = make_sampler("human", Stratego(CLASSIC))
     near = priors.around(CLASSIC)[0]
     seen = set()
     for _ in range(400):
@@ -283,7 +285,7 @@ SKIRMISH = Variant("skirmish", 6, 6, (), 2, parse_army("F1 O2 N1 M1 S1 B1 L2"))
 @pytest.mark.parametrize("variant", [*VARIANTS.values(), SKIRMISH], ids=lambda variant: variant.name)
 @pytest.mark.parametrize("text", ["uniform", "human", "mirrored:human"])
 def test_every_variant_has_samplers_of_whole_armies_that_can_move(variant: Variant, text: str) -> None:
-    sampler = make_sampler(text, variant)
+    sampler = make_sampler(text, Stratego(variant))
     rng, again = random.Random(5), random.Random(5)
     setups = [sampler(rng) for _ in range(30)]
     for setup in setups:
@@ -305,7 +307,7 @@ def test_stretched_statistics_fit_board_and_army() -> None:
 def test_on_boards_without_data_people_are_thought_to_set_up_as_elsewhere() -> None:
     duel = VARIANTS["duel"]
     assert priors.source_of(duel) is BARRAGE and priors.source_of(VARIANTS["medium"]) is CLASSIC
-    rng, sampler = random.Random(8), make_sampler("human", duel)
+    rng, sampler = random.Random(8), make_sampler("human", Stratego(duel))
     grid = np.stack([sampler(rng) for _ in range(500)]).reshape(-1, 3, 8)
     flags = (grid == 1 + FLAG).any(2).mean(0)
     assert flags[0] > 0.5 and flags[0] > flags[1] > 0
@@ -315,7 +317,7 @@ def test_on_boards_without_data_people_are_thought_to_set_up_as_elsewhere() -> N
 def test_mirrored_setups_are_turned_half_of_the_time() -> None:
     text = "F" + "." * 8 + "O/" + "B" + "." * 8 + "O/.S..N...../.G..M....."
     plain = parse_setup(text, BARRAGE)
-    sampler, rng = make_sampler(f"mirrored:fixed:{text}", BARRAGE), random.Random(1)
+    sampler, rng = make_sampler(f"mirrored:fixed:{text}", Stratego(BARRAGE)), random.Random(1)
     turned = 0
     for _ in range(400):
         setup = sampler(rng)
@@ -327,14 +329,14 @@ def test_mirrored_setups_are_turned_half_of_the_time() -> None:
 def test_setups_are_drawn_from_a_file(tmp_path) -> None:
     path = tmp_path / "mine.txt"
     path.write_text("# what I play\nFLPJ   # Flag in the corner\n\nJFPL\n")
-    sampler, rng = make_sampler(f"list:{path}", VARIANTS["tiny"]), random.Random(1)
+    sampler, rng = make_sampler(f"list:{path}", Stratego(VARIANTS["tiny"])), random.Random(1)
     assert {setup_text(sampler(rng), VARIANTS["tiny"]) for _ in range(40)} == {"FLPJ", "JFPL"}
 
 
 def test_changing_a_drawn_setup_changes_no_later_one(tmp_path) -> None:
     (tmp_path / "one.txt").write_text("FLPJ\n")
     for text in ("fixed:FLPJ", f"list:{tmp_path / 'one.txt'}"):
-        sampler = make_sampler(text, VARIANTS["tiny"])
+        sampler = make_sampler(text, Stratego(VARIANTS["tiny"]))
         sampler(random.Random(1))[:] = 0
         assert setup_text(sampler(random.Random(1)), VARIANTS["tiny"]) == "FLPJ"
 
@@ -352,30 +354,30 @@ def test_changing_a_drawn_setup_changes_no_later_one(tmp_path) -> None:
 )
 def test_samplers_that_cannot_be_are_refused(text: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        make_sampler(text, VARIANTS["tiny"])
+        make_sampler(text, Stratego(VARIANTS["tiny"]))
 
 
 def test_a_bad_line_in_a_file_is_named(tmp_path) -> None:
     path = tmp_path / "mine.txt"
     path.write_text("FLPJ\nFLP\n")
     with pytest.raises(SetupError, match="mine.txt, line 2: "):
-        make_sampler(f"list:{path}", VARIANTS["tiny"])
+        make_sampler(f"list:{path}", Stratego(VARIANTS["tiny"]))
     path.write_text("# nothing\n")
     with pytest.raises(ConfigurationError, match="there is no setup in this file"):
-        make_sampler(f"list:{path}", VARIANTS["tiny"])
+        make_sampler(f"list:{path}", Stratego(VARIANTS["tiny"]))
 
 
 def test_a_setup_that_could_not_move_is_refused() -> None:
     front = "BBBBBB"
     text = "FSOOOOOOOO/ONNNNNTTTT/LLLLPPPPJJ/" + front + "JCCG"
     with pytest.raises(SetupError):
-        make_sampler(f"fixed:{text}", CLASSIC)  # not the army: M is missing
+        make_sampler(f"fixed:{text}", Stratego(CLASSIC))  # not the army: M is missing
     walled = Variant("walled", 4, 3, (), 1, parse_army("F1 B1 O1"))
-    assert make_sampler("fixed:FBO", walled)
+    assert make_sampler("fixed:FBO", Stratego(walled))
     blocked = Variant("blocked", 6, 2, (), 2, parse_army("F1 B1 O2"))
     with pytest.raises(SetupError, match="could make a first move"):
-        make_sampler("fixed:OO/FB", blocked)
+        make_sampler("fixed:OO/FB", Stratego(blocked))
     rng = random.Random(1)
     for text in ("uniform", "human"):
-        setups = [make_sampler(text, blocked)(rng) for _ in range(50)]
+        setups = [make_sampler(text, Stratego(blocked))(rng) for _ in range(50)]
         assert all((setup[2:] == 1 + SCOUT).any() for setup in setups)

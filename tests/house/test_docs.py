@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -210,3 +211,49 @@ def test_code_cites_documents_that_are_in_the_repository() -> None:
                 continue
             found = CITED.search(path.read_text(encoding="utf-8"))
             assert not found, f"{path.relative_to(ROOT)} cites {found[0]}" if found else ""
+
+
+QUESTION = re.compile(r"(?:What|Who|Whom|Whose|How|Where|When|Which|Why)\b")
+CONDITION = re.compile(r"(?:Whether|True if|True where)\b")
+
+
+def questions(source: str) -> list[str]:
+    """Return the first lines of docstrings that are indirect questions; of functions also conditions."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        inside = getattr(node, "body", None)
+        for place, line in enumerate(inside if isinstance(inside, list) else []):
+            if not (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)):
+                continue
+            said = line.value.value
+            verbal = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not any(
+                "property" in ast.unparse(each) for each in node.decorator_list
+            )
+            if isinstance(said, str) and (
+                QUESTION.match(said.strip()) or (verbal and place == 0 and CONDITION.match(said))
+            ):
+                found.append(said.strip().splitlines()[0])
+    return found
+
+
+def test_a_docstring_that_is_a_question_is_noticed() -> None:
+    asked = '''"""What a game is worth."""
+def right(x):
+    """Whether it is."""
+def worth(x):
+    """Return whether it is. What it is worth comes later."""
+class Game:
+    name: str
+    """How it is called."""
+    @property
+    def over(self):
+        """Whether it is over."""
+'''
+    assert questions(asked) == ["What a game is worth.", "Whether it is.", "How it is called."]
+
+
+def test_docstrings_are_no_questions() -> None:
+    for folder in ("src", "tests", "scripts", "benchmarks", "examples"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            found = questions(path.read_text(encoding="utf-8"))
+            assert not found, f"{path.relative_to(ROOT)}: write a noun, or begin with a verb: {found}"

@@ -34,7 +34,7 @@ class First:
 
 
 def vauban(*arguments: str) -> dict[str, Any]:
-    """What a command answers with --json, run from the root of the project."""
+    """Return a command's answer with --json, run from the root of the project."""
     command = [sys.executable, "-m", "vauban", *arguments, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -113,6 +113,6 @@ def test_a_game_of_somebody_elses_goes_through_every_room(tmp_path: Path) -> Non
 
 
 def test_the_example_is_as_short_as_its_rules() -> None:
-    """What every game of its kind would repeat lies in `vauban.games.squares`."""
+    """Lines that every game of its kind would repeat lie in `vauban.games.squares`."""
     lines = (ROOT / "examples" / "ambush.py").read_text(encoding="utf-8").splitlines()
     assert len([line for line in lines if line.strip()]) <= 100

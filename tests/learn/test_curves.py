@@ -135,7 +135,7 @@ def drawn(*runs: RunMetrics, against: Against = Against.MOVES, metrics: Sequence
 
 
 def close(found: Sequence[Point], wanted: Sequence[Point], x: float, y: float) -> bool:
-    """Whether points are where they should be, up to what a picture can show."""
+    """Return whether points are where they should be, up to what a picture can show."""
     return len(found) == len(wanted) and all(
         abs(a - c) <= x and abs(b - d) <= y for (a, b), (c, d) in zip(found, wanted, strict=True)
     )

@@ -29,7 +29,7 @@ from vauban.nets.transformer import Size
 
 @dataclass(frozen=True)
 class EvenConfig(StageConfig):
-    """How the learner below learns."""
+    """Settings of the learner below."""
 
     learning_rate: float = 0.1
     width: int = 8

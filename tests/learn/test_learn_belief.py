@@ -167,7 +167,7 @@ def test_a_share_of_more_than_all_is_refused() -> None:
 
 
 def starts_of(positions: Snapshot) -> list[bytes]:
-    """What the games began from: the record has the owner and the type of every piece by the square it started on."""
+    """Return the starts of games: the record has the owner and the type of every piece by the square it started on."""
     assert isinstance(positions.game, Stratego)
     squares = positions.game.variant.squares
     types = positions.store.bytes[:, BYTES + squares : BYTES + 2 * squares]
@@ -346,7 +346,7 @@ def exact_posterior(game: Stratego, policy: PolicyNetwork, games: int, plies: in
 
     Every setup that the enemy can have had is played through again with the moves of the game. Its probability is the
     product of those of the enemy's moves in it; it is out when a move was not legal, or shows the player something
-    else than he saw.
+    else than was seen.
     """
     sim = Simulator(game, games, seed=seed, restart=False)
     orders = torch.tensor(list(itertools.permutations(range(game.setup_size))))
@@ -416,7 +416,7 @@ def test_the_exact_posterior_gives_the_truth_as_much_as_its_own_entropy_says() -
 
 
 def train_against(truth: Truth, eagerness: float, steps: int, config: BeliefConfig, games: int) -> float:
-    """How far a network is from the exact posterior after training on games of the same policy."""
+    """Return a network's distance from the exact posterior after training on games of the same policy."""
     learner = make_learner(config)
     sim = Simulator(TINY, games, seed=9)
     stream = PositionStream(sim, Eager(TINY, eagerness), None, np.random.default_rng(1), config)

@@ -54,7 +54,7 @@ def window() -> Window:
 
 
 def learned(window: Window, device: str, dtype: torch.dtype, slices: int = 1) -> tuple[dict[str, float], torch.Tensor]:
-    """What a pass over the window says, and the parameters after it."""
+    """Return the metrics of a pass over the window, and the parameters after it."""
     learner = learner_on(torch.device(device), dtype, slices)
     for column, played in zip(learner.collector.window, window, strict=True):
         column.copy_(played)

@@ -15,7 +15,7 @@ from vauban.learn.run import Run
 from vauban.solve import Tree, build_tree, evaluate, tabulate, uniform
 
 MICRO = Path(__file__).parents[1] / "models" / "micro"
-"""What `vauban train ataraxos-micro` left on a GPU; its card says when."""
+"""A model of `vauban train ataraxos-micro` on a GPU; its card has the date."""
 UNDAMPED = ["ataraxos.moves.magnet_weight=0.0", "ataraxos.moves.update_weight=0.0"]
 
 

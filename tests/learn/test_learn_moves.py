@@ -38,7 +38,7 @@ def a_learner(**options: Any) -> MoveLearner:
 
 
 def gradient_norm(network: nn.Module) -> float:
-    """How long the gradient is that the last step was made with."""
+    """Return the norm of the gradient of the last step."""
     return float(torch.cat([each.grad.flatten() for each in network.parameters() if each.grad is not None]).norm())
 
 

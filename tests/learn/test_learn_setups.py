@@ -239,7 +239,7 @@ def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
 
 
 def in_a_corner(setups: torch.Tensor) -> torch.Tensor:
-    """Which setups of one row have the Flag at one of its ends."""
+    """Return which setups of one row have the Flag at one of its ends."""
     return (setups[:, 0] == 1 + FLAG) | (setups[:, -1] == 1 + FLAG)
 
 
@@ -389,7 +389,7 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(where: str) -> Non
 
 
 def work(rank: int, folder: str) -> None:
-    """What each of two workers does: learn together, and write down what came of it."""
+    """Be one of two workers: learn together, and write down what came of it."""
     torch.set_num_threads(1)
     distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
     # With these numbers the last batch is often a single setup, too small for both.

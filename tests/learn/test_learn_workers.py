@@ -139,7 +139,7 @@ HOURS = 3600.0
 
 
 def meet(rank: int, port: int, patience: float = HOURS) -> Workers:
-    """What each of two workers does first. patience: in seconds, from when both are there."""
+    """Begin as one of two workers. patience: in seconds, from when both are there."""
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     return join_workers(torch.device("cpu"), patience / 60, meeting=HOURS / 60)
 
@@ -194,7 +194,7 @@ def test_a_worker_that_hangs_is_named_when_patience_ends(tmp_path: Path, hanging
 
 
 def part(rank: int, port: int, folder: str) -> None:
-    """What each of two workers does: meet, load what takes the group for a default, part, tell the threads left."""
+    """Be one of two workers: meet, load what takes the group for a default, part, tell the threads left."""
     workers = meet(rank, port)
     importlib.import_module("torch.distributed.nn")  # as torch's own optimisers do, some time or other
     assert workers.any(workers.leads)

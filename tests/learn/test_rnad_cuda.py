@@ -77,6 +77,6 @@ def test_long_games_move_to_smaller_tables_on_a_gpu_too() -> None:
     for _ in range(5):
         played = learner._play()
         lengths = played.there.sum(0)
-        assert bool(learner.games.ends.over.all()) and torch.equal(learner.games.ends.plies, lengths)
+        assert bool(learner.episodes.ends.over.all()) and torch.equal(learner.episodes.ends.plies, lengths)
         ended = played.rewards.masked_fill(~played.there, 0).sum(0)
-        assert torch.equal(ended, learner.games.ends.utilities)
+        assert torch.equal(ended, learner.episodes.ends.utilities)

@@ -13,9 +13,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from vauban.agents.stratego.setups import read_setups
+from vauban.agents.setups import read_setups
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import FLAG
-from vauban.games.stratego.variants import VARIANTS
 from vauban.nets.setup import SetupNetwork
 from vauban.nets.store import Model, ModelError, load_model
 from vauban.nets.stratego.ataraxos import import_ataraxos, read_weights
@@ -292,7 +292,7 @@ def test_published_setups_become_the_models_list(vectors: Path, move_weights: We
     path.write_bytes(pickle.dumps((listed, listed)))
     model = imported([saved(move_weights, tmp_path / "model1.pthw"), path], tmp_path / "out")
     assert model.setups is not None
-    setups = np.stack(read_setups(model.setups, VARIANTS["classic"]))
+    setups = np.stack(read_setups(model.setups, Stratego("classic")))
     assert setups.shape == (1000, 40)
     flags = (setups == 1 + FLAG).argmax(1)
     assert (flags % 10 < 5).sum() == 500

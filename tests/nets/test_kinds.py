@@ -92,7 +92,7 @@ batch = 16
 
 
 def told(*arguments: str) -> str:
-    """What a command prints."""
+    """Return what a command prints."""
     done = CliRunner(env={"COLUMNS": "200"}).invoke(app, list(arguments))
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception

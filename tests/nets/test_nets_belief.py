@@ -353,7 +353,7 @@ def test_in_training_every_layer_drops_its_share_and_makes_up_for_it_by_the_rest
 
 
 def test_all_layers_of_encoder_and_decoder_drop_in_training() -> None:
-    """Where nearly everything is dropped, no layer adds anything to the stream."""
+    """No layer adds anything to the stream where nearly everything is dropped."""
     game = Stratego("barrage")
     sim = Simulator(game, 4, seed=6)
     seen, belief = observed(sim, 0), network(game, dropout=1 - 1e-9)

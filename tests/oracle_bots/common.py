@@ -52,7 +52,7 @@ class Unit:
     square: int
     rank: str
     start: int
-    """Where it began: the lists of units keep the order of the first board."""
+    """Its first square: the lists of units keep the order of the first board."""
     moved: bool
 
     @property

@@ -279,7 +279,7 @@ def test_wrong_calls_are_refused() -> None:
 
 @dataclass
 class Tree:
-    """What the game tree of a variant holds; the chance root is not counted, ends are."""
+    """Return the counts of a variant's game tree; the chance root is not counted, ends are."""
 
     histories: int = 0
     terminal: int = 0

@@ -34,9 +34,9 @@ from vauban.search import reviewing as module
 from vauban.search import search as search_module
 from vauban.search.moments import find_moments
 from vauban.search.opinion import ask
-from vauban.search.reviewing import all_positions
+from vauban.search.reviewing import all_positions, look_back
 from vauban.search.search import Search, SearchConfig
-from vauban.search.stratego.review import Review, review
+from vauban.search.stratego.review import Review
 from vauban.web.stratego.report import Report, report_html
 from vauban.web.thinking import ReviewGame
 
@@ -88,7 +88,7 @@ def model() -> Model:
 
 @pytest.fixture(scope="module")
 def looked(model: Model) -> Review:
-    return review(game(), model)
+    return look_back(game(), model)
 
 
 # ── Forecasts ────────────────────────────────────────────────────────────────────────────────────
@@ -124,7 +124,7 @@ def test_in_an_unfinished_game_no_side_foresees_beyond_its_last_position(model: 
     board = game()
     for _ in range(18):
         board.pop()
-    last = review(board, model).to_json()["plies"][-1]
+    last = look_back(board, model).to_json()["plies"][-1]
     assert last["turn"] == "red" and last["values"]["red"] is not None and last["values"]["blue"] is None
 
 
@@ -132,7 +132,7 @@ def test_in_an_unfinished_game_no_side_foresees_beyond_its_last_position(model: 
 
 
 def test_without_a_network_beliefs_are_the_chances_of_the_observation() -> None:
-    found = review(game(), None)
+    found = look_back(game(), None)
     assert found.counted and found.summary_json()["belief_by"] == "counting"
     for place, board in enumerate(all_positions(found.board)[:-1]):
         seen = Kinds(board.game).read(board.view(board.turn).observe(layout="squares")[None])
@@ -164,7 +164,7 @@ def test_beliefs_fit_what_is_public_also_where_they_are_carried_on(
     model: Model, monkeypatch: pytest.MonkeyPatch, named: int
 ) -> None:
     monkeypatch.setitem(module.NAMED, "cpu", named)
-    found = review(game(), model)
+    found = look_back(game(), model)
     for board, sides in zip(all_positions(found.board), found.beliefs, strict=True):
         for side, believed in enumerate(sides):
             view = board.view(side)
@@ -180,11 +180,11 @@ def test_in_a_long_game_the_network_looks_at_fewer_positions(model: Model, monke
     drawn: list[int] = []
     sample = BeliefNetwork.sample
     monkeypatch.setattr(BeliefNetwork, "sample", lambda self, seen, u: drawn.append(len(seen)) or sample(self, seen, u))
-    review(game(), model)
+    look_back(game(), model)
     every = sum(drawn)
     drawn.clear()
     monkeypatch.setitem(module.NAMED, "cpu", 600)
-    review(game(), model)
+    look_back(game(), model)
     assert every >= 48 and 0 < sum(drawn) < every
 
 
@@ -198,7 +198,7 @@ def test_what_a_side_foresees_and_believes_does_not_depend_on_what_is_hidden_fro
         board = Board.from_pieces(pieces, "barrage")
         for played in game().history[:40]:
             board.push(played.move)
-        found.append(review(board, model))
+        found.append(look_back(board, model))
     mine, other = (each.to_json()["plies"] for each in found)
     for place, (one, two) in enumerate(zip(mine, other, strict=True)):
         assert one["values"]["red"] == two["values"]["red"] and one["belief"]["red"] == two["belief"]["red"]
@@ -212,7 +212,7 @@ def test_what_a_side_foresees_and_believes_does_not_depend_on_what_is_hidden_fro
 
 
 def test_without_a_network_the_moments_are_those_that_can_be_counted() -> None:
-    found = review(game(), None)
+    found = look_back(game(), None)
     assert [(each.ply, each.kind, PLAYERS[each.side]) for each in found.moments] == [
         (22, "loss", "red"), (37, "belief", "blue"), (48, "flag", "blue"),
     ]  # fmt: skip
@@ -231,7 +231,7 @@ def test_without_a_network_the_moments_are_those_that_can_be_counted() -> None:
 
 def foreseen(ply: int, before: float, after: float, chance: float) -> Review:
     """Return a review whose mover foresaw `before`, then `after` a move that the network plays with this chance."""
-    found = review(game(), None)
+    found = look_back(game(), None)
     mover = found.turns[ply - 1]
     for place, turn in enumerate(found.turns[:-1]):
         value = (before if place < ply else after) * (1 if turn == mover else -1)
@@ -276,7 +276,7 @@ def test_a_piece_that_was_hardly_believed_to_be_what_it_is_surprises() -> None:
 
 
 def test_guessing_the_flag_from_the_start_and_being_sure_and_wrong_are_told() -> None:
-    found = review(game(), make_model(game()))
+    found = look_back(game(), make_model(game()))
     for beliefs in found.beliefs:
         for side in (0, 1):
             for shares in beliefs[side].values():
@@ -333,7 +333,7 @@ def test_a_game_that_was_resigned_has_a_result_and_the_side_that_lost_foresees_i
     while board.is_over:
         board.pop()
     [recorded] = read_games(write_game(board, {"Result": "0-1", "End": "resigned"}))
-    found = review(board, model, ended=recorded.outcome)
+    found = look_back(board, model, ended=recorded.outcome)
     told = found.to_json()
     assert (told["winner"], told["end"]) == ("blue", "resigned")
     assert [found.value(side, len(board.history)) for side in (0, 1)] != [None, None]
@@ -343,7 +343,7 @@ def test_a_game_that_was_resigned_has_a_result_and_the_side_that_lost_foresees_i
     last = len(board.history)
     assert found.swing(off_turn, last) is None
     assert all(each.ply < last for each in found.moments if each.kind == "loss" and each.side == off_turn)
-    unfinished = review(board, model)
+    unfinished = look_back(board, model)
     assert unfinished.to_json()["winner"] is None and unfinished.value(off_turn, len(board.history)) is None
 
 
@@ -352,7 +352,7 @@ def test_there_are_few_moments_and_they_come_in_their_order(monkeypatch: pytest.
     rng = random.Random(3)
     while not board.is_over and len(board.history) < 400:
         board.push(rng.choice(list(board.legal_moves)))
-    found = review(board, None)
+    found = look_back(board, None)
     for place in range(len(found.turns) - board.is_over):
         value = rng.uniform(-1, 1)
         found.outcomes[place] = ((1 - value) / 2, 0.0, (1 + value) / 2)
@@ -369,7 +369,7 @@ def test_there_are_few_moments_and_they_come_in_their_order(monkeypatch: pytest.
 
 def test_a_search_looks_at_the_critical_positions_only(model: Model) -> None:
     search = Search(model.player, None, SearchConfig(rollouts=8, depth=2))
-    found = review(game(), model, search=search)
+    found = look_back(game(), model, search=search)
     assert 47 in found.searches and len(found.searches) <= 7
     assert set(found.searches) >= {each.ply - 1 for each in found.moments}
     plies = found.to_json()["plies"]
@@ -386,7 +386,7 @@ def test_a_search_looks_at_the_critical_positions_only(model: Model) -> None:
 
 
 def test_the_move_that_was_played_is_compared_with_the_likeliest_ones_by_enough_rollouts(model: Model) -> None:
-    found = review(game(), model, search=Search(model.player, None, module.SEARCHED))
+    found = look_back(game(), model, search=Search(model.player, None, module.SEARCHED))
     for place, analysis in found.searches.items():
         moves = moments_module.searched_moves(found, place)
         assert found.board.history[place].move in moves
@@ -407,7 +407,7 @@ def test_the_same_game_and_seed_give_the_same_review_on_a_busy_machine(
         for each in (module, search_module):
             monkeypatch.setattr(each, "perf_counter", lambda: next(ticks))
         search = Search.of_model(model, replace(module.SEARCHED, rollouts=40))
-        found = review(game(), model, search=search, seed=seed).to_json()
+        found = look_back(game(), model, search=search, seed=seed).to_json()
         return {**found, "seconds": None}
 
     quiet = told(1.0, 3)
@@ -420,10 +420,10 @@ def test_a_machine_that_is_far_too_slow_leaves_whole_searches_out_and_says_so(
     model: Model, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     config = SearchConfig(rollouts=40, depth=2)
-    whole = review(game(), model, search=Search(model.player, None, config))
+    whole = look_back(game(), model, search=Search(model.player, None, config))
     ticks = itertools.count(0.0, module.MOST_SEARCH_SECONDS / 2)
     monkeypatch.setattr(module, "perf_counter", lambda: next(ticks))
-    found = review(game(), model, search=Search(model.player, None, config))
+    found = look_back(game(), model, search=Search(model.player, None, config))
     important = moments_module.critical_positions(replace(whole, searches={}))
     assert set(found.searches) == set(important[:2]) and found.unsearched == sorted(important[2:])
     for place, analysis in found.searches.items():
@@ -434,7 +434,7 @@ def test_a_machine_that_is_far_too_slow_leaves_whole_searches_out_and_says_so(
     assert found.unsearched_text == words and words in report_html(found)
     assert whole.unsearched_text == "" and "Time was short" not in report_html(whole)
     by_the_clock = replace(config, time=1e-6)
-    assert review(game(), model, search=Search(model.player, None, by_the_clock)).unsearched == []
+    assert look_back(game(), model, search=Search(model.player, None, by_the_clock)).unsearched == []
 
 
 def judged(model: Model, worth: float, error: float, visits: int) -> list[str]:
@@ -486,7 +486,7 @@ def test_a_move_without_an_alternative_is_acquitted(model: Model) -> None:
 
 def test_progress_rises_to_one(model: Model) -> None:
     told: list[float] = []
-    review(game(), model, progress=told.append)
+    look_back(game(), model, progress=told.append)
     assert told == sorted(told) and told[-1] == 1 and len(told) >= 4
 
 
@@ -509,7 +509,7 @@ def test_the_report_needs_nothing_else_and_says_what_the_review_says(looked: Rev
 
 
 def test_the_report_lists_each_move_once_with_the_networks_share_and_what_a_search_found(model: Model) -> None:
-    found = review(game(), model, search=Search(model.player, None, SearchConfig(rollouts=160, depth=2)))
+    found = look_back(game(), model, search=Search(model.player, None, SearchConfig(rollouts=160, depth=2)))
     page = report_html(found)
     data = json.loads(re.findall(r'id="data">(.*?)</script>', page)[0])
     assert data["searched"] == sorted(found.searches)
@@ -528,7 +528,7 @@ def test_the_report_lists_each_move_once_with_the_networks_share_and_what_a_sear
 
 def test_the_report_puts_arrows_where_the_picture_has_its_squares() -> None:
     board = game()
-    report = Report(review(board, None))
+    report = Report(look_back(board, None))
     for name in ("a1", "e4", "j10"):
         square = board.variant.square(name)
         x, y = report.centre(name)
@@ -626,6 +626,6 @@ def test_what_cannot_be_analysed_is_said(file: str, tmp_path: Path) -> None:
 
 def test_setups_are_told_as_the_truth() -> None:
     board = game()
-    truth = review(board, None).summary_json()["truth"]
+    truth = look_back(board, None).summary_json()["truth"]
     again = Board.from_setups(truth["red"], truth["blue"], "barrage")
     assert again.start_position() == board.start_position()

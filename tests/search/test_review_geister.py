@@ -22,10 +22,10 @@ from vauban.nets.belief import BeliefNetwork
 from vauban.nets.hidden import Kinds
 from vauban.nets.store import Model
 from vauban.notation.records import write_game
-from vauban.search.geister.review import SEARCHED, Move, Review, review
+from vauban.search.geister.review import Move, Review
 from vauban.search.moments import MOST_MOMENTS, critical_positions, find_moments
 from vauban.search.opinion import ask
-from vauban.search.reviewing import all_positions
+from vauban.search.reviewing import SEARCHED, all_positions, look_back
 from vauban.search.search import Search, SearchConfig
 from vauban.web.geister.report import Report, report_html
 from vauban.web.thinking import ReviewGame
@@ -55,7 +55,7 @@ def model() -> Model:
 
 @pytest.fixture(scope="module")
 def looked(model: Model) -> Review:
-    return review(walk(), model)
+    return look_back(walk(), model)
 
 
 # ── Forecasts and policies ───────────────────────────────────────────────────────────────────────
@@ -83,8 +83,8 @@ def test_an_escape_is_one_move_whichever_of_its_two_directions_is_played(model: 
     policy = looked.policies[10]
     assert policy[Move("a6", "a7")] == pytest.approx(both, abs=1e-5)
     assert len(policy) == len(corner.legal_actions) - 1
-    assert review(walk("e5e4 a6w"), model).move_made(11) == looked.move_made(11) == Move("a6", "a7")
-    found = review(walk(), model, search=Search(model.player, None, SearchConfig(rollouts=160, depth=2)))
+    assert look_back(walk("e5e4 a6w"), model).move_made(11) == looked.move_made(11) == Move("a6", "a7")
+    found = look_back(walk(), model, search=Search(model.player, None, SearchConfig(rollouts=160, depth=2)))
     [told] = [each for each in found.to_json()["plies"][10]["search"] if each["to"] == "a7"]
     assert told["from"] == "a6" and told["before"] == pytest.approx(both, abs=2e-3)
 
@@ -97,7 +97,7 @@ def test_the_result_of_a_game_is_told_for_both_sides(looked: Review) -> None:
     assert told["moves"][-1] == {
         "ply": 11, "side": "red", "from": "a6", "to": "a7", "text": "a6n", "captured": None, "escaped": True,
     }  # fmt: skip
-    taken = review(played("ABCD", "EFGH", TAKEN), None).to_json()
+    taken = look_back(played("ABCD", "EFGH", TAKEN), None).to_json()
     assert taken["moves"][4]["captured"] == {"type": "good", "letter": "d"}
     assert taken["captured"]["red"] == [{"side": "red", "type": "evil", "letter": "D"}]
 
@@ -106,7 +106,7 @@ def test_the_result_of_a_game_is_told_for_both_sides(looked: Review) -> None:
 
 
 def test_without_a_network_beliefs_are_the_chances_of_the_observation() -> None:
-    found = review(played("ABCD", "EFGH", TAKEN), None)
+    found = look_back(played("ABCD", "EFGH", TAKEN), None)
     assert found.counted
     for board, sides in zip(all_positions(found.board), found.beliefs, strict=True):
         seen = Kinds(board.game).read(board.view(board.turn).observe("geister-full", layout="squares")[None])
@@ -131,7 +131,7 @@ def test_a_belief_network_is_asked_from_the_view_of_each_side(model: Model, look
 
 def test_a_ghost_that_everybody_can_tell_is_evil_is_believed_nothing_of(model: Model) -> None:
     board = played("ABCD", "EFGH", f"{WALK} e5e4 c2c3", "escape=forced")
-    found = review(board, model)
+    found = look_back(board, model)
     [corner] = [square for square, ghost in found.pieces[-1].items() if ghost.revealed]
     believed = found.beliefs[-1][1]
     assert corner not in believed and len(believed) == 7
@@ -140,7 +140,7 @@ def test_a_ghost_that_everybody_can_tell_is_evil_is_believed_nothing_of(model: M
 
 
 def test_what_a_side_foresees_and_believes_does_not_depend_on_what_is_hidden_from_it(model: Model) -> None:
-    mine, other = (review(played("ABCD", second, TAKEN), model).to_json()["plies"] for second in ("ABCD", "BCDE"))
+    mine, other = (look_back(played("ABCD", second, TAKEN), model).to_json()["plies"] for second in ("ABCD", "BCDE"))
     assert [each["belief"]["red"] for each in mine] == [each["belief"]["red"] for each in other]
     for one, two in zip(mine, other, strict=True):
         if one["turn"] == "red":
@@ -156,24 +156,24 @@ def texts(found: Review) -> dict[tuple[int, str], str]:
 
 
 def test_an_escape_that_could_have_been_stopped_is_told_with_the_capture_that_was_there() -> None:
-    assert texts(review(walk(), None)) == {
+    assert texts(look_back(walk(), None)) == {
         (10, "unstopped"): "Red's good ghost A stood in the corner a6, ready to escape, and blue could have taken it "
         "by b6–a6. By counting, it was good with 50%.",
         (11, "end"): "Red's good ghost A escaped from a6. By counting, it was good with 50%.",
     }
     # Where nobody stands beside the corner, it was too late.
     free = played("EFGH", "ABCD", "b2a2 b5b4 a2a3 b6b5 a3a4 e5e4 a4a5 e4e5 a5a6 e5e4 a6n")
-    assert list(texts(review(free, None))) == [(11, "end")]
+    assert list(texts(look_back(free, None))) == [(11, "end")]
 
 
 def test_an_escape_that_was_missed_is_told_of_whoever_did_not_win() -> None:
     board = played("EFGH", "ABCD", f"{WALK} e5e4 a6a5 e4e5 a5a4")
     text = "Red's good ghost A stood in the corner a6 and could have escaped, but red played a6–a5."
-    assert texts(review(board, None)) == {(11, "missed"): text}
+    assert texts(look_back(board, None)) == {(11, "missed"): text}
     won = played("EFGH", "ABCD", f"{WALK} e5e4 b1b2 e4e5 a6n")
-    assert not [each for each in review(won, None).moments if each.kind == "missed"]
+    assert not [each for each in look_back(won, None).moments if each.kind == "missed"]
     evil = played("ABCD", "ABCD", f"{WALK} e5e4 a6a5")
-    assert review(evil, None).moments == []
+    assert look_back(evil, None).moments == []
 
 
 def test_a_side_that_is_down_to_one_ghost_of_a_colour_and_the_last_capture_are_told() -> None:
@@ -181,7 +181,7 @@ def test_a_side_that_is_down_to_one_ghost_of_a_colour_and_the_last_capture_are_t
     for move in ("c2c3", "c4c3", "b2b3", "b4b3", "c1c2", "b3a3", "c2c3"):
         board.push(move)
     left = "has one evil ghost left, and wins if it is taken."
-    assert [(each.ply, each.kind, each.side, each.text) for each in review(board, None).moments] == [
+    assert [(each.ply, each.kind, each.side, each.text) for each in look_back(board, None).moments] == [
         (1, "one_left", 1, "Red took blue's good ghost a on c3. Blue has one good ghost left."),
         (2, "one_left", 0, "Blue took red's good ghost B on c3. Red has one good ghost left."),
         (3, "one_left", 0, f"Red took blue's evil ghost b on b3. Blue {left}"),
@@ -208,7 +208,7 @@ def sure(found: Review, places: range, square_of: str, kind: int, share: float) 
 
 def test_being_sure_of_a_ghost_and_wrong_or_right_is_told_where_it_began() -> None:
     # Blue's d on b5, which is good, is taken at move 5; c on c5 is evil or good and stays.
-    found = review(played("ABCD", "EFGH", TAKEN), None)
+    found = look_back(played("ABCD", "EFGH", TAKEN), None)
 
     def beliefs(*case: Any) -> list[tuple[int, str]]:
         return [(each.ply, each.text) for each in find_moments(sure(found, *case)) if each.kind == "belief"]
@@ -226,7 +226,7 @@ def test_being_sure_of_a_ghost_and_wrong_or_right_is_told_where_it_began() -> No
 
 
 def test_a_captured_ghost_that_was_hardly_believed_to_be_what_it_was_surprises_who_is_harmed() -> None:
-    found = review(played("ABCD", "ABCD", TAKEN), None)  # blue's d is evil
+    found = look_back(played("ABCD", "ABCD", TAKEN), None)  # blue's d is evil
     found = sure(found, range(4, 5), "b5", 0, 0.9)
     for place, turn in enumerate(found.turns):
         value = (0.2 if place < 5 else -0.2) * (1 if turn == 0 else -1)
@@ -239,7 +239,7 @@ def test_a_captured_ghost_that_was_hardly_believed_to_be_what_it_was_surprises_w
 
 
 def test_there_are_few_moments_in_their_order_and_critical_positions_are_searched(model: Model) -> None:
-    found = review(walk(), model, search=Search(model.player, None, SearchConfig(rollouts=80, depth=2)))
+    found = look_back(walk(), model, search=Search(model.player, None, SearchConfig(rollouts=80, depth=2)))
     plies = [each.ply for each in found.moments]
     assert plies == sorted(set(plies)) and len(plies) <= MOST_MOMENTS
     assert set(found.searches) == set(critical_positions(replace(found, searches={})))

@@ -125,7 +125,7 @@ def add_up_doubles(numbers):
 
 
 def counts_references(function: object) -> bool:
-    """Whether compiled code counts the references to its arrays: it then calls numba's counter."""
+    """Return whether compiled code counts the references to its arrays: it then calls numba's counter."""
     (code,) = function.inspect_llvm().values()  # type: ignore[attr-defined]
     return "NRT_incref" in code or "NRT_Allocate" in code or "NRT_MemInfo" in code
 

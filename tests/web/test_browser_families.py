@@ -56,7 +56,7 @@ def elsewhere(tmp_path: Path, page: Path, *more: str) -> Serving:
 
 
 def links(page) -> list[str]:
-    """Where the head of the page leads to."""
+    """Return the links in the head of the page."""
     return [link.get_attribute("href") for link in page.locator("#header nav a").all()]
 
 

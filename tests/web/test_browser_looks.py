@@ -1,4 +1,4 @@
-"""What the page looks and sounds like in a real browser, and the pictures of the README."""
+"""Looks and sounds of the page in a real browser, and the pictures of the README."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def test_a_setup_with_the_longest_name_makes_no_screen_wider(visit):
 OUTSIDE = """() => [...document.querySelectorAll("main *, dialog *, .toast *")]
     .filter(each => each.checkVisibility() && !each.closest(".unseen, .moves, table, svg"))
     .filter(each => each.getBoundingClientRect().right > innerWidth + 1).map(each => each.textContent.slice(0, 60))"""
-"""What stands beyond the right edge of the screen, whether one can scroll there or not."""
+"""Return what stands beyond the right edge of the screen, whether one can scroll there or not."""
 ASKING = """import("/static/js/dom.js").then(({toast}) => void toast("Confirm each move before it is played?",
     {seconds: 60, actions: [["Yes, confirm", () => {}]]}))"""
 """A message that asks something."""
@@ -321,7 +321,7 @@ BESIDE = """() => {
     }
     return shown;
 }"""
-"""What is to be seen beside the board, of things that go on behind it."""
+"""Return what is to be seen beside the board, of things that go on behind it."""
 BEHIND = """() => {
     const held = document.activeElement;
     const own = held.matches(".option input") ? held.closest(".option") : held;
@@ -333,7 +333,7 @@ BEHIND = """() => {
     const most = own.matches(".moves") ? box.height - 20 : 1;
     return across > 1 && down > most ? own.ariaLabel || own.textContent : null;
 }"""
-"""What has the focus, where the board covers it."""
+"""Return what has the focus, where the board covers it."""
 REVIEWED = SIZES | {"small tablet": (768, 1024), "wide phone": (480, 740), "small window": (500, 380)}
 
 
@@ -394,7 +394,7 @@ CURRENT = """() => {
     const now = list.querySelector("[aria-current]").getBoundingClientRect();
     return now.top >= box.top - 1 && now.bottom <= box.bottom + 1 && list.scrollHeight > list.clientHeight + 100;
 }"""
-"""Whether the list of moves scrolls by itself, and shows the current one."""
+"""Return whether the list of moves scrolls by itself, and shows the current one."""
 
 
 def _on_screen(page: Page, selector: str) -> bool:
@@ -536,7 +536,7 @@ COVERED = """() => {
     return [...document.querySelectorAll(pressed)].filter((each) => over(each.getBoundingClientRect()))
         .map((each) => each.className + each.textContent);
 }"""
-"""What a message covers of the things that are to be pressed."""
+"""Return what a message covers of the things that are to be pressed."""
 TOAST = "text => import('/static/js/dom.js').then(({toast}) => void toast(text, {seconds: 60}))"
 
 
@@ -611,7 +611,7 @@ def test_on_a_phone_the_opponents_are_folded_and_the_setup_is_on_the_first_scree
 
 
 def test_pictures_are_taken_of_a_game_and_of_looking_back_on_it(visit):
-    """What `make pictures` puts into docs/pictures, beside those of other tests."""
+    """Take the pictures that `make pictures` puts into docs/pictures, beside those of other tests."""
     visitor = visit()
     page = visitor.open().page
     visitor.choose(level="general")

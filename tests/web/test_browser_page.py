@@ -356,7 +356,7 @@ RESTED = """new Promise((done) => {
     };
     look();
 })"""
-"""How far the page is scrolled when it has come to rest."""
+"""Return how far the page is scrolled when it has come to rest."""
 
 
 def _swipe(visitor: Visitor, start: tuple[float, float], end: tuple[float, float]) -> None:

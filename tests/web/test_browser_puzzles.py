@@ -37,7 +37,7 @@ def texts(board: Board) -> list[str]:
 
 
 def wins_by(board: Board, move: str, moves: int) -> bool:
-    """Whether red wins by this move within so many of its own, whatever blue does."""
+    """Return whether red wins by this move within so many of its own, whatever blue does."""
     board.push(move)
     outcome = board.outcome()
     if outcome is not None:

@@ -1112,7 +1112,7 @@ def test_a_server_behind_another_goes_by_the_name_of_that_one():
 
 
 def let_in(server: Server, name: str, through: list[str]) -> int:
-    """How many sockets are let in of those whose addresses another server tells, one after the other."""
+    """Return how many sockets are let in of those whose addresses another server tells, one after the other."""
     found = []
     try:
         for address in through:

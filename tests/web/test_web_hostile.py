@@ -373,7 +373,7 @@ def hasty(monkeypatch):
 
 
 def hung_up(raw: socket.socket) -> bool:
-    """Whether the other side has hung up, within a time."""
+    """Return whether the other side has hung up, within a time."""
     raw.settimeout(PATIENCE)
     try:
         while raw.recv(65_536):

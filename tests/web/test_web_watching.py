@@ -15,7 +15,7 @@ from vauban.web.table import PACES, WATCH, Sitter, Table, TableError, new_table
 
 SLOW = Level("slow", "Slow", {"default": f"mcts:time={ENDLESS:g},rollouts=500000"}, ENDLESS)
 STEADY = Level("steady", "Steady", {"default": "random:setups=human"}, 0.01)
-"""Whose Flag stands where people put it: at classic it is not met by chance in a game's first moves."""
+"""A setup with the Flag where people put it: in classic it is not met by chance in a game's first moves."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def sit(server: Server, made: dict[str, Any]) -> Seat:
 
 
 def nobody_thinks(server: Server) -> bool:
-    """Whether no process of those that think long is at work: one that was given up is ended."""
+    """Return whether no process of those that think long is at work: one that was given up is ended."""
     return not server.host.deep.pids
 
 

@@ -67,7 +67,7 @@ def test_no_text_is_left_that_nobody_says():
 
 
 def text(key: str, strings: str = STRINGS) -> str:
-    """What strings/en.js has behind a key, or a family in its place."""
+    """Return what strings/en.js has behind a key, or a family in its place."""
     [found] = re.findall(rf'^  "?{re.escape(key)}"?:\s+"(.*)",$', strings, re.MULTILINE)
     return str(found)
 

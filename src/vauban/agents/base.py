@@ -47,7 +47,7 @@ class Agent(Protocol):
     """Its name in the pool, in records and on screens: the text that makes it again."""
 
     def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
-        """For each view a legal action, or `RESIGNS`. All chance in it comes from the view's seed."""
+        """Return for each view a legal action, or `RESIGNS`. All chance in it comes from the view's seed."""
 
 
 @runtime_checkable
@@ -71,7 +71,7 @@ class GivesPolicy(Protocol):
     """An agent that also says with what probabilities it plays."""
 
     def policy(self, views: Snapshot) -> Floats:
-        """A row for each view: the probabilities of its legal actions, in the order of `Simulator.legal_actions`.
+        """Return the probabilities of each view's legal actions, a row for each, ordered as `Simulator.legal_actions`.
 
         Rows are as long as the game has legal actions at most; 0 stands behind the last.
         """
@@ -109,7 +109,7 @@ class Listener(Protocol):
     """An agent that also wants to be told of every move, its own too, as it is played."""
 
     def told(self, played: Any) -> None:
-        """A move was made."""
+        """Take note of a move that was made."""
 
 
 @runtime_checkable
@@ -117,7 +117,7 @@ class Watcher(Protocol):
     """An agent that also wants its view after every move, its own too, and at the end."""
 
     def saw(self, view: View) -> None:
-        """A move was made, and this is what the agent knows now."""
+        """Take note of the agent's view after a move."""
 
 
 @runtime_checkable
@@ -125,7 +125,7 @@ class Closing(Protocol):
     """An agent that holds something, such as a process, to be let go when its game is over."""
 
     def close(self) -> None:
-        """The game is over."""
+        """Let it go: the game is over."""
 
 
 @runtime_checkable
@@ -145,7 +145,7 @@ class Program(Protocol):
         """Begin a game against this opponent; with so many seconds for each answer, or as it was made."""
 
     def ended(self, end: str) -> None:
-        """The game has ended so."""
+        """Tell it how the game has ended."""
 
     def last_words(self) -> str:
         """Return what it has said beside its answers before it failed, to put behind a sentence; "" if nothing."""
@@ -155,7 +155,7 @@ class AgentError(VaubanError):
     """An agent misbehaved: it loses this game, and nothing else has happened."""
 
     reason: Literal["illegal", "time", "failed"] = "failed"
-    """How it loses: by an answer that is none, by its time, or because it broke down."""
+    """The cause of its loss: an answer that is none, its time, or a breakdown."""
     spoke: bool = True
     """Whether it has said anything since it was started."""
 

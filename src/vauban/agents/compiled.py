@@ -45,7 +45,7 @@ def no_prior(game: Game) -> Prior:
 
 @dataclass(frozen=True)
 class Bot:
-    """What a compiled agent is made of."""
+    """The parts of a compiled agent."""
 
     name: str
     choose: Callable[..., Any]
@@ -56,11 +56,11 @@ class Bot:
     family: str = field(kw_only=True)
     """The games that it plays."""
     setup: OwnSetup | None = None
-    """How it sets up by itself; without it, as is usual in the game."""
+    """Its own way to set up; without it, the game's usual one."""
     judges: bool = False
     """Whether the kernel returns two things: the action, and what the game is worth, from −1 to 1."""
     prior: Callable[[Any], Prior] = no_prior
-    """What the family knows beforehand of a game; made once for each and kept by whoever makes it."""
+    """The family's knowledge of a game beforehand; made once for each and kept by whoever makes it."""
 
 
 class CompiledAgent:
@@ -91,7 +91,7 @@ class CompiledAgent:
         return self._answer(views, seeds)[0]
 
     def _answer(self, views: Snapshot, seeds: Seeds) -> tuple[Actions, Floats]:
-        """By view: the action, and what the game is worth; not a number, if the bot does not judge."""
+        """Return the action for each view, and the game's worth; not a number, if the bot does not judge."""
         self.check_plays(views.game)
         words, halves, bytes_ = views.numpy().store
         answers = np.empty(len(views), np.int64), np.full(len(views), np.nan)
@@ -125,7 +125,7 @@ def maker_of(bot: Bot) -> Maker:
 
 @hook
 def choose(game, seed, options, prior):
-    """The bot's kernel."""
+    """Return the bot's kernel."""
     raise NotImplementedError
 
 

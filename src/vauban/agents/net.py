@@ -86,7 +86,7 @@ class ModelAgent:
         self.model.check_plays(game)
 
     def set_up(self, game: Game, player: int, rng: random.Random) -> Row:
-        """By its list of setups or its setup network, where it has learned the same army; else as is usual."""
+        """Set up by its list of setups or its setup network, if it has learned this army; otherwise as is usual."""
         if self.options.setups != "own":
             return make_sampler(self.options.setups, game)(rng)
         self.check_plays(game)

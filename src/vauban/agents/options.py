@@ -57,7 +57,7 @@ def split_text(text: str) -> tuple[str, dict[str, str]]:
 
 
 def settings_of(rest: str, text: str, before: str) -> dict[str, str]:
-    """The settings in the rest of an agent's text, OPTION=VALUE,OPTION=VALUE; `before` is what they stand behind."""
+    """Return the settings in the rest of an agent's text, OPTION=VALUE,OPTION=VALUE; they stand behind `before`."""
     settings: dict[str, str] = {}
     for number, part in enumerate(rest.split(",")):
         key, equals, value = part.partition("=")

@@ -213,7 +213,7 @@ def _key(game: Game) -> Any:
 
 
 def _solution(text: str, game: Game) -> dict[bytes, tuple[Actions, Floats]]:
-    """By view: the legal actions and their probabilities."""
+    """Return the legal actions of each view, and their probabilities."""
     key = text, *_key(game)
     if key not in _solutions:
         _solutions[key] = _solve(text, game)

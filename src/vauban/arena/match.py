@@ -278,7 +278,7 @@ def begin(match: Match, number: int, setups: tuple[Row, Row] | None) -> Any:
 
 @lru_cache(4)
 def action_words(game: Game) -> tuple[list[str], list[str]]:
-    """By player and action: its text as one word."""
+    """Return the text of each action as one word, by player and action."""
     first, second = (
         [game.action_text(player, action).replace(" ", "_") for action in range(game.action_count)] for player in (0, 1)
     )
@@ -317,7 +317,7 @@ def record_text(match: Match, game: FinishedGame) -> str | None:
 
 
 def records(match: Match, games: Iterable[FinishedGame]) -> Iterator[str]:
-    """The records of all games that had begun, in the order of their numbers."""
+    """Yield the records of all games that had begun, in the order of their numbers."""
     for game in sorted(games, key=lambda game: game.result.number):
         text = record_text(match, game)
         if text is not None:

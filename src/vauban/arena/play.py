@@ -61,7 +61,7 @@ class Forfeit(Exception):  # noqa: N818 – a way for a game to end
 
 
 def _fault(player: int, error: Exception, where: str = "") -> Forfeit:
-    """The game is lost by an agent's error. How far it had come is in its result."""
+    """Return the forfeit for an agent's error. How far the game had come is in its result."""
     if isinstance(error, AgentError):
         return Forfeit(player, error.reason, str(error), mute=not error.spoke)
     if isinstance(error, InvalidMoveError | IllegalMoveError):

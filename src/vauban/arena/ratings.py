@@ -53,7 +53,9 @@ class Ratings:
         return np.asarray(np.sqrt(np.diag(self.covariance).clip(0)))
 
     def interval(self, agent: int) -> tuple[float, float]:
-        """The 95 % interval of an agent's rating. For a difference use `difference`: intervals cannot be subtracted."""
+        """Return the 95 % interval of an agent's rating; of a difference, `difference` does (intervals do not
+        subtract).
+        """
         middle, reach = float(self.ratings[agent]), Z * float(self.errors[agent])
         return middle - reach, middle + reach
 
@@ -106,7 +108,7 @@ def components(games: ArrayLike) -> list[list[int]]:
 
 
 def needs_prior(wins: ArrayLike, draws: ArrayLike) -> bool:
-    """Whether the maximum is not finite: strengths, or strengths and draws together, could grow without end.
+    """Return whether the maximum is not finite: strengths, or strengths and draws together, could grow without end.
 
     Strengths alone could, if someone, or some group, has a perfect score. The draw parameter can grow with
     them if no win speaks against it: strengths d with d_i ≥ d_j + 2 wherever i beat j, and at most 2 apart where
@@ -211,7 +213,7 @@ def _solve(information: Floats, size: int, gradient: Floats) -> Floats:
 
 
 def _anchored(table: Ratings, anchor: str, rating: float) -> Ratings:
-    """The same ratings with one of them set: its error goes to 0, and the others' become those of differences."""
+    """Return the same ratings with one of them set: its error is 0 then, and the others' are those of differences."""
     index = table.agents.index(anchor)
     shift = np.eye(len(table.agents))
     shift[:, index] -= 1

@@ -40,7 +40,7 @@ def report_json(
     anchor: tuple[str, float] | None = None,
     hypotheses: Hypotheses | None = None,
 ) -> Report:
-    """Everything that is known of some matches, ready for JSON.
+    """Return everything that is known of some matches, ready for JSON.
 
     Each match is the results of its games; matches of the same two agents are taken together. An
     `anchor` (agent, rating) sets one rating; `hypotheses` adds the state of a sequential test to
@@ -89,7 +89,7 @@ def report_json(
 
 
 def _stakes_json(played: dict[tuple[str, str], list[GameResult]]) -> Report:
-    """The report of games that are worth more than a win or a loss: mean utilities in place of scores and ratings."""
+    """Return the report of games with stakes: mean utilities in place of scores and ratings."""
     rows = [_stakes_match(pair, results) for pair, results in played.items()]
     worth: dict[str, list[float]] = {}
     for pair, results in played.items():
@@ -302,7 +302,7 @@ def not_lost_text(row: Report) -> str:
 
 
 def is_lopsided(row: Report) -> bool:
-    """Whether the interval of a match covers less than it says, because it is lopsided or short."""
+    """Return whether the interval of a match covers less than it says, because it is lopsided or short."""
     return not is_balanced(Tally(row["wins"], row["draws"], row["losses"]))
 
 
@@ -386,7 +386,7 @@ def _stakes(report: Report) -> list[RenderableType]:
 
 
 def _titled(title: str, names: Sequence[str], numbers: Sequence[str]) -> tuple[Table, list[RenderableType]]:
-    """A table whose first columns are names, which give way if it grows too wide, and whose others are numbers."""
+    """Return a table of names, which give way if it grows too wide, and behind them numbers."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for heading in names:
         table.add_column(heading, overflow="fold", min_width=len("second"))
@@ -470,7 +470,7 @@ def _matrices(report: Report) -> list[RenderableType]:
 
 
 def _matrix(report: Report, rows: list[int], title: str, cell: Callable[[int, int], str]) -> list[RenderableType]:
-    """The columns are named by the numbers of the rows, and stand in as many tables as the width asks for."""
+    """Return a matrix, its columns named by the numbers of the rows, in as many tables as the width asks for."""
     parts: list[RenderableType] = []
     for start in range(0, len(rows), MATRIX_COLUMNS):
         columns = rows[start : start + MATRIX_COLUMNS]

@@ -66,7 +66,7 @@ class Schedule:
         self._sizes = [FIRST] * len(missing)
 
     def __iter__(self) -> Iterator[Job]:
-        """A job of each match in turn, as long as some of its games are missing."""
+        """Yield a job of each match in turn, as long as some of its games are missing."""
         left = sum(len(numbers) for _, numbers in self.missing)
         waiting = deque((place, 0) for place in range(len(self.missing)))
         while waiting:

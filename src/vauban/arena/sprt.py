@@ -90,7 +90,7 @@ def tilt(counts: ArrayLike, score: ArrayLike) -> Floats:
 
 
 def llr(counts: ArrayLike, elo0: float, elo1: float) -> Floats:
-    """The exact generalised LLR of H1 over H0, from counts of games (lost, drawn, won) or of pairs (0, ½, 1, 1½, 2).
+    """Return the exact generalised LLR of H1 over H0, by counts of games (lost, drawn, won) or pairs (0, ½, 1, 1½, 2).
 
     Takes one row of counts or many at once (…, 3 or 5).
     """

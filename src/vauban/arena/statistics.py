@@ -211,7 +211,7 @@ def estimate_match(games: Tally, pairs: PairCounts) -> Estimate:
 
 
 def is_balanced(games: Tally) -> bool:
-    """Whether the interval of the score covers close to what it says."""
+    """Return whether the interval of the score covers close to what it says."""
     return games.games >= BALANCED_GAMES and BALANCED_SCORES[0] <= games.score <= BALANCED_SCORES[1]
 
 

@@ -133,7 +133,7 @@ class Settings:
 
     @cached_property
     def settled(self) -> str:
-        """Where setups come from in every match."""
+        """The source of setups in every match."""
         return _settled(settled_setups(self.made, self.setups, self._agents()))
 
     def _agents(self) -> Iterator[Agent]:
@@ -292,7 +292,7 @@ class Tournament:
         return [results for results in found if results]
 
     def records(self) -> Iterator[str]:
-        """The records of all games that have been played and had begun, match by match."""
+        """Yield the records of all games that have been played and had begun, match by match."""
         for pairing, match in enumerate(self.matches):
             texts = self._database.execute(
                 "SELECT red_setup, blue_setup, moves FROM games WHERE pairing = ? ORDER BY number", (pairing,)

@@ -426,7 +426,7 @@ class Board(Look):
         return self.views(self.game, record, player, self._known_history(player))
 
     def _known_history(self, player: int) -> list[Any]:
-        """The moves that a player knows of: all, if the game is played in the open; otherwise the player's own."""
+        """Return the moves that a player knows of: all, if actions are public; otherwise the player's own."""
         return [played for played in self.history if self.game.public_actions or played.player == player]
 
     def copy(self) -> Self:
@@ -442,7 +442,7 @@ class Board(Look):
         return _packed(self._records[0] if self._records else self._record)
 
     def __eq__(self, other: object) -> bool:
-        """Equal if the same game, by the same rules, stands as it does here."""
+        """Return whether the same game, by the same rules, stands as it does here."""
         if not isinstance(other, Board):
             return NotImplemented
         return bool(self._key() == other._key())

@@ -27,7 +27,7 @@ CELL, LINE = 32, 18
 
 @dataclass(frozen=True)
 class Seen:
-    """What one player sees."""
+    """One player's sight of a position."""
 
     head: str
     grid: list[list[str]]

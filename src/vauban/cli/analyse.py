@@ -126,7 +126,7 @@ def _looking_back(text: str | None, variant: str, seed: int, size: SearchConfig)
 
 
 def _of_fixed_size(text: str, size: SearchConfig) -> str:
-    """The text of an agent that, if it searches and no time is set, makes searches of this size."""
+    """Return the text of an agent that, if it searches and no time is set, makes searches of this size."""
     from vauban.agents.options import split_text
 
     if not text.startswith("search:"):
@@ -138,7 +138,7 @@ def _of_fixed_size(text: str, size: SearchConfig) -> str:
 
 
 def _shipped(variant: str | None) -> str:
-    """The name of a shipped model that plays a variant; of a position that is given as text, no variant is known."""
+    """Return the name of a shipped model that plays a variant; a position that is given as text may name none."""
     from vauban.nets.store import read_card, shipped_models
 
     for name, folder in shipped_models().items():
@@ -220,19 +220,19 @@ def _print(told: dict[str, Any], top: int) -> None:
 def _look_back(file: Path, number: int, agent: str | None, seed: int, html: Path | None, as_json: bool) -> None:
     from vauban.agents.search import SearchAgent
     from vauban.cli.replay import Replay
-    from vauban.search.reviews import reviewer_of
+    from vauban.search.reviewing import SEARCHED, look_back, review_of
 
     check_files(html=html)
     recorded = _recorded(file, number)
-    reviewer = reviewer_of(recorded.game)
+    review_of(recorded.game)  # or it is refused here
     report = family_part("web", recorded.game.family, "report")
     if html is not None and report is None:
         raise ConfigurationError(f"there is no page about a game of {recorded.game.name!r}: leave --html out")
     board = _at(recorded, file, number, None)
-    thinker = _looking_back(agent, recorded.game.name, seed, reviewer.SEARCHED)
+    thinker = _looking_back(agent, recorded.game.name, seed, SEARCHED)
     search = thinker.search if isinstance(thinker, SearchAgent) else None
     with progress_bar("looking back", 100) as move:
-        found = reviewer.review(
+        found = look_back(
             board,
             None if thinker is None else thinker.model,
             search=search,

@@ -472,7 +472,7 @@ def _conditions(game: games.Game, setups: str, seed: int, time: float | None) ->
 
 
 def _listed_conditions(conditions: dict[str, str]) -> str:
-    """For a terminal, which knows what day it is."""
+    """Return the conditions for a terminal, which knows what day it is."""
     named = [f"{name} {value}" for name, value in conditions.items() if name not in ("game", "seed", "date")]
     return ", ".join([conditions["game"], *named, f"seed {conditions['seed']}"])
 

@@ -19,8 +19,8 @@ HEADINGS = {"game": "left", "board": "right", "setups": "right", "actions": "rig
 def games(json: Json = False) -> None:
     """List the games, with their boards, setups and lengths.
 
-    A variant of Stratego of your own is a TOML file, a game of your own py:FILE.py:CLASS; every command that takes a
-    game takes these too.
+    A board of Stratego or Geister of your own is a TOML file, a game of your own py:FILE.py:CLASS; every command that
+    takes a game takes these too.
 
     Example: vauban games --json
     """

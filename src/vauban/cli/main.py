@@ -49,7 +49,7 @@ def make_app(wanted: str | None = None) -> typer.Typer:
     """
     app = typer.Typer(
         name="vauban",
-        help="Board games of hidden information: Stratego in all its sizes, and small exact games.",
+        help="Board games of hidden information: Stratego in all its sizes, Geister, poker and matrix games.",
         epilog="Start with: vauban play · vauban games · vauban perft tiny-1 --depth 5",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -98,7 +98,7 @@ def main(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Board games of hidden information: Stratego in all its sizes, and small exact games."""
+    """Board games of hidden information: Stratego in all its sizes, Geister, poker and matrix games."""
 
 
 def _interrupt_again(unraised: sys.UnraisableHookArgs) -> None:

@@ -171,7 +171,7 @@ def make_card(
 
 
 def print_card(card: Mapping[str, Any]) -> None:
-    """A card for a person."""
+    """Print a card for a person."""
     console.print(Text(card["name"], "bold"))
     console.print(Text(card["about"]), soft_wrap=True)
     facts = Table.grid(padding=(0, 2))

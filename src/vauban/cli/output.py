@@ -25,12 +25,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on the
 
 
 def print_json(table: dict[str, Any]) -> None:
-    """The result for a program: one object on one line."""
+    """Print the result for a program: one object on one line."""
     print(json.dumps(table, allow_nan=False))
 
 
 def started_as() -> str:
-    """The command `vauban` as this person has to type it: by its name if the shell finds it, else as it was given."""
+    """Return `vauban` as this person has to type it: the name if the shell finds it, else as it was given."""
     given = sys.argv[0] if sys.argv else ""
     found = shutil.which("vauban")
     if Path(given).stem != "vauban" or (found is not None and Path(found).resolve() == Path(given).resolve()):
@@ -49,7 +49,7 @@ def _plain(text: str) -> str:
 
 @contextmanager
 def progress_bar(what: str, total: int | None = None) -> Iterator[Any]:
-    """A progress bar on the terminal; yields a function (done, text) that moves it."""
+    """Show a progress bar on the terminal; yield a function (done, text) that moves it."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         task = bar.add_task(what, total=total)

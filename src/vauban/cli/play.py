@@ -24,7 +24,7 @@ def play(
     ] = None,
     game: Annotated[
         list[str] | None,
-        typer.Option(help="A game to offer beside those of Stratego, e.g. kuhn, or py:FILE.py:NAME. May be repeated."),
+        typer.Option(help="A game to offer beside the usual ones, e.g. kuhn, or py:FILE.py:NAME. May be repeated."),
     ] = None,
     opponent: Annotated[
         list[str] | None,

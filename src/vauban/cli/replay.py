@@ -97,7 +97,7 @@ class Replay:
         self.say(Text.assemble(sides[0], "  –  ", sides[1], (f"   {self.game.game.name}", QUIET)))
 
     def draw(self) -> None:
-        """The position as it stands."""
+        """Show the position as it stands."""
         look: Look = self.board if self.view == ALL else self.board.view(self.views.index(self.view) - 1)
         for line in self.show.picture(look, self.bottom, look.history):
             self.say(line)
@@ -111,7 +111,7 @@ class Replay:
             self.say(self.verdict(), "bold")
 
     def print_game(self) -> None:
-        """The whole game, move by move."""
+        """Print the whole game, move by move."""
         self.introduce()
         self.go(0)
         self.draw()
@@ -187,7 +187,7 @@ _KEY = re.compile(r"\x1b\[[0-9;]*[A-Za-z~]|\x1bO[A-Za-z]|.", re.DOTALL)
 
 @contextmanager
 def _keys() -> Iterator[Iterator[str]]:
-    """The keys that are pressed at the terminal, without an echo; an arrow is one."""
+    """Yield the keys that are pressed at the terminal, without an echo; an arrow is one."""
     import termios
     import tty
 

@@ -32,7 +32,7 @@ class Show:
     legend: ClassVar[Sequence[str]] = ()
     """A note under a list of games, which explains its facts."""
     setup_words: ClassVar[str] = "back row first"
-    """How the text of a setup is written."""
+    """The form of a setup's text."""
 
     def __init__(self, game: Game) -> None:
         self.game = game

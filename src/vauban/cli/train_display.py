@@ -55,7 +55,7 @@ class Display:
             yield
 
     def show(self, told: Mapping[str, float]) -> None:
-        """An iteration is done."""
+        """Show the metrics of an iteration."""
         self._told, self._doing = told, ""
         scores = {name: value for name, value in told.items() if name.startswith(SCORE)}
         if scores:
@@ -114,7 +114,7 @@ def share_done(run: Run) -> float | None:
 
 
 def facts(run: Run, told: Mapping[str, float]) -> list[tuple[str, str]]:
-    """The lines of the display: how far the run is, and what its metrics say, by the first part of their names."""
+    """Return the lines of the display: the run's progress, and its metrics by the first part of their names."""
     stage = run.stage
     of_iterations = f" of {stage.iterations:,}" if stage.iterations else ""
     of_minutes = f" of {stage.minutes:g}" if stage.minutes else ""

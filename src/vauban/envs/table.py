@@ -227,7 +227,7 @@ class Table:
 
 
 def _can_be_given(game: Game) -> bool:
-    """Whether setups can be given in place of those that players choose, or place by actions."""
+    """Return whether setups can be given in place of those that players choose, or place by actions."""
     return game.setups_chosen or game.deploys
 
 

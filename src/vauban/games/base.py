@@ -23,13 +23,13 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from vauban import door
-from vauban.errors import ConfigurationError, InvalidMoveError, VaubanError
+from vauban.errors import ConfigurationError, InvalidMoveError, RecordError, VaubanError
 from vauban.families import folder_of
 from vauban.games.kernel import Record
 
@@ -185,7 +185,7 @@ class Setups(ABC):
 
     @abstractmethod
     def starts(self, first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
-        """The starts that the two players' setups make, row by row."""
+        """Return the starts that the two players' setups make, row by row."""
 
     @abstractmethod
     def of_starts(self, starts: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
@@ -267,11 +267,11 @@ class Game(ABC):
 
     @property
     def described(self) -> Any:
-        """What tells somebody who sets up of squares and pieces: a variant where there is one, else the game."""
+        """The description of squares and pieces for whoever sets up: a variant where there is one, else the game."""
         return self
 
     def same_setups(self, other: Game) -> bool:
-        """Whether a setup of one of the two games is one of the other."""
+        """Return whether a setup of one of the two games is one of the other."""
         return self.name == other.name
 
     @property
@@ -330,7 +330,7 @@ class Game(ABC):
         return (from_spec, (self.spec(),)) if self.source else super().__reduce_ex__(protocol)
 
     def same_board(self, other: Game) -> bool:
-        """Whether a network that was made for one of the two games also fits the other."""
+        """Return whether a network that was made for one of the two games also fits the other."""
         return self.name == other.name
 
     def check_starts(self, starts: npt.NDArray[Any]) -> None:
@@ -340,6 +340,12 @@ class Game(ABC):
         self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], format: Format
     ) -> None:
         """Refuse rows that cannot be records of this game, so that no kernel is led astray by them."""
+
+    def refuse_records(self, fine: npt.NDArray[np.bool_]) -> None:
+        """Raise an error that names the first row that is not fine."""
+        if not fine.all():
+            row = int(fine.argmin())
+            raise RecordError(f"row {row} is no record of {self.name!r}: it was made by another game, or damaged")
 
     def are_views(self, bytes_: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Return which records have something erased from them."""
@@ -364,6 +370,7 @@ def nearest(word: str, known: Sequence[str], most: int | None = None) -> str:
 # ── The registry ─────────────────────────────────────────────────────────────────────────────────
 
 Maker = Callable[..., Game]
+Made = TypeVar("Made")
 GROUP = "vauban.games"
 """Under this entry point, installed packages offer games: modules that register them, or classes."""
 
@@ -405,7 +412,7 @@ def _is_shipped(maker: Any) -> bool:
 
 
 def _are_one(one: Any, other: Any) -> bool:
-    """Whether two makers are one, perhaps of a file that was imported twice."""
+    """Return whether two makers are one, perhaps of a file that was imported twice."""
     if one is other:
         return True
     names = [getattr(each, "__qualname__", None) for each in (one, other)]
@@ -429,7 +436,7 @@ def names() -> list[str]:
 
 
 def failed() -> dict[str, str]:
-    """By the name of what installed packages offer and cannot be used: a sentence that says why."""
+    """Return what installed packages offer and cannot be used: a sentence on the reason, by name."""
     _load()
     return dict(_failed)
 
@@ -445,7 +452,7 @@ def game(name: str | Game | type[Game] | Described, rules: str | Mapping[str, An
     """Return the game of this name, or that a file describes, with its default rules or the given ones (docs/rules.md).
 
     name: of a registered game; a .toml file, which describes a variant; or `py:FILE.py:NAME`, a game of one's own.
-        The class of one may also be given itself. "steps:" in front of any of them plays Stratego in steps.
+        The class of one may also be given itself. A registered prefix, such as "steps:", may stand in front of any.
     """
     if isinstance(name, Game):
         if rules is not None:
@@ -460,7 +467,7 @@ def game(name: str | Game | type[Game] | Described, rules: str | Mapping[str, An
     if prefix in _prefixes and name not in _makers:
         return _from_prefix(prefix, game(rest, rules))
     if name.endswith(".toml"):
-        return _from_file(name, rules)
+        return read_table(name, partial(_from_table, rules=rules))
     if name in _failed and name not in _makers:
         raise ConfigurationError(_failed[name])
     if name not in _makers:
@@ -487,13 +494,14 @@ def _from_table(table: Mapping[str, Any], rules: Any) -> Game:
     return maker(table, rules=rules)
 
 
-def _from_file(path: str, rules: Any) -> Game:
+def read_table(path: str | Path, maker: Callable[[Mapping[str, Any]], Made]) -> Made:
+    """Return what `maker` makes of the table in a TOML file; its errors name the file."""
     try:
         table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigurationError(f"{path}: cannot be read as a variant: {error}") from error
     try:
-        return _from_table(table, rules)
+        return maker(table)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from error
 
@@ -511,7 +519,7 @@ def _from_door(text: str, rules: Any) -> Game:
 
 
 def _made_of(offered: Any, text: str, rules: Any = None) -> Game:
-    """The game behind what a file or a package offers: a game, what describes one, or what makes one."""
+    """Return the game behind what a file or a package offers: a game, what describes one, or what makes one."""
     known = not isinstance(offered, type) or issubclass(offered, Game)
     if isinstance(offered, Game):
         made = game(offered, rules)

@@ -61,7 +61,7 @@ def popcount(word):
 
 @primitive
 def lowest(word):
-    """The index of the lowest set bit of a word that is not zero."""
+    """Return the index of the lowest set bit of a word that is not zero."""
     raise NotImplementedError
 
 
@@ -73,7 +73,7 @@ def add_code(codes, square, word, value):
 
 @primitive
 def float_bits(number):
-    """The 32 bits of a float32, as an integer."""
+    """Return the 32 bits of a float32, as an integer."""
     raise NotImplementedError
 
 
@@ -108,7 +108,7 @@ def single(square):
 
 @kernel
 def holds(low, high, square):
-    """True if the square is in the set."""
+    """Return whether the square is in the set."""
     word = low if square < 64 else high
     return (word >> np.uint64(square & 63)) & ONE != ZERO
 

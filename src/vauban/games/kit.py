@@ -58,7 +58,7 @@ def _refused(error: type[Exception], pattern: str = "") -> Iterator[None]:
 
 
 def _same(one: Snapshot, other: Snapshot, number: bool = True) -> bool:
-    """True if all records are equal in every bit, but for the games' numbers if these do not matter."""
+    """Return whether all records are equal in every bit, but for the games' numbers if these do not matter."""
     snapshots = [one.repeat(1), other.repeat(1)]  # copies
     if not number:
         for snapshot in snapshots:

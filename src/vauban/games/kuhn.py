@@ -25,7 +25,6 @@ from vauban.games.small import (
     finish,
     must_answer,
     poker_kernels,
-    refuse_records,
 )
 
 PASS, BET = 0, 1
@@ -91,7 +90,7 @@ class Kuhn(Poker):
         plies = words[:, PLIES]
         # A third action ends the game, so one that goes on has room for another.
         room = (plies >= 0) & (plies < LONGEST + (bytes_[:, END] != 0))
-        refuse_records(self.name, are_hands(bytes_, self.cards) & room & (bytes_[:, ACTIONS:] <= 1 + BET).all(1))
+        self.refuse_records(are_hands(bytes_, self.cards) & room & (bytes_[:, ACTIONS:] <= 1 + BET).all(1))
 
 
 register("kuhn", Kuhn)

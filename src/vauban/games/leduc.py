@@ -27,7 +27,6 @@ from vauban.games.small import (
     finish,
     must_answer,
     poker_kernels,
-    refuse_records,
 )
 
 GIVE_UP, CALL, RAISE = 0, 1, 2
@@ -137,7 +136,7 @@ class Leduc(Poker):
         fine = are_hands(bytes_, self.cards) & (bytes_[:, ACTIONS:] <= 1 + RAISE).all(1)
         # A fourth action ends a round, so one that goes on has room for another.
         fine &= (bytes_[:, SPOKEN] < SLOTS + (bytes_[:, END] != 0)) & (bytes_[:, RAISES] <= MOST_RAISES)
-        refuse_records(self.name, fine)
+        self.refuse_records(fine)
 
 
 register("leduc", Leduc)

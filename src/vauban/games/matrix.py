@@ -15,7 +15,7 @@ import numpy.typing as npt
 from vauban.errors import ConfigurationError
 from vauban.games.base import DRAW, END, NOBODY, NUMBER, OWN, PLAYER, PLIES, STEP, WINNER, Format, Kernels, register
 from vauban.games.kernel import ONE, ZERO, kernel
-from vauban.games.small import NONE, UNKNOWN, SmallGame, even_chance, no_setup, no_start, refuse_records, refuse_rules
+from vauban.games.small import NONE, UNKNOWN, SmallGame, even_chance, no_setup, no_start, refuse_rules
 
 CHOICES, BYTES = OWN, OWN + 2
 """Bytes: the row and the column chosen."""
@@ -62,7 +62,7 @@ def legal_action(game, index):
 
 @kernel
 def is_legal(game, action):
-    """True if there is such a row or column."""
+    """Return whether there is such a row or column."""
     return 0 <= action < legal_count(game)
 
 
@@ -96,7 +96,7 @@ def hidden_count(game, viewer):
 
 @kernel
 def hidden_values(game, viewer, values):
-    """The row."""
+    """Return the row."""
     if hidden_count(game, viewer):
         values[0] = game.bytes[CHOICES]
 
@@ -187,11 +187,11 @@ class MatrixGame(SmallGame):
             made = (words[:, PLIES] > player) & (words[:, PLIES] <= 2)
             concealed = (choice == UNKNOWN) & (player == 0) & (bytes_[:, END] == 0)
             fine &= np.where(made, (choice < bound) | concealed, choice == NONE)
-        refuse_records(self.name, fine)
+        self.refuse_records(fine)
 
 
 def random_antisymmetric(n: int, seed: int) -> npt.NDArray[np.float64]:
-    """The payoffs of a random symmetric game of n choices: uniform in (−1, 1) above the diagonal, negated below."""
+    """Return the payoffs of a random symmetric game of n choices, uniform in (−1, 1) above the diagonal."""
     payoffs = np.zeros((n, n))
     payoffs[np.triu_indices(n, 1)] = np.random.default_rng(seed).uniform(-1, 1, size=n * (n - 1) // 2)
     return payoffs - payoffs.T

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.errors import ConfigurationError, RecordError
+from vauban.errors import ConfigurationError
 from vauban.games.base import (
     CHANCE,
     END,
@@ -66,12 +66,6 @@ def refuse_rules(name: str, rules: Any) -> None:
         raise ConfigurationError(f"{name!r} has no rules to choose, so {rules!r} cannot be used: leave rules out")
 
 
-def refuse_records(name: str, fine: npt.NDArray[np.bool_]) -> None:
-    """Raise an error that names the first row that is not fine."""
-    if not fine.all():
-        raise RecordError(f"row {int(fine.argmin())} is no record of {name!r}: it was made by another game, or damaged")
-
-
 @kernel
 def no_start(start, rules, seed, number, attempt):
     """There is nothing to draw: chance acts in the game itself."""
@@ -98,7 +92,7 @@ def legal_action(game, index): ...
 
 @kernel
 def is_listed(game, action):
-    """True if the action, or event, is one of those that the game lists: for games with few of them."""
+    """Return whether the action, or event, is one of those that the game lists: for games with few of them."""
     for index in range(legal_count(game)):
         if legal_action(game, index) == action:
             return True
@@ -132,7 +126,7 @@ def begin_hand(game, start):
 
 @kernel
 def in_deck(game, card):
-    """True if the card has not been dealt."""
+    """Return whether the card has not been dealt."""
     bytes_ = game.bytes
     return bytes_[CARDS] != card and bytes_[CARDS + 1] != card and bytes_[PUBLIC] != card
 
@@ -172,7 +166,7 @@ def deal(game, card):
 
 @kernel
 def must_answer(game, player):
-    """True if the other player has put in more chips."""
+    """Return whether the other player has put in more chips."""
     return game.bytes[PAID + player] < game.bytes[PAID + 1 - player]
 
 
@@ -204,7 +198,7 @@ def hidden_count(game, viewer):
 
 @kernel
 def hidden_values(game, viewer, values):
-    """The other player's card."""
+    """Return the other player's card."""
     if hidden_count(game, viewer):
         values[0] = game.bytes[CARDS + 1 - viewer]
 

@@ -40,7 +40,7 @@ from vauban.games.base import (
 )
 from vauban.games.kernel import ONE, ZERO, Record, hook, kernel
 from vauban.games.randomness import START, below
-from vauban.games.small import even_chance, refuse_records, refuse_rules
+from vauban.games.small import even_chance, refuse_rules
 
 ROWS, COLUMNS, KINDS, SETUP, ARMY = 0, 1, 2, 3, 4
 """Parameters: the size of the board, the numbers of kinds and of squares of a setup, then the army, kind by kind."""
@@ -110,7 +110,7 @@ def is_legal(game, action): ...
 
 @kernel
 def is_step(game, action):
-    """True if the action takes an own piece to a neighbouring square that is free or an enemy's."""
+    """Return whether the action takes an own piece to a neighbouring square that is free or an enemy's."""
     if game.bytes[END] != 0 or action < 0 or action >= 4 * squares(game):
         return False
     player, target = np.int64(game.bytes[PLAYER]), target_of(game.rules[ROWS], game.rules[COLUMNS], action)
@@ -379,4 +379,4 @@ class SquareGame(Game):
         kinds = codes & HIDDEN
         fine = (codes == 0) | ((kinds > 0) & ((kinds <= len(self.army)) | (kinds == HIDDEN)) & (codes < 2 * SECOND))
         fine = fine.all(1) & (bytes_[:, PLAYER] <= 1) & (bytes_[:, END] < len(self.ends)) & (bytes_[:, STEP] == 0)
-        refuse_records(self.name, np.asarray(fine & ((bytes_[:, WINNER] <= DRAW) | (bytes_[:, WINNER] == NOBODY))))
+        self.refuse_records(np.asarray(fine & ((bytes_[:, WINNER] <= DRAW) | (bytes_[:, WINNER] == NOBODY))))

@@ -18,8 +18,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar
@@ -33,6 +35,8 @@ from vauban.games.base import Game, nearest
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 
+PLAYED = {"iteration": "iterations", "moves": "moves", "games": "games"}
+"""Counts (`Learner.counts`) of an algorithm that plays."""
 NATS, PLIES, SHARE = "nats", "plies", "%"
 """Units. A share is shown in per cent."""
 
@@ -80,6 +84,23 @@ class Place:
     note: Callable[[str], None] = lambda sentence: None
     """Is told sentences that whoever watches the run should read."""
 
+    @contextmanager
+    def timed(self, seconds: dict[str, float], name: str) -> Iterator[None]:
+        """Add up the seconds of a part of an iteration, until the device is done with it."""
+        begun = time.perf_counter()
+        yield
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - begun
+
+
+@contextmanager
+def first_weights(seed: int) -> Iterator[None]:
+    """Draw first weights by a seed: the same ones on every device, and nothing taken from torch's own generator."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -118,7 +139,7 @@ class Learner(ABC):
     name: ClassVar[str]
     """As a configuration asks for it."""
     about: ClassVar[str] = ""
-    """What it does, in a few words for the page of a model: "damped self-play after Ataraxos"."""
+    """Its method, in a few words for the page of a model: "damped self-play after Ataraxos"."""
     config: ClassVar[type[StageConfig]] = StageConfig
     """The dataclass of its table."""
     metrics: ClassVar[Sequence[Metric]] = ()
@@ -133,6 +154,8 @@ class Learner(ABC):
     player: str = ""
     """The network that plays, which settings may decide; empty where nothing that it learns changes how the model
     plays."""
+    counts: ClassVar[Mapping[str, str]] = {"iteration": "iterations"}
+    """Its attributes that count, each with the entry of a card's training that a run goes on counting from."""
     own: ClassVar[Sequence[str]] = ()
     """Parts of the state that each worker has for itself."""
 
@@ -169,16 +192,17 @@ class Learner(ABC):
 
     def progress(self) -> dict[str, Any]:
         """Progress in numbers and texts, which a checkpoint cannot do without."""
-        return {"iteration": self.iteration}
+        return {name: getattr(self, name) for name in self.counts}
 
     def load_progress(self, progress: Mapping[str, Any]) -> None:
         """Go on from `progress()`."""
-        self.iteration = progress["iteration"]
+        for name in self.counts:
+            setattr(self, name, progress[name])
 
     @classmethod
     def progress_of(cls, config: Any, training: Mapping[str, Any]) -> dict[str, Any]:
         """Return the progress of the run that made a model, as far as the training on its card says it."""
-        return {"iteration": training.get("iterations", 0)}
+        return {name: training.get(entry, 0) for name, entry in cls.counts.items()}
 
     def state(self) -> dict[str, Any]:
         """Tensors that a resumed run goes on with, by part. Networks and optimisers are kept by the run."""

@@ -68,7 +68,7 @@ class Reservoir:
         return {"seen": self.seen.clone(), **{name: column[:filled].clone() for name, column in self.columns.items()}}
 
     def fits(self, state: Mapping[str, Any]) -> bool:
-        """Whether a `state()` is of a reservoir of the same columns and no larger capacity than this one's."""
+        """Return whether a `state()` is of a reservoir of the same columns and no larger capacity than this one's."""
         if set(state) != {"seen", *self.columns}:
             return False
         same = (

@@ -122,7 +122,7 @@ def steps_of(lines: Sequence[Mapping[str, float]], before: Mapping[str, int] = {
 
 
 def facts_of(lines: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The last values of the metrics that later algorithms have kept (`Metric.kept`), by name."""
+    """Return the last values of the metrics that later algorithms have kept (`Metric.kept`), by name."""
     facts: dict[str, float] = {}
     for kind in learners().values():
         kept = [each.name for each in kind.metrics if each.kept and kind.clock != "iteration"]

@@ -37,7 +37,7 @@ def commands_text(starts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def with_newer_settings(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a configuration, and those that came after it: a run that had none was as their defaults are."""
+    """Return the settings of a configuration, with the defaults of those that came after it: it was run as they say."""
     defaults, had = settings(json.loads(json.dumps(config_table(_defaults(configuration))))), settings(configuration)
     # A table of the defaults can be a single value there: no setup network, say.
     newer = {key: value for key, value in defaults.items() if not any(key.startswith(f"{each}.") for each in had)}
@@ -83,7 +83,7 @@ def settings(table: Mapping[str, Any], path: str = "") -> dict[str, Any]:
 
 
 def _says(command: str, key: str) -> bool:
-    """Whether a command sets a key, or a table that it is in."""
+    """Return whether a command sets a key, or a table that it is in."""
     words = shlex.split(command)
     named = {word.partition("=")[0] for word in words} | {word.removeprefix("--") for word in words}
     parts = key.split(".")

@@ -104,7 +104,8 @@ class RunConfig:
 
 
 def load_config(name: str, changes: Sequence[str] = (), note: Note = lambda sentence: None) -> RunConfig:
-    """A preset or a TOML file, with changes `key=value` (keys of tables with dots: `ataraxos.moves.games=512`).
+    """Return the configuration of a preset or a file, with changes `key=value` (keys of tables with dots:
+    `ataraxos.moves.games=512`).
 
     note: is told what was left out since the changes name another game.
     """

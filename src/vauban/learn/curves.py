@@ -36,8 +36,8 @@ SCORE = "score."
 AXES = {"moves": "moves played", "minutes": "minutes of training", "iteration": "iterations"}
 
 MANY = 150
-"""Where points are so close that the axis would hold so many, a line is smoothed: by a moving mean of 3; of 5 where it
-would hold twice as many, and so on."""
+"""Points of a full axis from which on a line is smoothed: by a moving mean of 3; of 5 from twice as many on, and so
+on."""
 FEW = 30
 """Up to so many points, each has a dot; of more, the last one."""
 
@@ -238,7 +238,7 @@ def _crowd(points: Sequence[Point], far: float) -> int:
 
 
 def _smoothed(points: Sequence[Point], reach: int) -> list[Point]:
-    """Each height as the mean of itself and so many on either side; of fewer near the ends, which stay in place."""
+    """Return each height as the mean of itself and `reach` others on either side, fewer near the ends, which stay."""
     if not reach:
         return list(points)
     heights = [y for _, y in points]
@@ -250,7 +250,7 @@ def _smoothed(points: Sequence[Point], reach: int) -> list[Point]:
 
 
 def _thinned(points: Sequence[Point]) -> list[Point]:
-    """No more points than can be told apart; the first and the last one stay."""
+    """Return no more points than can be told apart; the first and the last one stay."""
     step = math.ceil(len(points) / (2 * MANY))
     return [*points[:-1:step], points[-1]] if step > 1 else list(points)
 

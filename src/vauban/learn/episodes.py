@@ -42,11 +42,11 @@ class Episodes(NamedTuple):
     sampled: Tensor
     """The probability with which it was drawn."""
     rewards: Tensor
-    """What the first player got for it: the game's utility where it ended, else 0."""
+    """The first player's reward for it: the game's utility where it ended, else 0."""
 
 
 class Ends(NamedTuple):
-    """How games went, by game."""
+    """The ends of games, by game."""
 
     over: Tensor
     """Whether it was played to its end (bool); false where it was cut off."""
@@ -93,7 +93,7 @@ class Games:
         )
         kinds = (torch.bool, torch.uint8, torch.int64, torch.float32)
         self.ends = Ends(*(torch.zeros(games, dtype=kind, device=device) for kind in kinds))
-        """How the games went that were played last."""
+        """The ends of the games that were played last."""
         self._row = torch.zeros((), dtype=torch.int64, device=device)
 
     @torch.no_grad()

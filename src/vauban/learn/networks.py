@@ -22,7 +22,7 @@ class NetworkTable:
     """A network that plays, as a configuration asks for it."""
 
     config: Any
-    """What it is built from: the dataclass of its kind."""
+    """Its settings: the dataclass of its kind."""
     kind: str = ""
     """Its kind; empty: `move` where the game has a board, else `plain`, which are built from the same."""
 

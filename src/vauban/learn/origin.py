@@ -60,7 +60,7 @@ def _processor() -> str:
 
 
 def commit_text() -> str:
-    """The commit of this code, with a plus where files have been changed since; the version, if it is no checkout."""
+    """Return this code's commit, with a plus where files have been changed since; the version, if it is no checkout."""
     here = Path(__file__).parent
     try:
         commit = _git(here, "rev-parse", "--short=12", "HEAD")

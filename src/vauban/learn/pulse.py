@@ -61,7 +61,7 @@ class Pulse:
             time.sleep(BEAT / 4)
 
     def gone(self) -> list[int]:
-        """The other workers that have fallen silent, after something has broken; it may take some seconds to tell."""
+        """Return the other workers that have fallen silent, after something has broken; it may take some seconds."""
         began = time.monotonic()
         silent = sorted(self._counts)
         while silent and not self._lost and time.monotonic() - began < SILENCE:

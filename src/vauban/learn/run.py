@@ -136,7 +136,7 @@ class Run:
         evaluator: Evaluator | None = None, model: store.Model | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> Run:  # fmt: skip
-        """A new run in a new folder; with a model, it goes on from its networks, and counts on from its iterations."""
+        """Begin a run in a new folder; with a model, go on from its networks, and count on from its iterations."""
         if workers.any(workers.leads and (folder / CONFIG).exists()):
             raise ConfigurationError(f"there is a run in {folder} already: resume it, or name another folder")
         run = cls(config, folder, torch.device(device), workers, evaluator, clock)
@@ -209,7 +209,7 @@ class Run:
         return (stage.seconds + running * (self._clock() - self._since)) / 60
 
     def goes_on(self) -> bool:
-        """Whether there is still time, and an iteration left."""
+        """Return whether there is still time, and an iteration left."""
         if self._asked != self._done:
             # Once after each iteration: the last one is evaluated, and the clock must not change its mind after that.
             self._asked = self._done
@@ -297,7 +297,7 @@ class Run:
             stage.learner.follow({name: each for before in earlier for name, each in _networks(before).items()})
 
     def _evaluation_is_due(self, stage: Stage) -> bool:
-        """Whether it is time to measure the networks, or the stage is over."""
+        """Return whether it is time to measure the networks, or the stage is over."""
         every = 60 * self.config.evaluation.every
         if not every:
             return False

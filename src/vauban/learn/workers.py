@@ -84,7 +84,7 @@ class Workers:
         return torch.cat([part[: int(length)] for part, length in zip(parts, lengths, strict=True)])
 
     def any(self, here: bool) -> bool:
-        """Whether it holds for any worker. All call it together, and go on when all have come."""
+        """Return whether this is so for any worker. All call it together, and go on when all have come."""
         if self.count == 1:
             return here
         flag = torch.tensor([float(here)], device=self.device)
@@ -138,7 +138,7 @@ ALONE = Workers()
 
 
 def local_device(name: str) -> torch.device:
-    """The device of this process: `cpu`, `cuda`, or `auto` for a GPU if there is one; for each worker its own GPU."""
+    """Return this process's device: `cpu`, `cuda`, or `auto` for a GPU if there is one; each worker has its own."""
     if name not in ("auto", "cpu", "cuda"):
         raise ConfigurationError(f"the device is auto, cpu or cuda, not {name!r}")
     here = torch.cuda.is_available()

@@ -33,7 +33,7 @@ class ConvNetworkConfig:
     """Most pieces of a player. Each has outputs of its own, one for each direction: the first piece from the top left,
     the second, and so on. 0: an output for every action instead."""
     observation: str = ""
-    """What it sees; empty: the default observation of the game."""
+    """Its observation; empty: the default one of the game."""
 
     def __post_init__(self) -> None:
         if min(self.channels, self.width, self.depth) < 1 or self.pieces < 0:

@@ -13,7 +13,7 @@ AMPERE = (8, 0)
 
 
 def multiplies_bfloat16(device: torch.device) -> bool:
-    """Whether a device has instructions for bfloat16: networks run about twice as fast there as in float32."""
+    """Return whether a device has instructions for bfloat16: networks run about twice as fast there as in float32."""
     if device.type == "cuda":
         return torch.cuda.get_device_capability(device) >= AMPERE
     capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()

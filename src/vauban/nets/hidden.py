@@ -47,7 +47,7 @@ class Left(NamedTuple):
 
 
 class Kinds:
-    """What hidden things of a game can be, and where its observation tells of them."""
+    """The kinds of a game's hidden things, and the channels of its observation that tell of them."""
 
     def __init__(self, game: Game) -> None:
         found = observations.of_hidden(game)

@@ -9,14 +9,14 @@ from vauban.games.base import Game
 
 
 def action_sources(game: Game) -> Tensor:
-    """The thing that each action moves, for the magnet (int64): a square on a board; elsewhere the action itself."""
+    """Return what each action moves, for the magnet (int64): a square on a board; elsewhere the action itself."""
     if game.moves is not None:
         return torch.from_numpy(game.moves[:, 0].copy())
     return torch.arange(game.action_count)
 
 
 def magnet_log_policy(sources: Tensor, legal: Tensor) -> Tensor:
-    """The magnet: a movable piece uniformly, then one of its moves uniformly; its logarithm over the legal actions.
+    """Return the logarithm of the magnet over the legal actions: a movable piece uniformly, then one of its moves.
 
     sources: what each action moves (int64, one for each action). Actions of the same source share its probability;
         in a game where nothing is moved every action is its own source, and the magnet is uniform.

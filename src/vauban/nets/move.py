@@ -28,7 +28,7 @@ class MoveNetworkConfig:
 
     size: Size
     observation: str = ""
-    """What it sees; empty: the default observation of the game."""
+    """Its observation; empty: the default one of the game."""
 
 
 @register("move", MoveNetworkConfig)

@@ -21,7 +21,7 @@ class PlainNetworkConfig:
 
     size: Size
     observation: str = ""
-    """What it sees; empty: the default observation of the game."""
+    """Its observation; empty: the default one of the game."""
 
 
 @register("plain", PlainNetworkConfig)

@@ -47,7 +47,7 @@ class PyramidConfig:
     """Whether logits are rectified, as the paper's text says: no action is then less likely than any number of
     others."""
     observation: str = ""
-    """What it sees; empty: `deepnash` where the game has it, else the default observation of the game."""
+    """Its observation; empty: `deepnash` where the game has it, else the default one of the game."""
 
     def __post_init__(self) -> None:
         if min(self.width, self.inner) < 2 or self.width % 2 or self.inner % 2:

@@ -80,7 +80,7 @@ class DrawnNetwork(PolicyNetwork):
         self.members = nn.ModuleList(RegretPolicy(copy.deepcopy(one)) for _ in range(first + second))
         self.chances: Tensor
         self.register_buffer("chances", torch.ones(first + second))
-        """How often each is drawn, in proportion."""
+        """Chances to be drawn, in proportion."""
         self.register_buffer("choice_of_action", one.choice_of_action.clone(), persistent=False)
 
     @staticmethod

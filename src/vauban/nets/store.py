@@ -449,7 +449,7 @@ def check_tensors(tensors: Mapping[str, Tensor], network: nn.Module, where: str)
 
 
 def build_network(description: Mapping[str, Any], game: Game, where: str) -> Any:
-    """The network that a card describes, with weights of no meaning; torch's global generator stays as it was."""
+    """Return the network that a card describes, with meaningless weights; torch's global generator stays as it was."""
     try:
         kind = find_kind(description["kind"])
         with torch.random.fork_rng(devices=[]):

@@ -39,7 +39,7 @@ def learned_positions(length: int, width: int) -> nn.Parameter:
 
 
 def uniform_positions(length: int, width: int) -> nn.Parameter:
-    """The same as the belief begins with them: as the weights of a linear layer from positions in one-hot code."""
+    """Return positions as the belief begins with them: weights of a linear layer from one-hot codes."""
     return nn.Parameter(torch.empty(length, width).uniform_(-(length**-0.5), length**-0.5))
 
 

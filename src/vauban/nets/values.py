@@ -1,4 +1,4 @@
-"""What positions are worth, by networks that foresee outcomes and by those that foresee a number.
+"""Worth of positions, by networks that foresee outcomes and by those that foresee a number.
 
 A policy network gives logits of the outcomes, which make a distribution, whose mean the position is worth. A network
 with a single number in their place (`ValueNetwork`) can also say what no outcome is worth, as values of a regularised

@@ -95,7 +95,7 @@ def parse_games(text: str) -> list[GameText]:
 
 
 def iterate_games(text: str) -> Iterator[GameText]:
-    """The games of a text, one by one: those before one that cannot be read are had all the same."""
+    """Yield the games of a text, one by one: those before one that cannot be read are had all the same."""
     text = text.removeprefix("\ufeff")
     number, place = 1, _skip_space(text, 0)
     while place < len(text):
@@ -187,7 +187,7 @@ def _parse_game(text: str, place: int, number: int) -> tuple[GameText, int]:
 
 
 def _add_comment(game: GameText, comment: str) -> None:
-    """A comment belongs to the move before it; several after one move are joined."""
+    """Add a comment to the move before it; several after one move are joined."""
     if not comment:
         return
     if not game.moves:
@@ -283,7 +283,7 @@ def _comment_text(comment: str) -> str:
 
 
 def _broken(words: list[str]) -> list[str]:
-    """Words in lines of at most `WIDTH` columns; a comment, or a move with its number, is one word."""
+    """Return words in lines of at most `WIDTH` columns; a comment, or a move with its number, is one word."""
     lines = [""]
     for word in words:
         if lines[-1] and len(lines[-1]) + 1 + len(word) > WIDTH:

@@ -69,7 +69,7 @@ def mark_chances(codes, square, channel, kind, hidden, moved):
 
 @kernel
 def mark_deeds(game, codes, square, identity, deeds, protection):
-    """The sets of types that a hidden piece carries."""
+    """Return the sets of types that a hidden piece carries."""
     base = game.rules[HISTORY] + SETS * identity
     for which in range(SETS):
         types = np.int64(game.halves[base + which])

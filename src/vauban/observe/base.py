@@ -90,7 +90,7 @@ class Observation:
     pieces: tuple[int, ...] = ()
     """The channels that mark the viewer's pieces, if it says so: each piece in one of them."""
     hidden: HiddenChannels | None = None
-    """Where it tells of hidden things, if it tells all that there is to know of them."""
+    """The channels that tell of hidden things, if it tells all that there is to know of them."""
 
 
 _observations: dict[tuple[str, str], Observation] = {}

@@ -45,7 +45,7 @@ GOOD_SHARE, EVIL_SHARE = 3, 4
 """In the five planes of a position: after the own good, the own evil and the opponent's ghosts."""
 POSITION_PLANES = 5
 NO_MOVE = 0
-"""What the record has in the place of a move that is not known."""
+"""The record's code for a move that is not known."""
 
 
 @kernel
@@ -61,7 +61,7 @@ def latest_move(game, back):
 
 @kernel
 def knows_move(game, back, move):
-    """Whether `latest_move` is a move."""
+    """Return whether `latest_move` is a move."""
     return move != NO_MOVE or (back == 1 and game.bytes[END] == 1 and game.words[PLIES] > ZERO)
 
 

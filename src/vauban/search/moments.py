@@ -6,9 +6,9 @@ plain English. What else is a moment of a game, its family says (`Review.weighty
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import hypot
+from math import hypot, log
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -155,6 +155,37 @@ def red_swing(found: Review, ply: int) -> float:
     return sum(known) / len(known) if known else 0.0
 
 
+Swing = Callable[[int], float]
+"""How far a move brought the outlook towards red."""
+
+
+def turning_point(found: Review, plies: Iterable[int], swing: Swing, least: float) -> tuple[int, int] | None:
+    """Return the move by which the outlook moved most away from the loser, in a draw away from anybody; and that side.
+
+    None if no move did by more than `least`.
+    """
+    ended = found.ended
+    losers = (0, 1) if ended is None or ended.winner is None else (1 - ended.winner,)
+    most, found_there = least, None
+    for ply in plies:
+        for side in losers:
+            harm = _harm(swing(ply), side)
+            if harm > most:
+                most, found_there = harm, (ply, side)
+    return found_there
+
+
+def unless_answer(turning: Moment | None, lost: Iterable[Moment]) -> list[Moment]:
+    """Return the moment that turned the game, but not if it was the answer to a loss, which tells of it."""
+    if turning is None or any((each.ply, each.side) == (turning.ply - 1, turning.side) for each in lost):
+        return []
+    return [turning]
+
+
+def _harm(swing: float, side: int) -> float:
+    return -swing if side == 0 else swing
+
+
 def outlook(found: Review, side: int, ply: int) -> list[Said]:
     """Say how a side's outlook changed."""
     swing, after = found.swing(side, ply), found.value(side, ply)
@@ -179,6 +210,66 @@ def preferred(found: Review, ply: int) -> list[Said]:
 def score(value: float) -> float:
     """Return a value from −1 to 1 as the points that can be expected: a win is one, a draw half a one."""
     return (float(value) + 1) / 2
+
+
+# ── What came out ────────────────────────────────────────────────────────────────────────────────
+
+
+class Shown(NamedTuple):
+    """A hidden piece whose kind a move showed."""
+
+    ply: int
+    square: int
+    """Its square before the move."""
+    kind: int
+    side: int
+    """The side to which it was shown."""
+
+
+class Mistaken(NamedTuple):
+    """A piece that a side took for another, until its kind came out."""
+
+    place: int
+    """The first position in which the side did, and the piece's square there."""
+    square: int
+    taken: int
+    """The kind that it was taken for."""
+    kind: int
+
+
+def mistaken(found: Review, shown: Iterable[Shown], side: int, sure: float) -> Iterator[Mistaken]:
+    """Yield pieces that a side took for others when they were shown, as sure as this; not those from the start on."""
+    for each in shown:
+        if each.side != side:
+            continue
+        shares = found.beliefs[each.ply - 1][side][each.square]
+        taken = int(shares.argmax())
+        if taken == each.kind or shares[taken] < sure:
+            continue
+        identity = found.pieces[each.ply - 1][each.square].identity
+        place, square = next(
+            (place, square)
+            for place, pieces in enumerate(found.pieces)
+            for square, believed in found.beliefs[place][side].items()
+            if pieces[square].identity == identity and believed[taken] >= sure
+        )
+        if place > 0:
+            yield Mistaken(place, square, taken, each.kind)
+
+
+def surprises(found: Review, shown: Iterable[Shown], swing: Swing, unlikely: float) -> list[Shown]:
+    """Return the pieces that were what they were hardly believed to be, those that harmed the surprised most first.
+
+    unlikely: the share that they were believed to be so with is less than this.
+    """
+    weighed = []
+    for each in shown:
+        share = found.beliefs[each.ply - 1][each.side][each.square][each.kind]
+        harm = _harm(swing(each.ply), each.side)
+        if share < unlikely and harm >= LEAST_HARM:
+            weighed.append((harm * -log(max(float(share), SMALLEST_SHARE)), each))
+    weighed.sort(key=lambda each: (-each[0], each[1].ply))
+    return [each for _, each in weighed[:MOST_SURPRISES]]
 
 
 # ── What a search says ───────────────────────────────────────────────────────────────────────────

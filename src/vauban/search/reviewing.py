@@ -1,5 +1,9 @@
-"""Looking back on a game of any family: `look_back` makes its `Review`.
+"""Looking back on a whole game: `look_back` makes its `Review`.
 
+    found = look_back(board, load_model("geister"))
+    found.moments, found.to_json()
+
+A family that can look back has a class `Review` in `vauban.search.<family>.review`; all else is for any game.
 Every position is looked at through the eyes of the player on turn, by the networks of one model for both sides; all
 positions of a game are looked at in batches. A review tells what was hidden: it is for games that are over, or for
 those who may know everything.
@@ -11,12 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
 
-from vauban.games.base import Outcome
+from vauban.errors import ConfigurationError
+from vauban.families import family_part, family_parts
+from vauban.games.base import Game, Outcome
 from vauban.games.randomness import REVIEWED_BELIEF
 from vauban.nets.belief import BeliefNetwork
 from vauban.nets.dtypes import working_copy
@@ -28,8 +34,6 @@ from vauban.search.opinion import ask, look
 from vauban.search.review import Believed, Forecast, Review, Shares, Standing
 from vauban.search.search import Search, SearchConfig
 from vauban.sim.store import Snapshot
-
-R = TypeVar("R", bound=Review)
 
 AT_ONCE = 64
 """Positions between two reports of progress."""
@@ -53,8 +57,20 @@ LOOK_COST = 3
 """Cost of drawing a belief, in looks of a move network: for the progress only."""
 
 
+def review_of(game: Game) -> type[Review]:
+    """Return the reviews of a game's family; refuse a game that nothing can look back on."""
+    part = family_part("search", game.family, "review")
+    if part is None:
+        able = ", ".join(each.__name__.split(".")[2] for each in family_parts("search", "review"))
+        raise ConfigurationError(
+            f"nothing looks back on a whole game of {game.name!r} yet, only on games of these families: {able}; "
+            "a single position can be searched (--ply)"
+        )
+    found: type[Review] = part.Review
+    return found
+
+
 def look_back(
-    kind: type[R],
     board: Any,
     model: Model | None,
     *,
@@ -62,10 +78,9 @@ def look_back(
     seed: int = 0,
     ended: Outcome | None = None,
     progress: Callable[[float], None] | None = None,
-) -> R:
+) -> Review:
     """Look back on a game with all its moves.
 
-    kind: the review of the game's family.
     model: whose networks look at it. Without one, nothing is foreseen, and beliefs come from counting.
     A model without a belief network counts too.
     search: looks at the critical positions as well. `Search.of_model(model, SEARCHED)` finds the same however busy the
@@ -75,6 +90,7 @@ def look_back(
     progress: called from time to time with the share that is done, 0 to 1.
     """
     begun = perf_counter()
+    kind = review_of(board.game)
     told = _Progress(progress)
     belief = None if model is None else model.find(BeliefNetwork)
     positions = all_positions(board)

@@ -87,7 +87,7 @@ def _uses_hooks(function: Callable[..., Any]) -> bool:
 
 
 ARRAY_MAKERS = frozenset({"arange", "copy", "empty", "empty_like", "full", "ones", "zeros", "zeros_like"})
-"""What a kernel may make arrays with: only those of agents do, which run on the CPU."""
+"""The functions by which a kernel may make arrays: only those of agents do, which run on the CPU."""
 ARRAY_HINT = (
     f"A kernel makes an array by {', '.join(f'np.{name}' for name in sorted(ARRAY_MAKERS))} and by nothing else, and "
     "copies one to another in a loop."
@@ -96,7 +96,7 @@ ARRAY_HINT = (
 
 @cache
 def _makes_arrays(function: Callable[..., Any]) -> bool:
-    """Whether a kernel, or one that it calls, makes an array; those that hooks stand for are not looked at."""
+    """Return whether a kernel, or one that it calls, makes an array; those that hooks stand for are not looked at."""
     plain = cast(FunctionType, getattr(function, "py_func", function))
     names = plain.__code__.co_names
     if not ARRAY_MAKERS.isdisjoint(names):

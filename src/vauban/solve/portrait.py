@@ -31,7 +31,7 @@ LONGEST = 20_000
 
 @dataclass(frozen=True)
 class Rest:
-    """Where the dynamics of one iteration began, and where they came to rest."""
+    """The first and the last point of the dynamics of one iteration."""
 
     nash_conv: float
     """Of the policy at rest."""
@@ -51,7 +51,7 @@ class Portrait:
     game: str
     players: tuple[str, str]
     actions: tuple[str, str]
-    """What the first of two actions is called, by player; empty where there is no plane to draw."""
+    """Names of the first of two actions, by player; empty where there is no plane to draw."""
     eta: float
     start: float
     """NashConv of the first policy."""

@@ -25,5 +25,5 @@ def commit(setup: str, salt: str) -> str:
 
 
 def verify(promise: str, setup: str, salt: str) -> bool:
-    """Whether a promise was about this setup."""
+    """Return whether a promise was about this setup."""
     return hmac.compare_digest(promise.encode(), commit(setup, salt).encode())

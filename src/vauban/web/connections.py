@@ -67,7 +67,7 @@ class _Watched:
         super().resume_writing()  # type: ignore[misc]
 
     def _reads_later(self) -> bool:
-        """Whether uvicorn itself does not want to read just now."""
+        """Return whether uvicorn itself does not want to read just now."""
         raise NotImplementedError
 
     def _forget(self) -> None:

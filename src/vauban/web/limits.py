@@ -24,7 +24,7 @@ SOCKETS_OF_ONE = 32
 REQUESTS = 512
 """Connections beside those of sockets, at the same time."""
 SHELF_BYTES = 4 * 2**30
-"""That games may take on the disk, where others than the person at this machine can make some."""
+"""Bytes that games may take on the disk, where others than the person at this machine can make some."""
 ADDRESSES = 10_000
 """Addresses that are remembered; who has been silent longest is forgotten first."""
 
@@ -62,7 +62,7 @@ class Bucket:
     at: float
 
     def has(self, now: float) -> bool:
-        """Whether there is a token."""
+        """Return whether there is a token."""
         self.tokens = min(self.most, self.tokens + (now - self.at) * self.rate)
         self.at = now
         return self.tokens >= 1
@@ -86,11 +86,11 @@ class Limits:
         self._sockets: Counter[str] = Counter()
 
     def take(self, what: str, address: str) -> bool:
-        """Whether one more of these is fine; it counts if it is."""
+        """Return whether one more of these is fine; it counts if it is."""
         return not self.paced or self._bucket(what, address).take(self._clock())
 
     def allows(self, what: str, address: str) -> bool:
-        """Whether one more of these would be fine; nothing is counted."""
+        """Return whether one more of these would be fine; nothing is counted."""
         return not self.paced or self._bucket(what, address).has(self._clock())
 
     def _bucket(self, what: str, address: str) -> Bucket:
@@ -102,14 +102,14 @@ class Limits:
         return bucket
 
     def open_socket(self, address: str) -> bool:
-        """Whether one more socket is fine; whoever was let in calls `close_socket` in the end."""
+        """Return whether one more socket is fine; whoever was let in calls `close_socket` in the end."""
         if self._sockets.total() >= self.sockets or (self.paced and self._sockets[address] >= SOCKETS_OF_ONE):
             return False
         self._sockets[address] += 1
         return True
 
     def close_socket(self, address: str) -> None:
-        """A socket is gone."""
+        """Count a socket that is gone."""
         self._sockets[address] -= 1
         if self._sockets[address] <= 0:
             del self._sockets[address]

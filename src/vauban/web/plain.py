@@ -14,7 +14,7 @@ from vauban.board import Board
 from vauban.errors import VaubanError
 from vauban.games import base
 from vauban.notation.records import write_game
-from vauban.web.show import Json, Recorded, Setups, Show, TableError, no_way_back
+from vauban.web.show import Json, Setups, Show, TableError, no_way_back
 from vauban.words import sentence
 
 
@@ -116,9 +116,6 @@ class PlainShow(Show):
 
     def record(self, board: Any, headers: Mapping[str, str]) -> str:
         return write_game(board, headers)
-
-    def read_record(self, record: str) -> Recorded:
-        raise no_way_back()
 
     def setups_at(self, board: Any, hidden: Mapping[int, int]) -> tuple[str, str]:
         raise no_way_back()

@@ -43,7 +43,7 @@ class Report(ABC):
     cell: ClassVar[int]
     """The size of a square in the picture."""
     offset: ClassVar[Spot] = (0.0, 0.0)
-    """Where a piece begins in its square."""
+    """A piece's distance from the edge of its square."""
     style: ClassVar[str] = ""
     """Styles of the picture on this page."""
     dashed: ClassVar[bool] = True
@@ -231,7 +231,7 @@ class Report(ABC):
         return told["from"], told["to"]
 
     def _considered(self, n: int, names: Sequence[str]) -> list[tuple[str, int, int, int, str, str]]:
-        """The likely moves of a position and those that a search tried first, each once, the one that was played
+        """Return the likely moves of a position and those that a search tried first, each once, the one that was played
         marked.
 
         Of each: its words, the network's share in percent, the numbers of its places, what a search found it worth and

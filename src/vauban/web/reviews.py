@@ -41,7 +41,7 @@ class Reviewing:
     share: float = 0.0
     """Progress, from 0 to 1."""
     asked: float = 0.0
-    """When it was last asked for."""
+    """Time of the last request for it."""
     error: VaubanError | None = None
     """The reason of a failure, told at the next request."""
 

@@ -108,7 +108,7 @@ class Show(ABC):
 
     @abstractmethod
     def has_setups(self, variant: str, rules: str | None = None) -> bool:
-        """Whether the players set something up before the first move, by the usual rules or by these."""
+        """Return whether the players set something up before the first move, by the usual rules or by these."""
 
     @abstractmethod
     def rules_text(self, variant: str, rules: str | None) -> str:
@@ -170,7 +170,7 @@ class Show(ABC):
 
     @abstractmethod
     def position(self, look: Any, viewer: int | None) -> Json:
-        """Everything about a position, from what may be looked at and nothing else. `legal` are texts of moves."""
+        """Return all about a position, from what may be looked at and nothing else. `legal` are texts of moves."""
 
     @abstractmethod
     def before(self, variant: str, setup: str | None, viewer: int | None) -> Json:
@@ -216,9 +216,20 @@ class Show(ABC):
     def record(self, board: Any, headers: Mapping[str, str]) -> str:
         """Return a whole game as text."""
 
-    @abstractmethod
     def read_record(self, record: str) -> Recorded:
         """Return a game that was kept as text."""
+        from vauban.notation.records import read_games
+
+        if not self.looks_back:
+            raise no_way_back()
+        [game] = read_games(record)
+        assert game.board is not None
+        winner = {"1-0": 0, "0-1": 1}.get(game.result)
+        return Recorded(game.board, self.setups_of(game.board), winner, game.end or "unfinished")
+
+    def setups_of(self, board: Any) -> Setups:
+        """Return the setups from which a game began, as texts; none where it did not begin from setups."""
+        return None, None
 
     @abstractmethod
     def setups_at(self, board: Any, hidden: Mapping[int, int]) -> tuple[str, str]:
@@ -226,24 +237,23 @@ class Show(ABC):
 
     @abstractmethod
     def draw_hidden(self, view: Any, seed: int) -> dict[int, int]:
-        """One way the hidden things of a view may be."""
+        """Return one way the hidden things of a view may be."""
 
     def review(self, record: str, agent: str | None, tell: Callable[[float], None]) -> Json:
-        """Everything there is to say about a finished game; `agent` is whose network looks back."""
+        """Return everything there is to say about a finished game; `agent` is whose network looks back."""
         from vauban.agents import make_agent
         from vauban.agents.net import ModelAgent
         from vauban.notation.records import read_games
-        from vauban.search.reviews import reviewer_of
+        from vauban.search.reviewing import SEARCHED, look_back
         from vauban.search.search import Search
 
         if not self.looks_back:
             raise no_way_back()
         [game] = read_games(record)
-        reviewer = reviewer_of(game.game)
         found = None if agent is None else make_agent(agent)
         model = found.model if isinstance(found, ModelAgent) else None
-        search = None if model is None else Search.of_model(model, reviewer.SEARCHED)
-        return reviewer.review(game.board, model, search=search, ended=game.outcome, progress=tell).to_json()
+        search = None if model is None else Search.of_model(model, SEARCHED)
+        return look_back(game.board, model, search=search, ended=game.outcome, progress=tell).to_json()
 
 
 def no_way_back() -> TableError:

@@ -34,7 +34,7 @@ class LineProtocol:
     check: str
     """The command that says whether a program speaks it."""
     given: str = "COMMAND"
-    """What stands behind the beginning of an agent's text."""
+    """The rest of an agent's text, behind its beginning."""
 
 
 PROTOCOLS = {

@@ -180,7 +180,7 @@ class BotProcess:
         self._deaf = True
 
     def read_line(self, seconds: float) -> str:
-        """Its next line, without the line feed. Raises `BotError` if it does not come, whole, in this time.
+        """Return its next line, without the line feed. Raises `BotError` if it does not come, whole, in this time.
 
         A line that it has said earlier is taken first.
         """
@@ -213,7 +213,7 @@ class BotProcess:
         return self._stdout.fileno()
 
     def waiting(self) -> bool:
-        """True if it has said something that nobody has asked for yet."""
+        """Return whether it has said something that nobody has asked for yet."""
         if not self._incoming and not self._ended:
             self._wait(0.0)
         return bool(self._incoming)

@@ -1,4 +1,4 @@
-"""How agents of Geister set up by themselves."""
+"""Setups that agents of Geister choose themselves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vauban.agents.base import Row
 from vauban.games.geister.variants import Variant
 
 BOLDNESS = 1.5
-"""How much likelier an evil ghost stands in the front row than behind it, in setups that are drawn by weight."""
+"""Weight of an evil ghost in the front row, against one behind it, in setups that are drawn by weight."""
 
 
 def good_ahead(variant: Variant, player: int, rng: random.Random) -> Row:

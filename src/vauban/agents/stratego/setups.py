@@ -1,10 +1,7 @@
-"""Samplers of setups, by name: uniform, human, list:FILE, fixed:TEXT, mirrored:SAMPLER.
+"""Setups as people make them, the sampler `human` (`vauban.agents.setups`).
 
-    sampler = make_sampler("human", variant)
-    setup = sampler(random.Random(7))
-
-`human` draws from a model of how people set up (`vauban.agents.stratego.priors`, docs/setups.md): whole armies,
-with the Flag where people put it, Bombs around it, and neighbours that stand together as they do there.
+They are drawn from a model (`vauban.agents.stratego.priors`, docs/setups.md): whole armies, with the Flag where people
+put it, Bombs around it, and neighbours that stand together as they do there.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
@@ -12,22 +9,16 @@ with the Flag where people put it, Bombs around it, and neighbours that stand to
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
 from vauban.agents.stratego import priors
 from vauban.agents.stratego.priors import POCKET
-from vauban.errors import ConfigurationError, NotationError, SetupError
-from vauban.games.base import nearest
 from vauban.games.kernel import kernel
 from vauban.games.randomness import HALF, LOW, philox
-from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import BOMB, FLAG
-from vauban.games.stratego.setups import Row, can_move_first, mirrored, parse_setup, random_setup
+from vauban.games.stratego.setups import Row, random_setup
 from vauban.games.stratego.variants import Variant
 from vauban.sim.compile import CPU, compiled, progress
 
@@ -37,103 +28,6 @@ STEPS = 6_000
 """Metropolis steps for one human-like setup: the statistics no longer change with more (docs/setups.md)."""
 
 
-class Sampler(Protocol):
-    """Draws setups of one variant."""
-
-    def __call__(self, rng: random.Random) -> Row:
-        """Return a setup that can move."""
-
-
-def make_sampler(text: str, variant: Variant) -> Sampler:
-    """Return the sampler that a text names."""
-    name, _, rest = text.partition(":")
-    known: dict[str, Callable[[str, Variant], Sampler]] = {
-        "uniform": _uniform, "human": _human, "list": _listed, "fixed": _fixed, "mirrored": _mirrored,
-    }  # fmt: skip
-    if name not in known:
-        raise ConfigurationError(
-            f"there is no sampler of setups {name!r}: {nearest(name, list(known))} "
-            "(uniform, human, list:FILE, fixed:TEXT, mirrored:SAMPLER)"
-        )
-    if name in ("uniform", "human") and rest:
-        raise ConfigurationError(f"the sampler {name!r} takes nothing after a colon, not {rest!r}")
-    if name in ("list", "fixed", "mirrored") and not rest:
-        wanted = {"list": "a file", "fixed": "a setup", "mirrored": "another sampler"}[name]
-        raise ConfigurationError(f"the sampler {name!r} needs {wanted} after a colon")
-    return known[name](rest, variant)
-
-
-def make_sampler_for(text: str, game: Stratego) -> Sampler:
-    """Return the sampler that a text names (`vauban.agents.setups`)."""
-    return make_sampler(text, game.variant)
-
-
-def _uniform(_: str, variant: Variant) -> Sampler:
-    return partial(_draw, partial(random_setup, variant), variant)
-
-
-def _human(_: str, variant: Variant) -> Sampler:
-    return partial(_draw, partial(human_setup, variant), variant)
-
-
-def _fixed(text: str, variant: Variant) -> Sampler:
-    setup = _parsed(text, variant, "fixed")
-    return lambda rng: setup.copy()
-
-
-def _listed(path: str, variant: Variant) -> Sampler:
-    setups = read_setups(path, variant)
-    return lambda rng: setups[rng.randrange(len(setups))].copy()
-
-
-def _mirrored(text: str, variant: Variant) -> Sampler:
-    inner = make_sampler(text, variant)
-
-    def sampler(rng: random.Random) -> Row:
-        setup = inner(rng)
-        return mirrored(setup, variant) if rng.random() < 0.5 else setup
-
-    return sampler
-
-
-def read_setups(path: str | Path, variant: Variant) -> list[Row]:
-    """Return the setups of a text file: one on a line; # begins a comment."""
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: cannot be read as a list of setups: {error}") from error
-    setups = []
-    for number, line in enumerate(lines, 1):
-        text = line.partition("#")[0].strip()
-        if text:
-            setups.append(_parsed(text, variant, f"{path}, line {number}"))
-    if not setups:
-        raise ConfigurationError(f"{path}: there is no setup in this file (one on a line, # begins a comment)")
-    return setups
-
-
-def _parsed(text: str, variant: Variant, where: str) -> Row:
-    try:
-        setup = parse_setup(text, variant)
-    except (SetupError, NotationError) as error:
-        raise SetupError(f"{where}: {error}") from error
-    if not can_move_first(setup, variant):
-        raise SetupError(f"{where}: no piece of the setup {text!r} could make a first move")
-    return setup
-
-
-def _draw(draw: Callable[[random.Random], Row], variant: Variant, rng: random.Random) -> Row:
-    """Draw until some piece can move."""
-    for _ in range(1000):
-        setup = draw(rng)
-        if can_move_first(setup, variant):
-            return setup
-    raise SetupError(f"in 1,000 draws there was no setup of {variant.name!r} that could make a first move")
-
-
-# ── Human-like setups ────────────────────────────────────────────────────────────────────────────
-
-
 def human_setup(variant: Variant, rng: random.Random, steps: int = STEPS) -> Row:
     """Return a setup drawn from the model of human setups: a uniform one, changed by this many Metropolis steps."""
     setup = random_setup(variant, rng)
@@ -141,6 +35,10 @@ def human_setup(variant: Variant, rng: random.Random, steps: int = STEPS) -> Row
     with progress(function, "setups"):
         function(setup, variant.columns, priors.model(variant), steps, np.uint64(rng.getrandbits(64)), np.uint64(0))
     return setup
+
+
+SAMPLERS = {"human": lambda game: partial(human_setup, game.variant)}
+"""The samplers that games of Stratego have besides those of any game."""
 
 
 @kernel

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from vauban.board import base
 from vauban.board.geister import picture
+from vauban.board.geister.places import home_square
 from vauban.errors import InvalidMoveError
 from vauban.games.geister import layout
 from vauban.games.geister.game import Geister
@@ -67,6 +69,15 @@ class Played(base.Played):
     """The ghost that it captured."""
     escaped: bool = False
     """Whether the ghost left the board."""
+
+
+def ghosts_of_setup(game: Geister, player: int, setup: Iterable[Any]) -> list[Ghost]:
+    """Return a player's ghosts before the first move, in the order of their letters."""
+    squares = [home_square(game, player, number) for number in range(game.variant.ghosts)]
+    return [
+        Ghost(player, number, square, bool(evil), False, ON_BOARD)
+        for number, (square, evil) in enumerate(zip(squares, setup, strict=True))
+    ]
 
 
 class Look(base.Look):

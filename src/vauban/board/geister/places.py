@@ -42,6 +42,14 @@ def home(game: Geister, player: int, number: int) -> str:
     return game.square_name(home_square(game, player, number))
 
 
+def neighbours(game: Geister, square: int) -> list[int]:
+    """Return the squares next to one."""
+    v = game.variant
+    x, y = square % v.width, square // v.width
+    around = ((x, y - 1), (x + 1, y), (x - 1, y), (x, y + 1))
+    return [v.width * b + a for a, b in around if 0 <= a < v.width and 0 <= b < v.height]
+
+
 def ends(game: Geister, player: int, action: int) -> tuple[str, str]:
     """Return where a move goes from and to: squares by name, or a gate."""
     source, target = (int(square) for square in game.moves[action])

@@ -39,7 +39,7 @@ class Look(base.Look):
 
     @property
     def phase_text(self) -> str:
-        """What the player on turn does now, in words; both players know it."""
+        """The step that the player on turn takes now, in words; both players know it."""
         who = self.game.players[self.turn]
         if self.is_over:
             return "the game is over"
@@ -72,6 +72,6 @@ class Board(Look, base.Board):
     views = View
 
     def _known_history(self, player: int) -> list[Any]:
-        """The moves of both players, and what the player itself has placed."""
+        """Return the moves of both players, and what the player itself has placed."""
         made = zip(self.history, self._records, strict=True)
         return [played for played, before in made if before.bytes[STEP] < DEPLOYING or played.player == player]

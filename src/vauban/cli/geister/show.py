@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy.typing as npt
 from rich.text import Text
 
-from vauban.board.geister.look import ON_BOARD, Ghost, Played
+from vauban.board.geister.look import Ghost, Played, ghosts_of_setup
 from vauban.board.geister.picture import sign, squares_in_view
 from vauban.cli import show
 from vauban.cli.show import BRACKETS, LOUD, QUIET
@@ -79,11 +79,7 @@ class Show(show.Show):
         return lines
 
     def setup(self, row: npt.NDArray[Any], player: int) -> list[Text]:
-        last = self.game.variant.squares - 1
-        ghosts = {}
-        for number, (start, evil) in enumerate(zip(self.game.variant.start_squares, row, strict=True)):
-            square = start if player == 0 else last - start
-            ghosts[square] = Ghost(player, number, square, bool(evil), False, ON_BOARD)
+        ghosts = {ghost.square: ghost for ghost in ghosts_of_setup(self.game, player, row) if ghost.square is not None}
         rows = [line for line in self._draw(ghosts, player, (None, None)) if "[" in line.plain or "(" in line.plain]
         return [*rows, Text(f"{self.game.setups.text(row)} (the evil ghosts)", QUIET)]
 

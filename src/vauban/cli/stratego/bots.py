@@ -224,7 +224,7 @@ def bot_check(
 
 
 def _about_repetition(games: int, trials: int) -> str:
-    """The competition has no repetition rules, and matches have: what that means for a bot."""
+    """Tell a bot's author of the repetition rules, which matches have and the competition has not."""
     found = f"In {games} of {trials} games it made a move that they bar. " if games else ""
     return (
         f"There were no repetition rules. {found}A bot that does not know them would lose games by them: "

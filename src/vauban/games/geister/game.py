@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.errors import RecordError, SetupError
+from vauban.errors import SetupError
 from vauban.games.base import CHANCE, END, PLAYER, STEP, Format, Game, Kernels, Shape, register, register_table
 from vauban.games.geister import hidden, layout
 from vauban.games.geister import rules as kernels
@@ -138,10 +138,7 @@ class Geister(Game):
         self, words: npt.NDArray[Any], halves: npt.NDArray[Any], bytes_: npt.NDArray[Any], format: Format
     ) -> None:
         fine = self._are_sound(words.view(np.uint64), bytes_)
-        if not fine.all():
-            raise RecordError(
-                f"row {int(fine.argmin())} is no record of {self.name!r}: it was made by another game, or damaged"
-            )
+        self.refuse_records(fine)
 
     def _are_sound(self, words: npt.NDArray[Any], bytes_: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Return which records say the same of their ghosts in all places, and nothing that cannot be."""

@@ -33,7 +33,7 @@ def hidden_count(game, viewer):
 
 @kernel
 def hidden_values(game, viewer, values):
-    """The colours of these ghosts."""
+    """Return the colours of these ghosts."""
     other = 1 - viewer
     index = 0
     for step in range(game.rules[SQUARES]):

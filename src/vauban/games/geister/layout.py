@@ -23,7 +23,7 @@ PLACE = CONCEALED + 1
 """By player and ghost: its square, or what became of it (below)."""
 MOST_GHOSTS = 8
 CAPTURED_GOOD, CAPTURED_EVIL, ESCAPED, ABSENT = 64, 65, 66, 67
-"""What became of a ghost that is on no square; absent are those that a small board does without."""
+"""Fates of ghosts that are on no square; absent are those that a small board does without."""
 PROVEN = PLACE + 2 * MOST_GHOSTS
 """By player: a bit for each ghost that must be evil, since it stayed on an exit where escapes are forced."""
 BYTES = PROVEN + 2

@@ -128,7 +128,7 @@ def legal_action(game, index):
 
 @kernel
 def is_legal(game, action):
-    """True if the player on turn may make this move."""
+    """Return whether the player on turn may make this move."""
     squares = game.rules[SQUARES]
     if game.bytes[END] != 0 or action < 0 or action >= 4 * squares:
         return False

@@ -1,18 +1,14 @@
-"""The switches of Geister's rules (docs/geister.md) and the presets, as data and as text.
-
-Rules are written as a preset, as switches, or as a preset followed by switches that win over it:
-"server", "paper total_limit=300", "escape=forced at_limit=second".
-"""
+"""The switches of Geister's rules (docs/geister.md) and the presets, as data and as text (`vauban.games.switches`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from vauban.errors import ConfigurationError
-from vauban.games.base import nearest
 from vauban.games.geister.variants import FULL_SIZE, LARGEST_LIMIT, Variant
+from vauban.games.switches import settle, whole_number
 
 SWITCHES: dict[str, tuple[str, ...] | None] = {
     "escape": ("optional", "forced"),
@@ -59,34 +55,13 @@ def parse_rules(rules: str | Mapping[str, Any] | Rules | None, variant: Variant)
     """Return rules from text, from a table of switches, or as they are."""
     if isinstance(rules, Rules):
         return rules
-    settled = Rules(total_limit=variant.total_limit)
-    if isinstance(rules, Mapping):
-        for name, value in rules.items():
-            settled = _switch(settled, str(name), value)
-        return settled
-    for position, word in enumerate((rules or "").replace(",", " ").split()):
-        name, equals, value = word.partition("=")
-        if equals:
-            settled = _switch(settled, name, value)
-        elif position > 0:
-            raise ConfigurationError(
-                f"a preset comes first, then switches such as escape=forced: {word!r} in {rules!r}"
-            )
-        elif word not in PRESETS:
-            raise ConfigurationError(f"there is no preset {word!r}: {nearest(word, list(PRESETS))}")
-        else:
-            for switch, chosen in PRESETS[word].items():
-                if switch != "total_limit" or variant.name in FULL_SIZE:
-                    settled = _switch(settled, switch, chosen)
-    return settled
+    usual = Rules(total_limit=variant.total_limit)
+    return settle(
+        rules, usual, PRESETS, lambda switch, _: switch != "total_limit" or variant.name in FULL_SIZE, _read,
+        "escape=forced",
+    )  # fmt: skip
 
 
-def _switch(rules: Rules, name: str, value: Any) -> Rules:
-    """Return the rules with one switch set, from its text or its JSON value."""
-    if name not in SWITCHES:
-        raise ConfigurationError(f"there is no switch {name!r}: {nearest(name, list(SWITCHES))}")
-    if SWITCHES[name] is None and isinstance(value, str):
-        if not (value.isascii() and value.isdigit()):
-            raise ConfigurationError(f"{name} must be a number, not {value!r}")
-        value = int(value[:20])
-    return replace(rules, **{name: value})
+def _read(name: str, value: Any) -> Any:
+    """Return the value that the rules keep, from its text or its JSON value."""
+    return whole_number(name, value) if SWITCHES[name] is None and isinstance(value, str) else value

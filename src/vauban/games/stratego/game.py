@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.errors import ConfigurationError, RecordError
+from vauban.errors import ConfigurationError
 from vauban.games.base import Format, Game, Kernels, Shape, register, register_table
 from vauban.games.kernel import Record
 from vauban.games.stratego import layout, records
@@ -146,10 +146,7 @@ class Stratego(Game):
     ) -> None:
         parts = words.view(np.uint64), halves.view(np.uint16), bytes_
         fine = records.are_sound(self.variant, *parts, format.history, self.rules.chase != "off")
-        if not fine.all():
-            raise RecordError(
-                f"row {int(fine.argmin())} is no record of {self.name!r}: it was made by another game, or damaged"
-            )
+        self.refuse_records(fine)
 
     def are_views(self, bytes_: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         kinds = bytes_[:, layout.BYTES + self.variant.squares : layout.BYTES + 2 * self.variant.squares]

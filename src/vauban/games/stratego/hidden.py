@@ -38,7 +38,7 @@ def hidden_count(game, viewer):
 
 @kernel
 def hidden_values(game, viewer, values):
-    """The types of these pieces."""
+    """Return the types of these pieces."""
     words = game.words
     squares = game.rules[SQUARES]
     other = 1 - viewer

@@ -180,7 +180,7 @@ def protect(game, protector, protected, aggressor_type):
 
 @kernel
 def protect_against(game, player, aggressor):
-    """All triples with this aggressor."""
+    """Return all triples with this aggressor."""
     own, enemy = pieces_of(game, player), pieces_of(game, 1 - player)
     if not holds(enemy[0], enemy[1], aggressor):
         return
@@ -200,7 +200,7 @@ def protect_against(game, player, aggressor):
 
 @kernel
 def protect_by(game, player, protector):
-    """All triples with this protector."""
+    """Return all triples with this protector."""
     enemy = pieces_of(game, 1 - player)
     between = without(around(protector, game.rules), enemy)
     aggressors = common(beside(between[0], between[1], game.rules), enemy)
@@ -217,7 +217,7 @@ def protect_by(game, player, protector):
 
 @kernel
 def protect_between(game, player, protected):
-    """All triples with this square between protector and aggressor."""
+    """Return all triples with this square between protector and aggressor."""
     near = around(protected, game.rules)
     aggressors = common(near, pieces_of(game, 1 - player))
     while aggressors[0] | aggressors[1]:

@@ -1,4 +1,4 @@
-"""Whether bytes that came from somewhere can be a record: so that no kernel is led astray by them."""
+"""Checks of bytes from elsewhere: no kernel is given a record that cannot be."""
 
 from __future__ import annotations
 
@@ -145,13 +145,13 @@ def members(words: npt.NDArray[np.uint64], offset: int, squares: int) -> Rows:
 
 
 def _inside(words: npt.NDArray[np.uint64], offset: int, squares: int) -> Rows:
-    """True where the set holds no square beyond the board."""
+    """Return where the set holds no square beyond the board."""
     everything = (1 << squares) - 1
     low, high = np.uint64(everything & (2**64 - 1)), np.uint64(everything >> 64)
     return np.asarray(((words[:, offset] & ~low) == 0) & ((words[:, offset + 1] & ~high) == 0))
 
 
 def same_set(words: npt.NDArray[np.uint64], offset: int, wanted: Rows) -> Rows:
-    """True where the set kept at `offset` is the wanted one."""
+    """Return where the set kept at `offset` is the wanted one."""
     squares = wanted.shape[1]
     return np.asarray((members(words, offset, squares) == wanted).all(1)) & _inside(words, offset, squares)

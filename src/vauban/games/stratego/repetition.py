@@ -129,7 +129,7 @@ def bar_ray(game, here, step, direction, first):
 
 @kernel
 def is_scout(game, square):
-    """True if a Scout stands on the square."""
+    """Return whether a Scout stands on the square."""
     words = game.words
     return holds(words[SCOUTS] | words[SCOUTS + 2], words[SCOUTS + 1] | words[SCOUTS + 3], square)
 
@@ -324,7 +324,7 @@ def bar_same_types(game, player, window, target_low, target_high):
 
 @kernel
 def same_types(game, back, source, target):
-    """True if after source→target every square shows the owner and type that it showed `back` plies ago.
+    """Return whether after source→target every square shows the owner and type that it showed `back` plies ago.
 
     Only called where the squares held by each player agree already; so types decide.
     """

@@ -98,7 +98,7 @@ def reach(game, player, direction):
 
 @kernel
 def can_step(game, player):
-    """True if the player has a geometric move: some piece can take one step."""
+    """Return whether the player has a geometric move: some piece can take one step."""
     words = game.words
     own_low, own_high = words[PIECES + 2 * player], words[PIECES + 2 * player + 1]
     for direction in range(4):
@@ -207,7 +207,7 @@ def legal_action(game, index):
 
 @kernel
 def is_legal_move(game, source, target):
-    """True if the player on turn may play this move; any numbers may be asked about."""
+    """Return whether the player on turn may play this move; any numbers may be asked about."""
     squares = game.rules[SQUARES]
     if source < 0 or target < 0 or source >= squares or target >= squares:
         return False
@@ -221,7 +221,7 @@ def is_legal_move(game, source, target):
 
 @kernel
 def is_legal(game, action):
-    """True if the action is legal for the player on turn; any number may be asked about."""
+    """Return whether the action is legal for the player on turn; any number may be asked about."""
     rules = game.rules
     if action < 0 or action >= rules[SQUARES] * (rules[ROWS] + rules[COLUMNS] - 2):
         return False
@@ -254,7 +254,7 @@ def flip(words, offset, square):
 
 @kernel
 def contains(words, offset, square):
-    """True if the square is in the set kept at `offset`."""
+    """Return whether the square is in the set kept at `offset`."""
     return (words[offset + (square >> 6)] >> np.uint64(square & 63)) & ONE != ZERO
 
 

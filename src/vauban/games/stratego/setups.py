@@ -185,7 +185,7 @@ def mirrored(setup: npt.ArrayLike, variant: Variant) -> Row:
 
 
 def can_move_first(setup: npt.ArrayLike, variant: Variant) -> bool:
-    """True if some piece of the setup can move at the start of a game, whatever the opponent sets up."""
+    """Return whether some piece of the setup can move at the start of a game, whatever the opponent sets up."""
     codes = np.asarray(setup)
     taken = {square for square, code in enumerate(codes) if code}
     for square in taken:
@@ -198,7 +198,7 @@ def can_move_first(setup: npt.ArrayLike, variant: Variant) -> bool:
 
 
 def neighbours(square: int, variant: Variant) -> Iterable[int]:
-    """The squares next to a square, lakes included."""
+    """Yield the squares next to a square, lakes included."""
     row, column = divmod(square, variant.columns)
     if row + 1 < variant.rows:
         yield square + variant.columns

@@ -67,7 +67,7 @@ def direction_of(rules, source, target):
 
 @kernel
 def origin(game, direction, target):
-    """The square a move came from that goes in this direction to `target`: the first piece met on the way back."""
+    """Return the square where a move in this direction to `target` began: that of the first piece on the way back."""
     words = game.words
     rules = game.rules
     step = rules[COLUMNS]

@@ -1,19 +1,15 @@
-"""The switches of the rules (docs/rules.md) and the presets, as data and as text.
-
-Rules are written as a preset, as switches, or as a preset followed by switches that win over it:
-"strategus", "two_square=5 chase=off", "ataraxos battleless_limit=100".
-"""
+"""The switches of the rules (docs/rules.md) and the presets, as data and as text (`vauban.games.switches`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from vauban.errors import ConfigurationError
-from vauban.games.base import nearest
 from vauban.games.stratego import layout
 from vauban.games.stratego.variants import LARGEST_LIMIT, Variant
+from vauban.games.switches import settle, whole_number
 
 SWITCHES: dict[str, dict[str, int] | None] = {
     "two_square": {"3": 3, "5": 5, "off": 0},
@@ -111,42 +107,20 @@ def default_rules(variant: Variant) -> Rules:
 
 
 def parse_rules(rules: str | Mapping[str, Any] | Rules | None, variant: Variant) -> Rules:
-    """Rules from text, from a table of switches, or as they are."""
+    """Return rules from text, from a table of switches, or as they are."""
     if isinstance(rules, Rules):
         return rules
-    if rules is None:
-        return default_rules(variant)
-    if isinstance(rules, Mapping):
-        settled = default_rules(variant)
-        for name, value in rules.items():
-            settled = _switch(settled, str(name), value)
-        return settled
-    settled = default_rules(variant)
-    for position, word in enumerate(rules.replace(",", " ").split()):
-        name, equals, value = word.partition("=")
-        if equals:
-            settled = _switch(settled, name, value)
-        elif position > 0:
-            raise ConfigurationError(f"a preset comes first, then switches such as chase=off: {word!r} in {rules!r}")
-        elif word not in PRESETS:
-            raise ConfigurationError(f"there is no preset {word!r}: {nearest(word, list(PRESETS))}")
-        else:
-            for switch, chosen in PRESETS[word].items():
-                limit = SWITCHES[switch] is None
-                if not (chosen == "variant" or (limit and variant.name not in FULL_SIZE)):
-                    settled = _switch(settled, switch, chosen)
-    return settled
+
+    def applies(switch: str, chosen: str) -> bool:
+        return chosen != "variant" and (SWITCHES[switch] is not None or variant.name in FULL_SIZE)
+
+    return settle(rules, default_rules(variant), PRESETS, applies, _read, "chase=off")
 
 
-def _switch(rules: Rules, name: str, value: Any) -> Rules:
-    """Return the rules with one switch set, from its text or its JSON value."""
-    if name not in SWITCHES:
-        raise ConfigurationError(f"there is no switch {name!r}: {nearest(name, list(SWITCHES))}")
-    values = SWITCHES[name]
-    if isinstance(value, str) and values is None:
-        if value != "none" and not (value.isascii() and value.isdigit()):
-            raise ConfigurationError(f"{name} must be a number or none, not {value!r}")
-        value = None if value == "none" else int(value[:20])
-    elif isinstance(value, str) and values is not None:
-        value = {text: kept for kept, text in _kept(name).items()}.get(value, value)
-    return replace(rules, **{name: value})
+def _read(name: str, value: Any) -> Any:
+    """Return the value that the rules keep, from its text or its JSON value."""
+    if not isinstance(value, str):
+        return value
+    if SWITCHES[name] is None:
+        return None if value == "none" else whole_number(name, value, "a number or none")
+    return {text: kept for kept, text in _kept(name).items()}.get(value, value)

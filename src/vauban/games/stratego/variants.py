@@ -15,7 +15,6 @@ A variant of your own is a `Variant`, or a TOML file:
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from vauban.errors import ConfigurationError
-from vauban.games.base import Game, nearest
+from vauban.games.base import Game, nearest, read_table
 from vauban.games.kernel import MAX_SQUARES
 from vauban.games.stratego.pieces import FLAG, LETTERS, MOVABLE_TYPES, TYPES
 
@@ -185,14 +184,7 @@ VARIANTS = {
 
 def load_variant(path: str | Path) -> Variant:
     """Read a variant from a TOML file."""
-    try:
-        table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigurationError(f"{path}: cannot be read as a variant: {error}") from error
-    try:
-        return variant_from(table)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from error
+    return read_table(path, variant_from)
 
 
 def variant_from(table: Mapping[str, Any]) -> Variant:

@@ -25,7 +25,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import Format, Game
 from vauban.games.randomness import BELIEF_STRANGE, BELIEF_STREAM, BELIEF_VALIDATION, DROPOUT
 from vauban.learn.ataraxos.positions import PositionStream, Setups, observe_positions
-from vauban.learn.base import NATS, Learner, Metric, Place, StageConfig, register
+from vauban.learn.base import NATS, Learner, Metric, Place, StageConfig, first_weights, register
 from vauban.learn.trainee import Trainee
 from vauban.nets.belief import BeliefNetwork, MarginalBelief, UniformBelief
 from vauban.nets.hidden import Hidden
@@ -190,7 +190,7 @@ class BeliefLearner:
             yield
 
     def _simulator(self, positions: Snapshot) -> Simulator:
-        """A simulator to look at these positions with."""
+        """Return a simulator to look at these positions with."""
         kind = len(positions), positions.format
         if kind not in self._simulators:
             self._simulators[kind] = Simulator(self.game, kind[0], self.device, seed=0, format=kind[1])
@@ -220,7 +220,9 @@ def together(batches: Sequence[Scores]) -> Scores:
 
 
 def mean_of_things(numbers: Tensor, hidden: Hidden) -> tuple[Tensor, Tensor]:
-    """The mean of a number of each hidden thing over a position's things; which positions have any (0 where not)."""
+    """Return the mean over a position's hidden things of a number of each (0 without any), and which positions have
+    some.
+    """
     things = hidden.present.sum(1)
     return torch.where(hidden.present, numbers, 0.0).sum(1) / things.clamp_min(1), things > 0
 
@@ -264,8 +266,7 @@ class BeliefStage(Learner):
         self.game = game
         self.settings, self.place = config, place
         self.device, self.workers = place.device, place.workers
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(place.seed)
+        with first_weights(place.seed):
             network = config.network(self.game)
         self.trainee = Trainee(network, place.device, place.workers)
         self.networks = {"belief": self.trainee}

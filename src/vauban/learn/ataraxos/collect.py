@@ -57,7 +57,7 @@ class Window(NamedTuple):
 
 
 def sums_of_games(game: Game, utilities: Tensor, ends: Tensor, plies: Tensor) -> Tensor:
-    """Sums over games that ended: games, plies, scores of the first player, draws, each kind of end."""
+    """Return sums over games that ended: games, plies, scores of the first player, draws, each kind of end."""
     return torch.stack(
         [
             torch.ones_like(utilities).sum(),

@@ -7,9 +7,7 @@ alone.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -23,7 +21,7 @@ from vauban.learn.ataraxos.collect import Collector, Window
 from vauban.learn.ataraxos.estimate import estimate
 from vauban.learn.ataraxos.moves import MoveConfig, MoveLearner
 from vauban.learn.ataraxos.setups import SetupConfig, SetupLearner
-from vauban.learn.base import Estimate, Learner, Metric, Place, StageConfig, register
+from vauban.learn.base import PLAYED, Estimate, Learner, Metric, Place, StageConfig, first_weights, register
 from vauban.learn.networks import NetworkTable
 from vauban.learn.trainee import Trainee
 from vauban.nets.actor import Actor
@@ -80,6 +78,7 @@ class Ataraxos(Learner):
     steps: ClassVar = {"move": "moves.batches", "setup": "setups.steps"}
     tables: ClassVar = {"move": "move_network", "setup": "setup_network"}
     player = "move"
+    counts = PLAYED | {"numbered": "moves"}  # at most one game has begun with each move
     own = ("games",)
 
     def __init__(self, game: Game, config: AtaraxosConfig, place: Place) -> None:
@@ -95,9 +94,7 @@ class Ataraxos(Learner):
             game, config.moves.games, config.moves.length, place.device, place.seed,
             first=rank * config.moves.games, stride=count * config.moves.games,
         )  # fmt: skip
-        # The same first weights on every device, and nothing taken from torch's own generator.
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(place.seed)
+        with first_weights(place.seed):
             self.move: Trainee[PolicyNetwork] = Trainee(config.move_network.make(game), place.device, place.workers)
             self.setup: Trainee[SetupNetwork] | None = None
             if config.setup_network and learnable(game):
@@ -135,15 +132,15 @@ class Ataraxos(Learner):
         self.iteration += 1
         seconds: dict[str, float] = {}
         first = self.collector.carried if self.collector.filled else 0
-        with self._timed(seconds, "setups"):
+        with self.place.timed(seconds, "setups"):
             self.draw_setups()
-        with self._timed(seconds, "collect"):
+        with self.place.timed(seconds, "collect"):
             window = self.collector.collect(self.actor)
         play = self._note_games(window, first)
-        with self._timed(seconds, "moves"):
+        with self.place.timed(seconds, "moves"):
             learned = self.move_learner.learn(window, self.iteration)
         metrics = {f"moves.{name}": value for name, value in learned.items()}
-        with self._timed(seconds, "setup_training"):
+        with self.place.timed(seconds, "setup_training"):
             if self.setup_learner:
                 learned = self.setup_learner.learn(self.iteration)
                 metrics |= {f"setups.{name}": value for name, value in learned.items()}
@@ -191,39 +188,19 @@ class Ataraxos(Learner):
                 "(docs/metrics.md)"
             )
 
-    @contextmanager
-    def _timed(self, seconds: dict[str, float], name: str) -> Iterator[None]:
-        begun = time.perf_counter()
-        yield
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
-        seconds[name] = time.perf_counter() - begun
-
     # ── Keeping ──────────────────────────────────────────────────────────────────────────────────
 
     def progress(self) -> dict[str, Any]:
-        return {
-            "iteration": self.iteration,
-            "moves": self.moves,
-            "games": self.games,
-            "numbered": self.numbered,
-            "large_windows": self.move_learner.filter.large,
-        }
+        return super().progress() | {"large_windows": self.move_learner.filter.large}
 
     def load_progress(self, progress: Mapping[str, Any]) -> None:
-        self.iteration, self.numbered = progress["iteration"], progress["numbered"]
-        self.moves, self.games = progress["moves"], progress["games"]
+        super().load_progress(progress)
         self.move_learner.filter.large = progress["large_windows"]
 
     @classmethod
     def progress_of(cls, config: AtaraxosConfig, training: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            "iteration": training.get("iterations", 0),
-            "moves": training.get("moves", 0),
-            "games": training.get("games", 0),
-            "numbered": training.get("moves", 0),  # at most one game has begun with each move
-            "large_windows": config.moves.settled,  # its values have long told positions apart
-        }
+        # Its values have long told positions apart.
+        return super().progress_of(config, training) | {"large_windows": config.moves.settled}
 
     def state(self) -> dict[str, Any]:
         setups = {"setups": self.setup_learner.state()} if self.setup_learner else {}

@@ -222,15 +222,15 @@ class MoveLearner:
         self._norms += self.trainee.descend(self._slices(), self.config.gradient_norm)
 
     def _slices(self) -> Iterator[Tensor]:
-        """The losses of the batch that is laid out, part by part; what they say is counted."""
+        """Yield the losses of the batch that is laid out, part by part; what they say is counted."""
         for columns in zip(*(column.chunk(self.config.slices) for column in self._batch()), strict=True):
             loss, measured = self._losses(Batch(*columns))
             self._sums += measured
             yield loss
 
     def _filter(self, returns: Returns) -> tuple[Tensor, float, int]:
-        """The positions to learn from, as row × games + game; how large an advantage they have at least; and how many
-        there would be, those of all workers together, if the quantile alone decided."""
+        """Return the positions to learn from, as row × games + game; how large an advantage they have at least; and how
+        many there would be, those of all workers together, if the quantile alone decided."""
         estimated = returns.estimated.clone()
         estimated[-self.collector.carried :] = False
         sizes = returns.advantages.abs()
@@ -240,7 +240,8 @@ class MoveLearner:
         return positions, threshold, math.ceil((1 - self.config.quantile) * len(everywhere))
 
     def _shuffle(self, positions: Tensor, usual: int, iteration: int) -> tuple[Tensor, list[tuple[int, int, int]], int]:
-        """The positions in random order; the bounds of this worker's part of each batch, and the size of all of it.
+        """Return the positions in random order, the bounds of this worker's part of each batch, and the batch's whole
+        size.
 
         There are as many batches as the usual number of positions needs: where few advantages are large enough, batches
         are smaller, and not fewer. The order is drawn for all positions of the window, whoever has played them: several

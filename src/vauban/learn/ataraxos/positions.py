@@ -108,7 +108,7 @@ class PositionStream:
             self.sim.set_pools(self._given)
 
     def fits(self, state: Mapping[str, Any]) -> bool:
-        """Whether a `state()` has as many games as this stream, and no more takings than the pool holds."""
+        """Return whether a `state()` has as many games as this stream, and no more takings than the pool holds."""
         same = [part.shape for part in state["games"]] == [part.shape for part in self.sim.store]
         return same and sum(len(parts[0]) for parts in state["pool"]) <= self.config.pool * self.sim.n
 

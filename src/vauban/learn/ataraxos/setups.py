@@ -126,7 +126,7 @@ class Entries(NamedTuple):
     entropy: Tensor
 
     def at(self, places: Tensor) -> Entries:
-        """Some of them."""
+        """Return the entries at these places."""
         return Entries(*(part[places] for part in self))
 
 

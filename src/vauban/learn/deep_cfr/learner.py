@@ -8,7 +8,6 @@ trained on them from time to time, or one of the value networks of all iteration
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -20,7 +19,7 @@ from torch import Tensor, nn
 from vauban.errors import ConfigurationError
 from vauban.games.base import Game
 from vauban.games.randomness import DEEP_CFR
-from vauban.learn.base import PLIES, SHARE, Learner, Metric, Place, StageConfig, register
+from vauban.learn.base import PLAYED, PLIES, SHARE, Learner, Metric, Place, StageConfig, first_weights, register
 from vauban.learn.buffers import Reservoir
 from vauban.learn.deep_cfr import targets
 from vauban.learn.deep_cfr.regression import AT_ONCE, AdvantageRegression, Regression, StrategyRegression
@@ -55,9 +54,9 @@ class DeepCFRConfig(StageConfig):
     """Share of the traverser's actions that are drawn evenly. 0.6 was published; over many moves of one's own hardly a
     sample is then of any use, and 0.05 is better."""
     weights: str = "printed"
-    """How a regret is split into a target and a weight: printed, own or dream (docs/deep-cfr.md)."""
+    """The way in which a regret is split into a target and a weight: printed, own or dream (docs/deep-cfr.md)."""
     probabilities_in: str = "weight"
-    """Where `printed` contains reach probabilities: weight or value."""
+    """The part of `printed` that contains reach probabilities: weight or value."""
     literal_network: bool = False
     """Ask the traverser's network at the other player's positions too, as the published pseudo-code says."""
     warm_start: bool = False
@@ -75,7 +74,7 @@ class DeepCFRConfig(StageConfig):
     keep_every: int = 0
     """Of each player's value networks, every so many-th is kept, to be drawn from; 0: none."""
     average: str = STRATEGY
-    """What plays: strategy, the strategy network, or drawn, one of the value networks that were kept."""
+    """The player: strategy, the strategy network, or drawn, one of the value networks that were kept."""
     learning_rate: float = 0.01
     """Rate of Adam at the beginning of each training."""
     final_rate: float = 1.0
@@ -139,6 +138,7 @@ class DeepCFR(Learner):
     steps: ClassVar = {part: f"deep_cfr.batches.{part}" for part in RESERVOIRS}
     tables: ClassVar = dict.fromkeys(RESERVOIRS, "network")
     player = STRATEGY
+    counts = PLAYED
 
     def __init__(self, game: Game, config: DeepCFRConfig, place: Place) -> None:
         if place.workers.count > 1:
@@ -200,16 +200,15 @@ class DeepCFR(Learner):
     def iterate(self) -> dict[str, float]:
         self.iteration += 1
         player = targets.traverser_of(self.iteration)
-        begun = time.perf_counter()
-        told = self._traverse(player)
-        traversed = time.perf_counter()
-        told |= self._learn_values(player)
-        learned = time.perf_counter()
-        seconds = {"traversals": traversed - begun, "values": learned - traversed}
+        seconds: dict[str, float] = {}
+        with self.place.timed(seconds, "traversals"):
+            told = self._traverse(player)
+        with self.place.timed(seconds, "values"):
+            told |= self._learn_values(player)
         every = self.settings.strategy_every
         if every and self.iteration % every == 0:
-            told |= self._learn_strategy()
-            seconds["strategy"] = time.perf_counter() - learned
+            with self.place.timed(seconds, "strategy"):
+                told |= self._learn_strategy()
         return {
             "moves": float(self.moves),
             "games": float(self.games),
@@ -312,9 +311,8 @@ class DeepCFR(Learner):
     # ── Networks ─────────────────────────────────────────────────────────────────────────────────
 
     def _fresh(self, name: str) -> PolicyNetwork:
-        """Return a network with first weights: the same ones on every device, in the same iteration."""
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self._seed(INITIAL, RESERVOIRS.index(name)))
+        """Return a network with first weights, the same ones in the same iteration."""
+        with first_weights(self._seed(INITIAL, RESERVOIRS.index(name))):
             network = self.settings.network.make(self.game)
         # Nothing is learned about outcomes, so nothing is said of them.
         outcome = getattr(network, "outcome", None)
@@ -351,21 +349,10 @@ class DeepCFR(Learner):
 
     # ── Keeping ──────────────────────────────────────────────────────────────────────────────────
 
-    def progress(self) -> dict[str, Any]:
-        return {"iteration": self.iteration, "moves": self.moves, "games": self.games}
-
     def load_progress(self, progress: Mapping[str, Any]) -> None:
-        self.iteration, self.moves, self.games = (progress[name] for name in ("iteration", "moves", "games"))
+        super().load_progress(progress)
         for player in range(2):
             self.strategies.trained[player] = self.iteration > player
-
-    @classmethod
-    def progress_of(cls, config: DeepCFRConfig, training: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            "iteration": training.get("iterations", 0),
-            "moves": training.get("moves", 0),
-            "games": training.get("games", 0),
-        }
 
     def state(self) -> dict[str, Any]:
         reservoirs = {name: each.reservoir.state() for name, each in self.regressions.items()}

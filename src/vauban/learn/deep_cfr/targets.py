@@ -33,7 +33,7 @@ from torch import Tensor
 WEIGHTS = ("printed", "own", "dream")
 """The schemes of the table above."""
 PLACES = ("weight", "value")
-"""What the probabilities of `printed` may be contained in."""
+"""The parts of `printed` that may contain the probabilities."""
 MOST = 1e6
 """Targets are cut to ± this, and factors of weights to between 1 / this and this."""
 
@@ -56,7 +56,7 @@ class Paths(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """What is learned at each step, in the traverser's steps or in the other player's (steps × games)."""
+    """Targets of each step, in the traverser's steps or in the other player's (steps × games)."""
 
     taken: Tensor
     """The target of the action that was drawn."""

@@ -32,7 +32,7 @@ class Strategies(Protocol):
 
 
 class Visits(NamedTuple):
-    """What was met on the way, a row for each step and an entry for each game."""
+    """The positions met on the way, a row for each step and an entry for each game."""
 
     words: Tensor
     halves: Tensor
@@ -88,7 +88,7 @@ class Traversal:
             *(torch.zeros((self.length, games, *shape), dtype=dtype, device=device) for shape, dtype in shapes)
         )
         self.visits = self._columns
-        """What was met on the way, as far as the longest game went."""
+        """The positions met on the way, as far as the longest game went."""
         self._replay = Replay(device)
 
     @torch.no_grad()

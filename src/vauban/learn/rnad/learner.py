@@ -8,7 +8,6 @@ plays; and after a number of steps it becomes the policy towards which play is r
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
@@ -19,7 +18,20 @@ from torch import Tensor
 
 from vauban.errors import ConfigurationError
 from vauban.games.base import Game
-from vauban.learn.base import NATS, PLIES, SHARE, Learner, Metric, Place, StageConfig, in_order, names_of, register
+from vauban.learn.base import (
+    NATS,
+    PLAYED,
+    PLIES,
+    SHARE,
+    Learner,
+    Metric,
+    Place,
+    StageConfig,
+    first_weights,
+    in_order,
+    names_of,
+    register,
+)  # fmt: skip
 from vauban.learn.episodes import Episodes, Games, Looker, row_chunks
 from vauban.learn.networks import NetworkTable
 from vauban.learn.rnad import targets
@@ -167,14 +179,13 @@ class RNaD(Learner):
     steps: ClassVar = {NETWORK: "rnad.steps"}
     tables: ClassVar = {NETWORK: "network"}
     player = NETWORK
+    counts = PLAYED
 
     def __init__(self, game: Game, config: RNaDConfig, place: Place) -> None:
         self.game, self.settings, self.place = game, config, place
         self.device, self.workers = place.device, place.workers
-        self.iteration = self.moves = self.finished = self.taken = 0
-        # The same first weights on every device, and nothing taken from torch's own generator.
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(place.seed)
+        self.iteration = self.moves = self.games = self.taken = 0
+        with first_weights(place.seed):
             network = config.network.make(game)
         self.trainee: Trainee[PolicyNetwork] = Trainee(network, place.device, place.workers)
         for group in self.trainee.optimiser.param_groups:
@@ -184,11 +195,11 @@ class RNaD(Learner):
         tracks = observations.find(game, network.observation).needs_tracking
         format = game.format(tracks=tracks, plies=game.max_plies or config.longest)
         forward = self._compiled(self.trainee.working)
-        self.games = Games(
+        self.episodes = Games(
             game, config.games, config.longest, lambda sim: Actor(self.trainee.working, sim, forward), place.device,
             place.seed, format,
         )  # fmt: skip
-        self.looker = Looker(self.games.sim, config.chunk, network.observation, self.trainee.dtype)
+        self.looker = Looker(self.episodes.sim, config.chunk, network.observation, self.trainee.dtype)
         policies = self.policies
         self._forwards = {
             name: self._compiled(estimator(each, game))
@@ -214,20 +225,16 @@ class RNaD(Learner):
     def iterate(self) -> dict[str, float]:
         self.iteration += 1
         told: list[dict[str, float]] = []
-        seconds = {"play": 0.0, "learn": 0.0}
+        seconds: dict[str, float] = {}
         for _ in range(self.settings.steps):
-            begun = time.perf_counter()
-            played = self._play()
-            self._wait()
-            between = time.perf_counter()
-            told.append(self._learn(played))
-            self._wait()
-            seconds["play"] += between - begun
-            seconds["learn"] += time.perf_counter() - between
+            with self.place.timed(seconds, "play"):
+                played = self._play()
+            with self.place.timed(seconds, "learn"):
+                told.append(self._learn(played))
         moves = sum(each.pop("moves") for each in told)
         return {
             "moves": float(self.moves),
-            "games": float(self.finished),
+            "games": float(self.games),
             "speed.moves_per_second": moves / max(sum(seconds.values()), 1e-9),
             **{f"speed.{name}": moves / max(value, 1e-9) for name, value in seconds.items()},
             **{f"seconds.{name}": value for name, value in seconds.items()},
@@ -235,14 +242,10 @@ class RNaD(Learner):
             "rnad.steps": float(self.settings.steps),
         }
 
-    def _wait(self) -> None:
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
-
     def _play(self) -> Episodes:
         """Play games with numbers that no others of the run have."""
         games, workers = self.settings.games, self.workers
-        return self.games.play((self.taken * workers.count + workers.rank) * games)
+        return self.episodes.play((self.taken * workers.count + workers.rank) * games)
 
     def _learn(self, played: Episodes) -> dict[str, float]:
         """Take a step on these games; the metrics of it."""
@@ -279,7 +282,7 @@ class RNaD(Learner):
         return 0 < self.settings.fine_tuning_from <= self.taken
 
     def _told_of_games(self) -> dict[str, float]:
-        ends = self.games.ends
+        ends = self.episodes.ends
         sums = torch.stack(
             [
                 torch.ones_like(ends.over).sum(),
@@ -291,14 +294,14 @@ class RNaD(Learner):
         ).float()
         self.workers.add([sums])
         count, *rest = sums.tolist()
-        self.finished += int(count)
+        self.games += int(count)
         names = ("plies", "first_mover", "cut", *(f"end.{end}" for end in self.game.ends[1:]))
         return {f"rnad.{name}": value / count for name, value in zip(names, rest, strict=True)}
 
     # ── Learning from games ──────────────────────────────────────────────────────────────────────
 
     def _losses(self, played: Episodes, outer: Outer, counts: Tensor) -> Iterator[Tensor]:
-        """The loss of each chunk of rows, from the last one to the first: their sum is that of the games.
+        """Yield the loss of each chunk of rows, from the last one to the first: their sum is that of the games.
 
         counts: steps of each player, of all workers. A player's losses are means over that player's own steps.
         """
@@ -395,21 +398,16 @@ class RNaD(Learner):
     # ── Keeping ──────────────────────────────────────────────────────────────────────────────────
 
     def progress(self) -> dict[str, Any]:
-        return {"iteration": self.iteration, "moves": self.moves, "games": self.finished, "taken": self.taken}
+        return super().progress() | {"taken": self.taken}
 
     def load_progress(self, progress: Mapping[str, Any]) -> None:
-        self.iteration, self.taken = progress["iteration"], progress["taken"]
-        self.moves, self.finished = progress["moves"], progress["games"]
+        super().load_progress(progress)
+        self.taken = progress["taken"]
 
     @classmethod
     def progress_of(cls, config: RNaDConfig, training: Mapping[str, Any]) -> dict[str, Any]:
-        iterations = training.get("iterations", 0)
-        return {
-            "iteration": iterations,
-            "moves": training.get("moves", 0),
-            "games": training.get("games", 0),
-            "taken": iterations * config.steps,
-        }
+        begun = super().progress_of(config, training)
+        return begun | {"taken": begun["iteration"] * config.steps}
 
     def state(self) -> dict[str, Any]:
         return {REGULAR: self.policies.state()}

@@ -53,7 +53,7 @@ class Policies:
         return {name: kept.state_dict() for name, kept in self._kept.items()}
 
     def fits(self, state: Mapping[str, Any]) -> bool:
-        """Whether a `state()` is of two such networks."""
+        """Return whether a `state()` is of two such networks."""
         return set(state) == {NEWER, OLDER} and all(
             {key: each.shape for key, each in state[name].items()}
             == {key: each.shape for key, each in self._kept[name].state_dict().items()}

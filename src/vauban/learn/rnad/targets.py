@@ -89,7 +89,7 @@ class Steps(NamedTuple):
     places: Tensor
     """The action that was taken: its place among the legal ones (int64)."""
     rewards: Tensor
-    """What the first player got for it; the other one lost as much."""
+    """The first player's reward for it; the other one lost as much."""
     sampled: Tensor
     """μ(a): the probability with which it was taken."""
     policy: Tensor
@@ -97,14 +97,14 @@ class Steps(NamedTuple):
     log_ratios: Tensor
     """ℓ of every action."""
     values: Tensor
-    """What the position was estimated to be worth to the player on turn."""
+    """The position's worth to the player on turn, as it was estimated."""
 
 
 class Carry(NamedTuple):
-    """What the steps behind a row come to, for both players (2 × games)."""
+    """Sums over the steps behind a row, for both players (2 × games)."""
 
     rewards: Tensor
-    """What the player gets before acting again, R or r̂: weighted by the ratios of the other player's actions."""
+    """The player's reward before acting again, R or r̂: weighted by the ratios of the other player's actions."""
     regularised: Tensor
     """The same with the expected regularisation and without weights, U; not in variant P."""
     values: Tensor
@@ -122,7 +122,7 @@ class Carry(NamedTuple):
 
 
 class Estimates(NamedTuple):
-    """What v-trace estimates at each step, for the player on turn."""
+    """Estimates of v-trace at each step, for the player on turn."""
 
     targets: Tensor
     """v̂: the worth of the position, for the critic."""

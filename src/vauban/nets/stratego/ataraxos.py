@@ -302,7 +302,7 @@ def _check_shape(name: str, tensor: Tensor, wanted: Sequence[int], path: Path) -
 
 
 def _check_army(tensors: Mapping[str, Tensor], game: Stratego, path: Path) -> None:
-    """The training script stores how many pieces of each type its network sets up."""
+    """Refuse a setup network of another army: the training script stores its counts of types."""
     variant = game.variant
     army = [*variant.army, 0, game.setup_size - variant.pieces]
     if "piece_counts" in tensors and tensors["piece_counts"].flatten().tolist() != army:
@@ -320,7 +320,7 @@ class _PlainUnpickler(pickle.Unpickler):
 
 
 def read_setups(path: Path, game: Stratego) -> list[str]:
-    """The different setups of a published pair of lists, red's and blue's, in our notation. Nothing in it is run."""
+    """Return the different setups of a published pair of lists, red's and blue's, in our notation. Nothing is run."""
     if path.stat().st_size > LARGEST_PICKLE:
         raise ModelError(f"{path}: a list of setups has at most {LARGEST_PICKLE:,} bytes")
     try:

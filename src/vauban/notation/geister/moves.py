@@ -13,7 +13,7 @@ EXAMPLE = "a move is written b2b3, an escape a6n"
 
 
 def looks_like_a_move(text: str) -> bool:
-    """True if a text has the form of a move on some board."""
+    """Return whether a text has the form of a move on some board."""
     return _MOVE.fullmatch(text) is not None
 
 

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import log
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from vauban.board.geister import Ghost
+from vauban.board.geister.places import neighbours
 from vauban.search import moments as base
 from vauban.search.moments import (
-    LEAST_HARM,
     LEAST_SWING,
     MOST_LOSSES,
-    MOST_SURPRISES,
     SIDES,
-    SMALLEST_SHARE,
     Moment,
+    Shown,
     chosen,
     losses,
+    mistaken,
     outlook,
     preferred,
     red_swing,
+    surprises,
+    turning_point,
+    unless_answer,
 )
 
 if TYPE_CHECKING:
@@ -103,12 +106,10 @@ def weighty(found: Review) -> list[Moment]:
     wrong = [each for side in (0, 1) if (each := _misled(found, side)) is not None]
     seen = [each for side in (0, 1) if (each := _seen(found, side)) is not None]
     lost = [_loss(found, ply, turning) for ply in losses(found)[:MOST_LOSSES]]
-    if turning is not None and any((each.ply, each.side) == (turning.ply - 1, turning.side) for each in lost):
-        turning = None  # it was the answer to a move that is told of
+    turned = unless_answer(turning, lost)
     first = [each for each in (_end(found), _unstopped(found)) if each is not None]
-    after = [] if turning is None else [turning]
-    surprises = _surprises(found)[:MOST_SURPRISES]
-    return chosen([*first, *missed, *after, *wrong, *lost, *surprises, *seen, *_one_left(found)], _same_capture)
+    last = [*_surprises(found), *seen, *_one_left(found)]
+    return chosen([*first, *missed, *turned, *wrong, *lost, *last], _same_capture)
 
 
 def _same_capture(said: base.Said, before: Sequence[base.Said]) -> bool:
@@ -166,11 +167,12 @@ def _unstopped(found: Review) -> Moment | None:
     if ghost is None or ghost.player == loser:
         return None  # it came there by the last move but one
     standing = found.pieces[ply - 1]
-    takers = [taker for taker in _beside(found, square) if taker in standing and standing[taker].player == loser]
+    beside = neighbours(found.board.game, square)
+    takers = [taker for taker in beside if taker in standing and standing[taker].player == loser]
     if not takers:
         return None
     name = found.board.game.square_name
-    takes = {"from": name(takers[0]), "to": name(square)}
+    takes = {"from": name(takers[-1]), "to": name(square)}
     data = {"ghost": _ghost(ghost), "at": name(square), "side": SIDES[loser], **takes}
     said: list[base.Said] = [Said("ghost.unstopped", data), *_believed(found, loser, ply - 1, square)]
     if ply - 1 in found.outcomes:
@@ -180,19 +182,12 @@ def _unstopped(found: Review) -> Moment | None:
 
 def _turning(found: Review) -> Moment | None:
     """Return the capture by which the outlook moved most away from the loser; in a draw, away from anybody."""
-    ended = found.ended
-    losers = (0, 1) if ended is None or ended.winner is None else (1 - ended.winner,)
-    most, ply, loser = LEAST_SWING, 0, 0
-    for number, played in enumerate(found.board.history, 1):
-        if played.captured is None or (number == len(found.board.history) and found.board.outcome() is not None):
-            continue
-        swing = red_swing(found, number)
-        for side in losers:
-            harm = -swing if side == 0 else swing
-            if harm > most:
-                most, ply, loser = harm, number, side
-    if ply == 0:
+    last = len(found.board.history) if found.board.outcome() is not None else None  # which is told as the end
+    plies = (ply for ply, played in enumerate(found.board.history, 1) if played.captured is not None and ply != last)
+    turned = turning_point(found, plies, partial(red_swing, found), LEAST_SWING)
+    if turned is None:
         return None
+    ply, loser = turned
     return Moment(ply, "loss", loser, (_capture(found, ply, "ghost.turning"), *outlook(found, loser, ply)))
 
 
@@ -235,29 +230,19 @@ def _one_left(found: Review) -> list[Moment]:
 # ── Beliefs ──────────────────────────────────────────────────────────────────────────────────────
 
 
-class Shown(NamedTuple):
-    """A ghost whose colour came out: it was captured, or escaped."""
-
-    ply: int
-    square: int
-    """Its square before the move."""
-    side: int
-    """The side to which it was shown."""
-
-
 def _shown(found: Review) -> Iterator[Shown]:
     """Yield all ghosts that were captured or escaped, and were hidden before."""
     for ply, played in enumerate(found.board.history, 1):
         source, target = found.board.squares_of(played.player, played.action)
         if played.escaped:
-            shown = Shown(ply, source, 1 - played.player)
+            square, side = source, 1 - played.player
         elif played.captured is not None:
             assert target is not None
-            shown = Shown(ply, target, played.player)
+            square, side = target, played.player
         else:
             continue
-        if shown.square in found.beliefs[ply - 1][shown.side]:
-            yield shown
+        if square in found.beliefs[ply - 1][side]:
+            yield Shown(ply, square, found.pieces[ply - 1][square].kind, side)
 
 
 def _misled(found: Review, side: int) -> Moment | None:
@@ -268,29 +253,11 @@ def _misled(found: Review, side: int) -> Moment | None:
     """
     if found.counted:
         return None
-    wrong = [each for each in (_first(found, side, MISLED, right=False), _mistaken(found, side)) if each is not None]
+    first = _first(found, side, MISLED, right=False)
+    wrong = [] if first is None else [first]
+    for place, square, taken, _ in mistaken(found, _shown(found), side, SURE):
+        wrong.append(_sure(found, side, place, square, taken))
     return min(wrong, key=lambda each: each.ply, default=None)
-
-
-def _mistaken(found: Review, side: int) -> Moment | None:
-    """Return the position since which a side took a ghost for another that came out so."""
-    moments = []
-    for shown in _shown(found):
-        if shown.side != side:
-            continue
-        ghost = found.pieces[shown.ply - 1][shown.square]
-        wrong = 1 - ghost.kind
-        if found.beliefs[shown.ply - 1][side][shown.square][wrong] < SURE:
-            continue
-        place, square = next(
-            (place, square)
-            for place, pieces in enumerate(found.pieces)
-            for square, believed in found.beliefs[place][side].items()
-            if pieces[square].identity == ghost.identity and believed[wrong] >= SURE
-        )
-        if place > 0:
-            moments.append(_sure(found, side, place, square, wrong))
-    return min(moments, key=lambda each: each.ply, default=None)
 
 
 def _seen(found: Review, side: int) -> Moment | None:
@@ -326,26 +293,11 @@ def _sure(found: Review, side: int, place: int, square: int, kind: int) -> Momen
 
 
 def _surprises(found: Review) -> list[Moment]:
-    """Return the captured ghosts that turned out to be what they were hardly believed to be, those that mattered most
-    first.
-    """
-    weighed = []
-    for shown in _shown(found):
-        played = found.board.history[shown.ply - 1]
-        share = found.beliefs[shown.ply - 1][shown.side][shown.square][found.pieces[shown.ply - 1][shown.square].kind]
-        harm = -red_swing(found, shown.ply) * (1 if shown.side == 0 else -1)
-        if played.escaped or share >= SURPRISING or harm < LEAST_HARM:
-            continue
-        weighed.append((harm * -log(max(float(share), SMALLEST_SHARE)), shown))
-    weighed.sort(key=lambda each: (-each[0], each[1].ply))
+    """Return the captured ghosts that turned out to be what they were hardly believed to be."""
+    captured = (each for each in _shown(found) if not found.board.history[each.ply - 1].escaped)
     return [
-        Moment(
-            shown.ply,
-            "surprise",
-            shown.side,
-            (_capture(found, shown.ply), *_believed(found, shown.side, shown.ply - 1, shown.square)),
-        )
-        for _, shown in weighed
+        Moment(ply, "surprise", side, (_capture(found, ply), *_believed(found, side, ply - 1, square)))
+        for ply, square, _, side in surprises(found, captured, partial(red_swing, found), SURPRISING)
     ]
 
 
@@ -377,11 +329,3 @@ def _believed(found: Review, side: int, place: int, square: int | None) -> list[
     word = "counted" if found.counted else "believed"
     data = {"share": float(shares[kind])}
     return [Said(f"ghost.{word}.{COLOURS[kind]}", data if found.counted else {"side": SIDES[side], **data})]
-
-
-def _beside(found: Review, square: int) -> list[int]:
-    """Return the squares next to one."""
-    v = found.board.variant
-    x, y = square % v.width, square // v.width
-    steps = ((x, y + 1), (x - 1, y), (x + 1, y), (x, y - 1))
-    return [v.width * b + a for a, b in steps if 0 <= a < v.width and 0 <= b < v.height]

@@ -1,29 +1,22 @@
 """Review of a game of Geister: each side's forecasts, policies and beliefs, and the moments that decided the game.
 
-    found = review(board, load_model("geister"))
-    found.moments, found.to_json()
-
-The first player is called red and the second blue, as on the page.
+The first player is called red and the second blue, as on the page. What it has in common with reviews of other games is
+in `vauban.search.review`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from vauban.board.geister import Board
 from vauban.board.geister.places import ends, home_square
-from vauban.games.base import Game, Outcome
+from vauban.games.base import Game
 from vauban.games.geister.game import Geister
-from vauban.nets.store import Model
 from vauban.search import review as base
 from vauban.search.geister.moments import Said, told, weighty
 from vauban.search.moments import SIDES, Moment
-from vauban.search.reviewing import SEARCHED, look_back
-from vauban.search.search import Search
-
-__all__ = ["SEARCHED", "Review", "Standing", "review"]
 
 
 class Standing(NamedTuple):
@@ -98,16 +91,3 @@ class Review(base.Review):
 
     def weighty(self) -> list[Moment]:
         return weighty(self)
-
-
-def review(
-    board: Board,
-    model: Model | None,
-    *,
-    search: Search | None = None,
-    seed: int = 0,
-    ended: Outcome | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> Review:
-    """Look back on a game with all its moves, as `vauban.search.reviewing.look_back` says."""
-    return look_back(Review, board, model, search=search, seed=seed, ended=ended, progress=progress)

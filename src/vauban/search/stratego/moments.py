@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import log
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from vauban.board.stratego import Played
 from vauban.games.stratego.pieces import BOMB, FLAG, PLAYERS, TYPES, WORTH
 from vauban.search import moments as base
 from vauban.search.moments import (
-    LEAST_HARM,
     LEAST_SWING,
     MOST_LOSSES,
-    MOST_SURPRISES,
-    SMALLEST_SHARE,
     Moment,
+    Shown,
     chosen,
     losses,
+    mistaken,
     outlook,
     preferred,
     red_swing,
+    surprises,
+    turning_point,
+    unless_answer,
 )
 
 if TYPE_CHECKING:
@@ -92,12 +93,10 @@ def weighty(found: Review) -> list[Moment]:
     capture = _capture(found)
     turning = _turning(found)
     beliefs = [each for find in (_locating, _misled) for side in (0, 1) if (each := find(found, side)) is not None]
-    surprises = _surprises(found)[:MOST_SURPRISES]
     lost = [_loss(found, ply, turning) for ply in losses(found)[:MOST_LOSSES]]
-    if turning is not None and any((each.ply, each.side) == (turning.ply - 1, turning.side) for each in lost):
-        turning = None  # it was the answer to a move that is told of
-    first = [each for each in (capture, turning) if each is not None]
-    return chosen([*first, *beliefs, *lost, *surprises], _same_battle)
+    first = [] if capture is None else [capture]
+    turned = unless_answer(turning, lost)
+    return chosen([*first, *turned, *beliefs, *lost, *_surprises(found)], _same_battle)
 
 
 def _same_battle(said: base.Said, before: Sequence[base.Said]) -> bool:
@@ -114,28 +113,23 @@ def _capture(found: Review) -> Moment | None:
 
 def _turning(found: Review) -> Moment | None:
     """Return the battle by which the outlook moved most away from the loser; in a draw, away from anybody."""
-    ended = found.ended
-    losers = (0, 1) if ended is None or ended.winner is None else (1 - ended.winner,)
-    most, ply, loser = (LEAST_SWING if found.outcomes else min(WORTH)), 0, 0
-    for number, played in enumerate(found.board.history, 1):
-        if played.battle is None or played.battle.defender == FLAG:
-            continue
-        swing = _red_swing(found, number, played)
-        for side in losers:
-            harm = -swing if side == 0 else swing
-            if harm > most:
-                most, ply, loser = harm, number, side
-    if ply == 0:
+    battles = ((ply, played.battle) for ply, played in enumerate(found.board.history, 1))
+    plies = (ply for ply, battle in battles if battle is not None and battle.defender != FLAG)
+    least = LEAST_SWING if found.outcomes else min(WORTH)
+    turned = turning_point(found, plies, partial(_red_swing, found), least)
+    if turned is None:
         return None
+    ply, loser = turned
     return Moment(ply, "loss", loser, (_battle(found, ply, "turning"), *outlook(found, loser, ply)))
 
 
-def _red_swing(found: Review, ply: int, played: Played) -> float:
+def _red_swing(found: Review, ply: int) -> float:
     """Measure how far a battle moved the outlook towards red: by what both foresaw, or by the worth of the fallen
     pieces.
     """
     if found.outcomes:
         return red_swing(found, ply)
+    played = found.board.history[ply - 1]
     battle = played.battle
     assert battle is not None
     gain = (WORTH[battle.defender] if battle.result in ">=" else 0.0) - (
@@ -208,66 +202,35 @@ def _mistaken(found: Review, side: int) -> Iterator[Moment]:
     """Yield a moment for each piece that a side took for another in a battle: the position since which it did. The flag
     is left to other moments.
     """
-    for fought in _fought(found):
-        shares = found.beliefs[fought.ply - 1][fought.side][fought.square]
-        taken = int(shares.argmax())
-        if fought.side != side or taken == fought.kind or shares[taken] < SURE or fought.kind == FLAG:
-            continue
-        identity = found.pieces[fought.ply - 1][fought.square].identity
-        place, square = next(
-            (place, square)
-            for place, pieces in enumerate(found.pieces)
-            for square, believed in found.beliefs[place][side].items()
-            if pieces[square].identity == identity and believed[taken] >= SURE
-        )
-        if place > 0:
-            told = _believed(found, "wrong", side, place, square, taken, fought.kind)
-            said = Said(told.key, {**told.data, "taken": _kind(found, taken)})
-            yield Moment(place, "belief", side, (said,))
+    shown = (each for each in _shown(found) if each.kind != FLAG)
+    for place, square, taken, kind in mistaken(found, shown, side, SURE):
+        told = _believed(found, "wrong", side, place, square, taken, kind)
+        said = Said(told.key, {**told.data, "taken": _kind(found, taken)})
+        yield Moment(place, "belief", side, (said,))
 
 
-class Fought(NamedTuple):
-    """A piece that a battle showed to a side."""
-
-    ply: int
-    square: int
-    """Its square before the battle."""
-    kind: int
-    side: int
-    """The side to which it was shown."""
-
-
-def _fought(found: Review) -> Iterator[Fought]:
+def _shown(found: Review) -> Iterator[Shown]:
     """Yield all pieces that battles showed."""
     for ply, played in enumerate(found.board.history, 1):
         if played.battle is None:
             continue
         source, target = played.move
         for each in (
-            Fought(ply, source, played.battle.attacker, 1 - played.player),
-            Fought(ply, target, played.battle.defender, played.player),
+            Shown(ply, source, played.battle.attacker, 1 - played.player),
+            Shown(ply, target, played.battle.defender, played.player),
         ):
             if each.square in found.beliefs[ply - 1][each.side]:
                 yield each
 
 
 def _surprises(found: Review) -> list[Moment]:
-    """Return the pieces that turned out in battle to be what they were hardly believed to be, those that mattered most
-    first.
-    """
-    weighed = []
+    """Return the pieces that turned out in battle to be what they were hardly believed to be."""
     key = "believed.counted" if found.counted else "believed"
-    for ply, square, kind, side in _fought(found):
-        share = found.beliefs[ply - 1][side][square][kind]
-        if share >= SURPRISING or kind == FLAG:
-            continue
-        harm = -(_red_swing(found, ply, found.board.history[ply - 1]) * (1 if side == 0 else -1))
-        if harm < LEAST_HARM:
-            continue
-        weight = harm * -log(max(float(share), SMALLEST_SHARE))
-        weighed.append((weight, ply, side, _believed(found, key, side, ply - 1, square, kind, kind)))
-    weighed.sort(key=lambda each: (-each[0], each[1]))
-    return [Moment(ply, "surprise", side, (_battle(found, ply), said)) for _, ply, side, said in weighed]
+    shown = (each for each in _shown(found) if each.kind != FLAG)
+    return [
+        Moment(ply, "surprise", side, (_battle(found, ply), _believed(found, key, side, ply - 1, square, kind, kind)))
+        for ply, square, kind, side in surprises(found, shown, partial(_red_swing, found), SURPRISING)
+    ]
 
 
 # ── Saying ───────────────────────────────────────────────────────────────────────────────────────

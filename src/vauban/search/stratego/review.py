@@ -1,32 +1,24 @@
 """Review of a game of Stratego: each side's forecasts, policies and beliefs, and the moments that decided the game.
 
-    found = review(board, load_model("runs/mine"))
-    found.moments, found.to_json()
-
 What it has in common with reviews of other games is in `vauban.search.review`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from vauban.board.stratego import Board, Piece
-from vauban.games.base import Game, Outcome
+from vauban.games.base import Game
 from vauban.games.stratego.pieces import TYPES
-from vauban.nets.store import Model
 from vauban.notation.stratego.moves import Move, MoveText, move_text
 from vauban.notation.stratego.position import position_text
 from vauban.notation.stratego.records import setups_of
 from vauban.search import review as base
 from vauban.search.moments import SIDES, Moment
-from vauban.search.reviewing import SEARCHED, look_back
-from vauban.search.search import Search
 from vauban.search.stratego.moments import Said, located, weighty
 from vauban.sim.store import Snapshot
-
-__all__ = ["SEARCHED", "Review", "review"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,16 +85,3 @@ class Review(base.Review):
 
     def weighty(self) -> list[Moment]:
         return weighty(self)
-
-
-def review(
-    board: Board,
-    model: Model | None,
-    *,
-    search: Search | None = None,
-    seed: int = 0,
-    ended: Outcome | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> Review:
-    """Look back on a game with all its moves, as `vauban.search.reviewing.look_back` says."""
-    return look_back(Review, board, model, search=search, seed=seed, ended=ended, progress=progress)

@@ -7,14 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from vauban.board import Board
-from vauban.board.geister.places import ends, gates, home
+from vauban.board.geister.places import gates, home
 from vauban.games import base
 from vauban.games.geister.switches import SWITCHES
-from vauban.notation.records import read_games
 from vauban.web.geister import sight
 from vauban.web.plain import PlainShow
-from vauban.web.show import SIDES, Json, Recorded, Setups, Switch, TableError
+from vauban.web.show import SIDES, Json, Setups, Switch, TableError
 
 LIMITS = (20, 1000)
 """The shortest and the longest game that people can choose, in plies."""
@@ -45,10 +43,6 @@ class GeisterShow(PlainShow):
 
     def rules_with_setups(self, variant: str, rules: str) -> str:
         return str(_game(variant, f"{rules} colours=chosen").rules.text)
-
-    def begin(self, variant: str, rules: str, setups: Setups, seed: int | None) -> Any:
-        red, blue = setups
-        return Board(_game(variant, rules), seed=seed, setups=None if red is None or blue is None else (red, blue))
 
     def rules_of(self, board: Any, rules: str) -> str:
         return str(board.game.rules.text)
@@ -85,18 +79,17 @@ class GeisterShow(PlainShow):
     def weigh(self, view: Any) -> tuple[float, bool]:
         """Count the ghosts: a good one is missed, and an evil one that is gone brings its owner nearer to a win."""
         v = view.game.variant
-        own, other = (sight.left(view.game, sight.ghosts(view))[SIDES[p]] for p in (view.player, 1 - view.player))
+        own, other = (sight.left(view.game, sight.all_ghosts(view))[SIDES[p]] for p in (view.player, 1 - view.player))
         value = (own["good"] - other["good"]) / v.good + (other["evil"] - own["evil"]) / v.evil
         return value / 2, _plies_since_capture(view) >= QUIET
 
-    # ── Records, and what comes after a game ─────────────────────────────────────────────────────
+    # ── What comes after a game ──────────────────────────────────────────────────────────────────
 
-    def read_record(self, record: str) -> Recorded:
-        [game] = read_games(record)
-        board = game.board
-        assert board is not None
-        winner = {"1-0": 0, "0-1": 1}.get(game.result)
-        return Recorded(board, _setups(board), winner, game.end or "unfinished")
+    def setups_of(self, board: Any) -> Setups:
+        if board.setups is None:
+            return None, None
+        first, second = (board.game.setups.text(row) for row in board.setups)
+        return first, second
 
     def setups_at(self, board: Any, hidden: Mapping[int, int]) -> tuple[str, str]:
         if board.is_over:
@@ -106,11 +99,13 @@ class GeisterShow(PlainShow):
             start.pop()
         v = board.game.variant
         rows = [[0] * v.ghosts, [0] * v.ghosts]
-        for first, ghost in zip(sight.ghosts(start), sight.ghosts(board), strict=True):
-            if first.square is None or board.game.square_name(first.square) != home(board.game, *first[:2]):
+        for first, ghost in zip(sight.all_ghosts(start), sight.all_ghosts(board), strict=True):
+            if first.square is None or board.game.square_name(first.square) != home(
+                board.game, first.player, first.number
+            ):
                 text = "This record does not begin at the start of a game, so it cannot be played on."
                 raise TableError("ply", text, "ply.start")
-            evil = hidden.get(-1 if ghost.square is None else ghost.square, int(ghost.colour == "evil"))
+            evil = hidden.get(-1 if ghost.square is None else ghost.square, int(bool(ghost.evil)))
             rows[ghost.player][ghost.number] = evil
         text = board.game.setups.text
         return text(rows[0]), text(rows[1])
@@ -125,26 +120,10 @@ def _game(variant: str, rules: str | None = None) -> Any:
     return base.game(variant, rules or None)
 
 
-def _setups(board: Any) -> Setups:
-    """Return the setups of a game as texts; none where it did not begin from setups."""
-    if board.setups is None:
-        return None, None
-    first, second = (board.game.setups.text(row) for row in board.setups)
-    return first, second
-
-
 def _plies_since_capture(view: Any) -> int:
     """Count the plies since a ghost was captured, or the game began."""
-    game = view.game
-    standing = [{home(game, player, number) for number in range(game.variant.ghosts)} for player in (0, 1)]
-    quiet = 0
-    for played in view.history:
-        source, target = ends(game, played.player, played.action)
-        quiet = 0 if target in standing[1 - played.player] else quiet + 1
-        standing[1 - played.player].discard(target)
-        standing[played.player].discard(source)
-        standing[played.player].add(target)
-    return quiet
+    captures = (ply for ply, played in enumerate(view.history, 1) if played.captured is not None)
+    return len(view.history) - max(captures, default=0)
 
 
 SHOW = GeisterShow()

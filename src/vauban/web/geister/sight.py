@@ -6,78 +6,40 @@ figures: words for them are the page's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-from vauban.board.geister.places import PLACE, ends, gate_at, gates, home
-from vauban.games.geister import layout
+from vauban.board.geister.look import ESCAPED, Ghost, ghosts_of_setup
+from vauban.board.geister.places import PLACE, ends, gate_at, gates, home, neighbours
 from vauban.games.geister.game import DIRECTIONS, Geister
 from vauban.web.show import SIDES, Json
 
-COLOURS = ("good", "evil")
-_FATES = {layout.CAPTURED_GOOD: "good", layout.CAPTURED_EVIL: "evil", layout.ESCAPED: "good"}
 
-
-class Ghost(NamedTuple):
-    """A ghost, as whoever looks knows it."""
-
-    player: int
-    number: int
-    """Its place among the player's ghosts."""
-    square: int | None
-    """None once it is gone."""
-    colour: str | None
-    """One of `COLOURS`; None if whoever looks cannot know."""
-    proven: bool
-    """Whether everybody can tell that it is evil: it stayed on an exit where escapes are forced."""
-
-
-def ghosts(look: Any) -> list[Ghost]:
+def all_ghosts(look: Any) -> list[Ghost]:
     """Return all ghosts, the first player's before the second's."""
-    game: Geister = look.game
-    record = look.snapshot().record(0)
-    bytes_ = record.bytes
-    found = []
-    for player in (0, 1):
-        evil = int(record.words[layout.EVIL + player]) & 2**64 - 1
-        hidden = bytes_[layout.CONCEALED] == player + 1
-        for number in range(game.variant.ghosts):
-            place = int(bytes_[layout.PLACE + layout.MOST_GHOSTS * player + number])
-            if place in _FATES:
-                found.append(Ghost(player, number, None, _FATES[place], False))
-                continue
-            proven = bool(bytes_[layout.PROVEN + player] >> number & 1)
-            colour = COLOURS[evil >> place & 1] if not hidden else COLOURS[1] if proven else None
-            found.append(Ghost(player, number, place, colour, proven))
-    return found
+    return [*look.ghosts(0), *look.ghosts(1)]
 
 
 def position(look: Any, viewer: int | None) -> Json:
-    """Everything about the ghosts, from what may be looked at and nothing else."""
+    """Return everything about the ghosts, from what may be looked at and nothing else."""
     game: Geister = look.game
-    all_ghosts = ghosts(look)
+    ghosts = all_ghosts(look)
     own = viewer is not None and not look.is_over
     on_turn = own and look.turn == viewer
     actions = look.legal_actions if on_turn else []
     return {
-        "pieces": [_piece(game, ghost) for ghost in all_ghosts if ghost.square is not None],
+        "pieces": [_piece(game, ghost) for ghost in ghosts if ghost.square is not None],
         "legal": [game.action_text(look.turn, action) for action in actions],
-        "reach": _reach(look, all_ghosts, actions, on_turn, viewer) if own else {},
-        "left": left(game, all_ghosts),
+        "reach": _reach(look, actions, on_turn, viewer) if own else {},
+        "left": left(game, ghosts),
         "total": _count(look.plies, game.rules.total_limit),
     }
 
 
 def before(game: Geister, setup: str | None, viewer: int | None) -> Json:
     """Return the board before the game begins: one's own setup, if it has been given."""
-    pieces = []
-    if viewer is not None and setup is not None:
-        row = game.setups.parse(setup)
-        for number, square in enumerate(game.variant.start_squares):
-            place = square if viewer == 0 else game.variant.squares - 1 - square
-            pieces.append(_piece(game, Ghost(viewer, number, place, COLOURS[row[number]], False)))
+    ghosts = [] if viewer is None or setup is None else ghosts_of_setup(game, viewer, game.setups.parse(setup))
     return {
-        "pieces": pieces,
+        "pieces": [_piece(game, ghost) for ghost in ghosts],
         "legal": [],
         "reach": {},
         "left": left(game, []),
@@ -85,12 +47,12 @@ def before(game: Geister, setup: str | None, viewer: int | None) -> Json:
     }
 
 
-def left(game: Geister, all_ghosts: list[Ghost]) -> Json:
+def left(game: Geister, ghosts: list[Ghost]) -> Json:
     """Return how many ghosts of each colour a side has left, as everybody can count."""
     v = game.variant
     found = {}
     for player, side in enumerate(SIDES):
-        gone = [ghost.colour for ghost in all_ghosts if ghost.player == player and ghost.square is None]
+        gone = [ghost.colour for ghost in ghosts if ghost.player == player and ghost.square is None]
         found[side] = {"good": v.good - gone.count("good"), "evil": v.evil - gone.count("evil")}
     return found
 
@@ -99,20 +61,11 @@ def move_made(board: Any, played: Any) -> Json:
     """Return a move that was made. All that it tells is public."""
     game: Geister = board.game
     source, target = ends(game, played.player, played.action)
-    after = board.copy()
-    while after.history[-1] is not played:
-        after.pop()
-    then = ghosts(after)
-    after.pop()
-    gone = [now for was, now in zip(ghosts(after), then, strict=True) if was.square is not None and now.square is None]
-    told: Json = {"from": source, "to": target, "text": played.text, "captured": None, "escaped": False}
-    for ghost in gone:
-        if ghost.player == played.player:
-            told["escaped"] = True
-        else:
-            told["captured"] = _named(game, ghost)
-    if told["escaped"]:
-        told["ghost"] = _named(game, next(ghost for ghost in gone if ghost.player == played.player))
+    told: Json = {"from": source, "to": target, "text": played.text, "captured": None, "escaped": played.escaped}
+    if played.captured is not None:
+        told["captured"] = _named(game, played.captured)
+    if played.escaped:
+        told["ghost"] = _named(game, next(ghost for ghost in board.ghosts(played.player) if ghost.fate == ESCAPED))
     return told
 
 
@@ -130,13 +83,13 @@ def explain(view: Any, text: str) -> Json:
     goals = [ends(game, view.player, action) for action in view.legal_actions]
     if (source, target) in goals:
         return said | {"code": "legal"}
-    standing = {ghost.square: ghost for ghost in ghosts(view)}
+    standing = {ghost.square: ghost for ghost in all_ghosts(view)}
     ghost = standing.get(squares[source])
     if ghost is None:
         return said | {"code": "no_piece"}
     if ghost.player != view.player:
         return said | {"code": "enemy"}
-    said |= {"type": ghost.colour, "targets": list(dict.fromkeys(to for start, to in goals if start == source))}
+    said |= {"type": _colour(ghost), "targets": list(dict.fromkeys(to for start, to in goals if start == source))}
     if target in exits:
         if exits[target] != view.player:
             return said | {"code": "gate_enemy"}
@@ -146,12 +99,12 @@ def explain(view: Any, text: str) -> Json:
     there = standing.get(squares[target])
     if there is not None and there.player == view.player:
         return said | {"code": "own"}
-    return said | {"code": "forced" if target in _neighbours(game, squares[source]) else "ghost_step"}
+    return said | {"code": "forced" if squares[target] in neighbours(game, squares[source]) else "ghost_step"}
 
 
 def unknown(look: Any, viewer: int) -> tuple[list[int], int]:
     """Return the squares of the enemy's ghosts whose colour a player cannot tell, and how many of them are evil."""
-    enemies = [ghost for ghost in ghosts(look) if ghost.player != viewer]
+    enemies = look.ghosts(1 - viewer)
     found = [ghost.square for ghost in enemies if ghost.square is not None and not ghost.proven]
     evil = left(look.game, enemies)[SIDES[1 - viewer]]["evil"] - sum(ghost.proven for ghost in enemies)
     return found, evil
@@ -167,17 +120,21 @@ def _piece(game: Geister, ghost: Ghost) -> Json:
 def _named(game: Geister, ghost: Ghost) -> Json:
     """Return which ghost it is, by its letter and the square that it started from, and its colour."""
     letter = game.variant.letters[ghost.number]
-    return {"type": ghost.colour, "letter": letter, "from": home(game, ghost.player, ghost.number)}
+    return {"type": _colour(ghost), "letter": letter, "from": home(game, ghost.player, ghost.number)}
 
 
-def _reach(look: Any, all_ghosts: list[Ghost], actions: list[int], on_turn: bool, viewer: int | None) -> Json:
-    """For each ghost of the player's own, where it may be sent, each with its move.
+def _colour(ghost: Ghost) -> str | None:
+    return None if ghost.evil is None else ghost.colour
+
+
+def _reach(look: Any, actions: list[int], on_turn: bool, viewer: int | None) -> Json:
+    """Return for each own ghost the places where it may be sent, each with its move.
 
     On turn these are the legal moves. While the other side is on turn they are all that might be legal by then.
     """
     game: Geister = look.game
     assert viewer is not None
-    own = {game.square_name(g.square): g for g in all_ghosts if g.player == viewer and g.square is not None}
+    own = {game.square_name(ghost.square): ghost for ghost in look.ghosts(viewer) if ghost.square is not None}
     found: Json = {at: {} for at in own}
     if on_turn:
         for action in actions:
@@ -186,21 +143,13 @@ def _reach(look: Any, all_ghosts: list[Ghost], actions: list[int], on_turn: bool
             found[source].setdefault(target, game.action_text(viewer, action))
         return found
     for at, ghost in own.items():
-        for target in _neighbours(game, ghost.square or 0):
+        for beside in neighbours(game, ghost.square):
+            target = game.square_name(beside)
             found[at][target] = at + target
-        gate = gate_at(game, viewer, ghost.square or 0)
-        if gate is not None and ghost.colour == "good":
+        gate = gate_at(game, viewer, ghost.square)
+        if gate is not None and not ghost.evil:
             found[at][gate] = at + DIRECTIONS[0 if viewer == 0 else 3]
     return found
-
-
-def _neighbours(game: Geister, square: int) -> Iterator[str]:
-    """The squares next to one."""
-    v = game.variant
-    x, y = square % v.width, square // v.width
-    for dx, dy in ((0, -1), (1, 0), (-1, 0), (0, 1)):
-        if 0 <= x + dx < v.width and 0 <= y + dy < v.height:
-            yield game.square_name((y + dy) * v.width + x + dx)
 
 
 def _squares(game: Geister) -> dict[str, int]:

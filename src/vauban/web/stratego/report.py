@@ -10,7 +10,7 @@ from vauban.search.stratego.review import Review
 from vauban.web import report as base
 
 LEFT, TOP = 20, 4
-"""Where the squares begin in `picture.svg`."""
+"""The first square's place in `picture.svg`."""
 FATES = {">": "wins", "<": "falls", "=": "both fall"}
 
 

@@ -15,9 +15,9 @@ from vauban.games.stratego.pieces import FLAG, TYPES, WORTH
 from vauban.games.stratego.setups import Row, can_move_first, parse_setup, random_setup, setup_text
 from vauban.games.stratego.switches import default_rules, parse_rules
 from vauban.games.stratego.variants import find_variant
-from vauban.notation.records import read_games, write_game
 from vauban.notation.stratego.records import setups_of
-from vauban.web.show import Json, Recorded, Setups, Show, TableError
+from vauban.web.plain import PlainShow
+from vauban.web.show import Json, Setups, TableError
 from vauban.web.stratego import sight
 from vauban.web.stratego.playing_on import setups_with
 from vauban.words import sentence
@@ -28,8 +28,8 @@ TRIES = 50
 """Most draws of a setup until nothing about it is odd."""
 
 
-class StrategoShow(Show):
-    """Every variant of Stratego."""
+class StrategoShow(PlainShow):
+    """Every variant of Stratego. What is not here is as for any game."""
 
     family = "stratego"
     order = 0
@@ -39,9 +39,6 @@ class StrategoShow(Show):
     looks_back = True
 
     # ── A game ───────────────────────────────────────────────────────────────────────────────────
-
-    def has_setups(self, variant: str, rules: str | None = None) -> bool:
-        return True
 
     def rules_text(self, variant: str, rules: str | None) -> str:
         return parse_rules(rules, find_variant(variant)).text
@@ -118,7 +115,7 @@ class StrategoShow(Show):
         }
 
     def draw_setup(self, variant: str, kind: str, seed: int) -> str:
-        from vauban.agents.stratego.setups import make_sampler
+        from vauban.agents.setups import make_sampler
 
         v, rng = find_variant(variant), random.Random(seed)
         if kind == "random":
@@ -126,21 +123,13 @@ class StrategoShow(Show):
                 row = random_setup(v, rng)
                 if can_move_first(row, v):
                     return setup_text(row, v)
-        sample = make_sampler(kind, v)
+        sample = make_sampler(kind, Stratego(v))
         # People sometimes leave their Flag in the open. Whoever is shown a setup should not lose by it at once.
         for _ in range(TRIES):
             row = sample(rng)
             if not oddities(row, v):
                 break
         return setup_text(row, v)
-
-    def choose_setup(self, agent: str, seed: int, variant: str, player: int) -> str:
-        from vauban.agents import make_player
-        from vauban.agents.base import set_up
-
-        game = Stratego(variant)
-        row = set_up(make_player(agent, game, seed), game, player, random.Random(f"{seed} setup"))
-        return setup_text(row, game.variant)
 
     # ── Agents ───────────────────────────────────────────────────────────────────────────────────
 
@@ -156,16 +145,10 @@ class StrategoShow(Show):
         sight.explain(view, sight.squares_text(view.legal_moves[0], view.variant))
         return board
 
-    # ── Records, and what comes after a game ─────────────────────────────────────────────────────
+    # ── What comes after a game ──────────────────────────────────────────────────────────────────
 
-    def record(self, board: Board, headers: Mapping[str, str]) -> str:
-        return write_game(board, headers)
-
-    def read_record(self, record: str) -> Recorded:
-        [game] = read_games(record)
-        assert game.board is not None
-        setups = setups_of(game.board.start_position(), game.board.variant) or (None, None)
-        return Recorded(game.board, setups, {"1-0": 0, "0-1": 1}.get(game.result), game.end or "unfinished")
+    def setups_of(self, board: Board) -> Setups:
+        return setups_of(board.start_position(), board.variant) or (None, None)
 
     def setups_at(self, board: Board, hidden: Mapping[int, int]) -> tuple[str, str]:
         return setups_with(board, hidden)

@@ -24,7 +24,7 @@ STILL = (BOMB, FLAG)
 
 
 def position(look: Look, viewer: int | None) -> Json:
-    """Everything about the pieces, from what may be looked at and nothing else."""
+    """Return everything about the pieces, from what may be looked at and nothing else."""
     v, r = look.variant, look.rules
     name = v.square_name
     captured = [look.captured(player) for player in (0, 1)]
@@ -116,7 +116,7 @@ def squares_text(move: Move, v: Variant) -> str:
 
 
 def squares_of(text: str, v: Variant) -> Move:
-    """The squares that a move goes from and to, written as `squares_text` does; any two, also those of no move."""
+    """Return the squares of a text that `squares_text` would write; any two, also those of no move."""
     found = re.fullmatch(r"([a-z][0-9]{1,2})([a-z][0-9]{1,2})", text)
     if found is None:
         raise NotationError(
@@ -126,7 +126,7 @@ def squares_of(text: str, v: Variant) -> Move:
 
 
 def _reach(view: View) -> dict[str, dict[str, str]]:
-    """For each piece of the player's own that can ever move, the squares where it may be sent, each with its move.
+    """Return for each own piece that can ever move the squares where it may be sent, each with its move.
 
     On turn these are the legal moves. While the other side is on turn they are all that might be legal by then: as far
     as the piece goes, up to the edge or a lake, whatever stands there now.

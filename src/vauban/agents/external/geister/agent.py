@@ -32,7 +32,7 @@ from vauban.words import shortened
 
 HOST = "127.0.0.1"
 CPU_SECONDS = 2 * 3600
-"""What a program may use of the processor: more than its clock allows in the longest game."""
+"""Seconds of the processor that a program may use: more than its clock allows in the longest game."""
 STARTED, CALLING = "geister:", "geister-tcp:"
 """Beginnings of the agents' texts: a program that is started, a client that comes by itself."""
 START_SECONDS, PATIENCE = 10.0, 120.0
@@ -64,7 +64,7 @@ class Guest:
         self._forget()
 
     def _forget(self) -> None:
-        """Nothing is known of any game."""
+        """Forget all games."""
         self._wire: Wire | None = None
         self._lines: list[str] = []
         self._stderr = ""
@@ -132,7 +132,7 @@ class Guest:
         return row if self._given is None else self._given
 
     def ended(self, end: str) -> None:
-        """The game is over; tell who has won."""
+        """Tell who has won; the game is over."""
         if self._wire is None or self._view is None:
             return
         outcome = self._view.outcome()
@@ -214,7 +214,7 @@ class Arrival(Protocol):
         """Begin a game: return a connection with the client, which has so many seconds to come."""
 
     def close(self) -> None:
-        """The game is over."""
+        """Let the client go: the game is over."""
 
 
 class Started:

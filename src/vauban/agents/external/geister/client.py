@@ -72,7 +72,7 @@ class Client:
 
     @property
     def player(self) -> int:
-        """Which player we are: 0 moves first."""
+        """Our player: 0 moves first."""
         return self._player if self._game is None else self._game.player
 
     @property
@@ -82,7 +82,7 @@ class Client:
 
     @property
     def end(self) -> str:
-        """How the game ended: one of its ends, or "" if the server has ended it for another reason."""
+        """The game's end: one of its ends, or "" if the server has ended it for another reason."""
         outcome = None if self._game is None else self._game.board.outcome()
         shown = None if outcome is None else result_of(outcome)
         expected = "1/2-1/2" if self.result == "drawn" else RESULT.get((self.result or "", self.player))
@@ -99,7 +99,7 @@ class Client:
         return write_game(self._game.board, headers)
 
     def _taken(self) -> None:
-        """The server has taken our setup, or our move. The letter behind OK may be an old one: it is not asked."""
+        """Note that the server has taken our setup, or move. The letter behind OK may be an old one: do not look."""
         if self._game is None and self._setup is not None:
             self._game = SeenGame(self._setup, self._player)
         elif self._game is not None and self._action is not None:

@@ -51,7 +51,7 @@ class Host:
 
     @property
     def remote(self) -> tuple[bool, bool]:
-        """Which of the players are clients."""
+        """The players that are clients."""
         first, second = (door is not None for door in self._doors)
         return first, second
 

@@ -29,7 +29,7 @@ RESIGNED = "resigned"
 
 @dataclass(frozen=True)
 class Terms:
-    """What the players have agreed on beside the rules."""
+    """Agreements of the players beside the rules."""
 
     budget: float = BUDGET
     """Seconds of a player for the whole game."""
@@ -41,7 +41,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a game ended."""
+    """A game's end."""
 
     winner: int | None
     """None for a draw."""
@@ -51,7 +51,7 @@ class Ending:
     kind: str = ""
     """Of a forfeit: one of `vauban.agents.external.process.KINDS`, or `RESIGNED`."""
     sentence: str = ""
-    """What the loser of a forfeit has done."""
+    """The fault of a forfeit's loser."""
 
 
 class Referee:
@@ -68,7 +68,7 @@ class Referee:
         """The game's `Board`, once both players have set up."""
         self.ending: Ending | None = None
         self.sent: list[tuple[int, bytes]] = []
-        """What is to be sent, and to which player; whoever sends it empties the list."""
+        """Lines to be sent, each with its player; whoever sends them empties the list."""
         self.log: list[str] = []
         """The lines of the game's log, as the public server writes it."""
         self._rows: list[Row | None] = [None, None]
@@ -111,13 +111,13 @@ class Referee:
     # ── Connections ──────────────────────────────────────────────────────────────────────────────
 
     def connect(self, player: int, now: float) -> None:
-        """A player has come."""
+        """Take in a player who has come."""
         self._here[player] = True
         self._since = now
         self._send(player, server.SET_ASKED)
 
     def receive(self, player: int, data: bytes, now: float) -> None:
-        """Some bytes have come from a player."""
+        """Take in bytes from a player."""
         self.expire(now)
         self._lines[player].add(data)
         try:
@@ -127,7 +127,7 @@ class Referee:
             self.forfeit(player, error.kind, str(error))
 
     def disconnect(self, player: int) -> None:
-        """A player has gone. Before its opponent has come too, there is no game that could be lost."""
+        """Note that a player has gone. Before its opponent has come too, there is no game that could be lost."""
         if self.ending is not None:
             return
         if all(self._here):

@@ -113,7 +113,7 @@ class ExternalAgent:
                 )
 
     def _forget(self) -> None:
-        """Nothing is known of any game."""
+        """Forget all games."""
         self._player = 0
         self._variant = ucc.CLASSIC
         self._sent: list[Played] = []
@@ -208,7 +208,7 @@ class ExternalAgent:
             self._process.send(ucc.event_line(played, words))
 
     def ended(self, end: str) -> None:
-        """The game is over; `end` is one of `vauban.notation.stratego.ucc.WORDS_OF_END`. What it is told with QUIT."""
+        """Keep what the bot is told with QUIT; `end` is one of `vauban.notation.stratego.ucc.WORDS_OF_END`."""
         names = [self.opponent, self.opponent]
         names[self._player] = self._own_name
         values = ucc.values_left(self._sent, self._variant)
@@ -286,7 +286,7 @@ class ExternalAgent:
         )
 
     def _ask(self, seconds: float) -> str:
-        """Its next line."""
+        """Return its next line."""
         assert self._process is not None
         try:
             return self._process.read_line(seconds)

@@ -220,7 +220,7 @@ def _start(report: Report, agent: ExternalAgent, seconds: float) -> None:
 
 
 def _repeats(board: Board, setups: tuple[Row, Row], colour: int) -> bool:
-    """True if it made a move that the repetition rules bar, before its opponent did so."""
+    """Return whether it made a move that the repetition rules bar, before its opponent did so."""
     strict = Board.from_setups(*setups, ucc.CLASSIC)
     for played in board.history:
         if strict.is_over:
@@ -348,7 +348,7 @@ def _then(sentence: str, another: str) -> str:
 
 
 def _answers_when_its_input_ends(agent: ExternalAgent, colour: int) -> bool:
-    """True if a silent bot has an answer in its buffer."""
+    """Return whether a silent bot has an answer in its buffer."""
     process = agent.start()
     try:
         process.send(ucc.setup_line(colour, agent.opponent))

@@ -77,7 +77,7 @@ class SeenGame:
     # ── What is seen ─────────────────────────────────────────────────────────────────────────────
 
     def saw(self, event: ucc.Event) -> None:
-        """The player on turn has made a move."""
+        """Take note of a move by the player on turn."""
         move = None if event.answer is None else event.answer.move()
         if move is None or event.outcome not in ("OK", *ucc.OUTCOMES.values()):
             raise NotationError("what was told is no move")
@@ -117,7 +117,7 @@ class SeenGame:
         return self._up_to_date().history
 
     def agrees(self, rows: list[str]) -> bool:
-        """True if the board that we were shown is the one that we have followed."""
+        """Return whether the board that we were shown is the one that we have followed."""
         return ucc.board_rows(self._up_to_date(), self.player) == rows
 
     def look_again(self, rows: list[str]) -> None:

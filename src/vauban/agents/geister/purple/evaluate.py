@@ -26,7 +26,7 @@ FAR = 99
 
 
 class Sides(NamedTuple):
-    """Who stands where: of one's own ghosts all is known."""
+    """The ghosts of both sides by square: of one's own all is known."""
 
     good: np.uint64
     evil: np.uint64

@@ -48,7 +48,7 @@ NOT_OVER = 2 * INFINITY
 
 
 class Search(NamedTuple):
-    """What a search works with."""
+    """Working memory of a search."""
 
     terrain: Terrain
     player: np.int64

@@ -6,7 +6,8 @@ import random
 
 import numpy as np
 
-from vauban.agents.stratego.setups import make_sampler
+from vauban.agents.setups import make_sampler
+from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.setups import Row, mirrored
 from vauban.games.stratego.variants import Variant
 
@@ -43,7 +44,7 @@ def open_setup(variant: Variant, player: int, rng: random.Random) -> Row:
 def _setup(rows: tuple[str, ...], variant: Variant, player: int, rng: random.Random) -> Row:
     """Return the rows as a setup in its owner's own view; on other boards than classic, as people set up."""
     if variant.name != "classic":
-        return make_sampler("human", variant)(rng)
+        return make_sampler("human", Stratego(variant))(rng)
     setup = np.array([1 + RANKS.index(letter) for row in rows for letter in row], np.int8)
     # Both players keep to columns a to j: seen from blue's side, left and right change places.
     return setup if player == 0 else mirrored(setup, variant)

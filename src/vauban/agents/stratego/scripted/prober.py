@@ -80,7 +80,7 @@ FAR = 1 << 14
 
 ATTACK, OTHER = ord("A"), ord("O")
 SPY_ALARM = np.frombuffer(b"RARROAOORARRRARRXAXAOAOOXAXAXAXA", np.uint8)
-"""What to do about a piece beside the Marshal that may be the Spy: the Marshal attacks it, a lowly piece does, or
+"""Ways to meet a piece beside the Marshal that may be the Spy: the Marshal attacks it, a lowly piece does, or
 neither. By case (`guard_marshal`)."""
 
 

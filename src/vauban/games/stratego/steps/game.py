@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vauban.errors import ConfigurationError, InvalidMoveError, RecordError, SetupError
+from vauban.errors import ConfigurationError, InvalidMoveError, SetupError
 from vauban.games.base import STEP, Format, Game, Kernels, Shape, register, register_prefix, register_table
 from vauban.games.kernel import Record
 from vauban.games.stratego import rules as plain_rules
@@ -117,10 +117,7 @@ class StrategoSteps(Game):
     ) -> None:
         parts = words.view(np.uint64), halves.view(np.uint16), bytes_
         fine = records.are_sound(self.variant, *parts, format.history, self.rules.chase != "off")
-        if not fine.all():
-            raise RecordError(
-                f"row {int(fine.argmin())} is no record of {self.name!r}: it was made by another game, or damaged"
-            )
+        self.refuse_records(fine)
 
     def are_views(self, bytes_: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         return np.asarray(self.plain.are_views(bytes_) | records.lack_pieces(self.variant, bytes_).any(0))

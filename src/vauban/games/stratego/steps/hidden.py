@@ -1,4 +1,4 @@
-"""What is hidden in Stratego in steps, as kernels.
+"""The hidden things of Stratego in steps, as kernels.
 
 In play it is as in plain Stratego; which piece has been chosen is seen by both, since its owner goes on at once. During
 the deployment nothing is seen of the other army but how many of its pieces stand: hidden is what stands on each of its

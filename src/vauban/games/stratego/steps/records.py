@@ -1,4 +1,4 @@
-"""Whether bytes that came from somewhere can be a record of Stratego in steps: so that no kernel is led astray."""
+"""Checks of bytes from elsewhere: no kernel is given a record of Stratego in steps that cannot be."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def legal_action(game, index):
 
 @kernel
 def is_legal(game, action):
-    """True if the square can be chosen by the player on turn; any number may be asked about."""
+    """Return whether the square can be chosen by the player on turn; any number may be asked about."""
     if action < 0 or action >= game.rules[SQUARES]:
         return False
     return holds(game.words[OPEN], game.words[OPEN + 1], turned(game, np.int64(game.bytes[PLAYER]), action))
