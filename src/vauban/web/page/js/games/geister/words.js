@@ -190,7 +190,7 @@ export const en = {
 
   "rules.escape": "Escaping",
   "rules.ghost.aim":
-    "Each side has as many good as evil ghosts, and chooses in secret which they are. You win if one of your good ghosts escapes, if you capture all good ghosts of the enemy, or if the enemy captures all your evil ones.",
+    "Each side has good and evil ghosts, on the full board four of each, and chooses in secret which they are. You win if one of your good ghosts escapes, if you capture all good ghosts of the enemy, or if the enemy captures all your evil ones.",
   "rules.ghost.kind.good": "Can escape. Whose good ghosts are all captured has lost.",
   "rules.ghost.kind.evil": "Cannot escape. Who has captured them all has lost.",
   "rules.ghost.moves":
