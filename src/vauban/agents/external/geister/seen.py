@@ -70,7 +70,7 @@ class SeenGame:
         shown = server.parse_board(text)
         self._learn(shown)
         if not self._begun:
-            # Both have set up, or not all colours would be shown, and the first player would have been asked for a move.
+            # All colours are shown, so both had set up; the first player would have been asked for a move by then.
             self.player, self._board = 1, None
         elif not self.board.is_over and self.board.turn != self.player:
             self._follow(shown)
