@@ -41,7 +41,7 @@ test-all: venv browser
 	VAUBAN_ORACLE_PLIES=$(PLIES) $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 oracle: venv
-	VAUBAN_ORACLE_PLIES=$(PLIES) $(BIN)/python -m pytest -n 2 tests/games/test_oracle_agreement.py
+	VAUBAN_ORACLE_PLIES=$(PLIES) $(BIN)/python -m pytest -n 2 tests/games/test_oracle_agreement.py tests/games/test_geister.py
 
 lint: venv
 	$(BIN)/ruff check .

@@ -41,6 +41,7 @@ from vauban.cli.main import make_app
 from vauban.errors import ConfigurationError, NotationError
 from vauban.games.base import game
 from vauban.notation.geister import server
+from vauban.notation.geister.formats import to_notation
 from vauban.notation.records import read_games
 
 ROOT = Path(__file__).parents[2]
@@ -133,6 +134,10 @@ def test_a_wrong_setup_is_refused_and_may_be_tried_again(line: str) -> None:
     assert sent(referee) == ["0 NG "] and referee.ending is None
     referee.receive(0, b"SET:ABCD\r\n", 0.0)
     assert sent(referee) == ["0 OK "]
+    # A reader of the log takes the first setup of each player, as the public server takes "SET:AAAA".
+    referee.receive(1, b"SET:EFGH\r\n", 0.0)
+    [read] = read_games(to_notation("\n".join(referee.log).encode()))
+    assert [GAME.setups.text(row) for row in read.board.setups] == ["ABCD", "EFGH"]
 
 
 def test_a_second_setup_is_refused_and_changes_nothing() -> None:
@@ -392,6 +397,28 @@ def test_our_client_plays_second_and_is_told_the_last_move_by_the_last_board() -
     assert (client.result, client.player, client.plies, client.refused) == ("lost", 1, 3, "MOV:E,WEST")
 
 
+def test_our_client_that_was_never_asked_for_a_move_was_the_second_player() -> None:
+    """The first player is asked as soon as both have set up; our client cannot know the port of every server."""
+    client, why, _ = played_over(
+        lines("SET?", "OK ", "WON:14R24R34R44R15B25B35B45B41b31b21b11b40r30r20r10r"), Scripted()
+    )
+    assert (client.result, why, client.player, client.plies) == ("won", "", 1, 0)
+    [read] = read_games(client.record(("ours", "theirs")) or "")
+    assert (read.result, read.headers["Second"]) == ("0-1", "ours")
+    assert [GAME.setups.text(row) for row in read.board.setups] == ["EFGH", "ABCD"]
+
+
+def test_our_client_is_told_the_end_before_its_setup_is_taken() -> None:
+    """The opponent may lose the game meanwhile, and leave."""
+    referee = Referee()
+    for player in (0, 1):
+        referee.connect(player, 0.0)
+    referee.receive(0, b"x" * 2000, 0.0)
+    client, why, heard = played_over("".join(data.decode() for player, data in referee.sent if player == 1), Scripted())
+    assert (client.result, why, heard) == ("won", "", lines("SET:ABCD"))
+    assert client.record(("a", "b")) is None
+
+
 def pump(referee: Referee, clients: Sequence[Client], quirk: Callable[[str], str] = lambda line: line) -> None:
     """Carry lines between a referee and clients until the game is over."""
     for player in (0, 1):
@@ -463,6 +490,7 @@ def test_our_client_copes_with_an_opponent_whose_setup_is_none() -> None:
         (["SET?", "NG "], "the server has refused our setup, SET:ABCD"),
         (["OK "], "had not been asked for anything"),
         (["SET?", "OK ", "OK "], "had not been asked for anything"),
+        ([f"LST:{START}"], "the server said 'LST.*which it does not say here"),
         ([f"MOV?{START}"], "the server said 'MOV\\?14R.*which it does not say here"),
         (["SET?", "OK ", "HELLO"], "the server said 'HELLO', which it does not say here"),
         (["SET?", "OK ", "MOV?14R"], "a board is 48 characters"),

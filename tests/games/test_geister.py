@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from oracle_geister import rules as oracle
 
+from vauban.board import Board
+from vauban.board.perft import perft
 from vauban.errors import ConfigurationError, RecordError, SetupError
 from vauban.games.base import from_spec, game
 from vauban.games.geister import layout
@@ -21,7 +23,7 @@ from vauban.games.geister.variants import Variant
 from vauban.sim.simulator import Simulator
 from vauban.solve import build_tree, evaluate, solve_tree
 
-PLIES = int(os.environ.get("VAUBAN_ORACLE_PLIES", "100000")) // 2
+PLIES = int(os.environ.get("VAUBAN_ORACLE_PLIES", "50000"))
 """Plies compared with the oracle in each mode of the full game."""
 
 
@@ -54,6 +56,14 @@ def test_random_play_ends_as_often_in_each_way_as_it_should(rules: str) -> None:
         assert abs(share - golden) < 4 * error, (found, shares)
     assert abs(results.plies.mean() - plies) < 0.9
     assert abs(legal / results.plies.sum() - wide) < 0.03
+
+
+@pytest.mark.parametrize("rules", ["server", "paper"])
+@pytest.mark.parametrize("setups", [("ABCD", "BCDE"), ("EFGH", "EFGH")])
+def test_sequences_of_moves_are_as_many_as_they_should_be(rules: str, setups: tuple[str, str]) -> None:
+    """Whatever the colours and the rules: nothing can end or escape so early."""
+    board: Board = Board("geister", rules, setups=setups)
+    assert perft(board, 6) == [8, 64, 768, 9_200, 118_488, 1_523_518]
 
 
 # By variant, limit and switches: histories, terminal ones, those at the limit, decisions, information sets; then value
@@ -96,9 +106,10 @@ def test_small_boards_have_the_trees_and_the_uniform_values_of_the_table(
 
 
 VALUES = [
-    ("33a", 4, "", 0.0), ("33a", 5, "", 0.0), ("33a", 6, "", 0.0), ("33b", 4, "", 0.0), ("33b", 5, "", 0.0),
-    ("33c", 5, "", 0.0), ("43", 5, "", 0.0), ("33a", 4, "at_limit=second", -1.0), ("33a", 5, "at_limit=second", 0.0),
-    ("33a", 6, "at_limit=second", 0.0), ("33b", 4, "at_limit=second", -1.0),
+    ("33a", 4, "", 0.0), ("33a", 5, "", 0.0), ("33a", 6, "", 0.0), ("33a", 6, "escape=optional", 0.0),
+    ("33a", 7, "", 0.0), ("33b", 4, "", 0.0), ("33b", 5, "", 0.0), ("33b", 6, "", 0.0), ("33c", 5, "", 0.0),
+    ("43", 5, "", 0.0), ("33a", 4, "at_limit=second", -1.0), ("33a", 5, "at_limit=second", 0.0),
+    ("33a", 6, "at_limit=second", 0.0), ("33a", 7, "at_limit=second", 0.0), ("33b", 4, "at_limit=second", -1.0),
     ("33b", 5, "at_limit=second", -1 / 3), ("33c", 5, "at_limit=second", -7 / 9),
 ]  # fmt: skip
 

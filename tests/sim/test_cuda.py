@@ -17,12 +17,14 @@ pytestmark = pytest.mark.skipif(
 RULES = {
     "classic": ["strategus", "ataraxos-train", "deepnash", "louvain", "strategus chase_compare=type"],
     "barrage": ["strategus", "ataraxos", "strategus two_square=5", "ucc"],
+    "geister": ["server", "paper total_limit=300"],
+    "geister-33b": ["paper at_limit=second"],
     "steps:barrage": ["strategus", "deepnash", "strategus chase_compare=type"],
 }
 
 
 def cases() -> list[tuple[str, str | None]]:
-    """Return every registered game, and the large variants under several rules."""
+    """Return every registered game, some of them under other rules, or several."""
     return [(name, rules) for name in names() for rules in RULES.get(name, [None])]
 
 

@@ -116,6 +116,34 @@ def test_a_setup_is_chosen_by_pressing_ghosts_saved_and_not_taken_before_it_is_w
     assert page.locator(".table .cell[data-at=e5]").get_attribute("aria-label") == "e5, enemy ghost a"
 
 
+def test_who_comes_from_another_family_is_proposed_an_easy_opponent(visit):
+    visitor = visit()
+    page = visitor.open().page
+    level = page.locator("input[name=level]")
+
+    def proposed() -> int:
+        """Return the place of the opponent among all, the weakest first."""
+        places = level.evaluate_all("all => [all.findIndex(each => each.checked), all.length]")
+        assert places[0] < places[1] / 2
+        return places[0]
+
+    first = proposed()
+    visitor.choose(variant="geister")
+    visitor.see(".setup .ghost")
+    assert proposed() > 0
+    visitor.choose(mode="watch")
+    strongest = page.locator("input[name=blue]").last
+    expect(strongest).to_be_checked()
+    visitor.choose(mode="level", level="purple5")
+    visitor.choose(variant="barrage")
+    visitor.see(".setup .piece:not(.ghost)")
+    assert proposed() == first
+    # Within a family only the strongest play some variants alone.
+    visitor.choose(level="marshal")
+    visitor.choose(variant="duel")
+    expect(level.last).to_be_checked()
+
+
 # ── Whole games ──────────────────────────────────────────────────────────────────────────────────
 
 
@@ -455,7 +483,8 @@ def test_rules_are_chosen_on_the_start_page_and_told_in_the_game(visit):
     visitor.open()
     expect(page.locator(".results")).to_have_count(0)
     visitor.choose(variant="geister-44")
-    expect(page.locator(".choices > p.quiet")).to_contain_text("60 moves in all are a draw.")
+    told = "Four ghosts each on 4 × 4 squares, two good and two evil. 60 moves in all are a draw."
+    expect(page.locator(".choices > p.quiet")).to_contain_text(told)
     visitor.see(".setup .ghost")
     visitor.choose(mode="watch")
     expect(page.locator(".options-box summary")).to_have_text("Rules")
@@ -506,8 +535,9 @@ def test_help_settings_and_offers_speak_of_ghosts_and_of_ranks_again_in_other_ga
             expect(page.locator("dialog")).to_have_count(0)
         dialogs.append(" ".join(said))
     ghosts, ranks = dialogs
-    stratego = ("Moves without a battle", "Ranks", "10 = marshal", "no bomb and no flag", "by type")
-    assert [word for word in stratego if word in ghosts] == [] and all(word in ranks for word in stratego)
+    stratego = ("Moves without a battle", "Ranks", "10 = marshal", "no bomb and no flag", "by type", "piece", "army")
+    assert [word for word in stratego if word.lower() in ghosts.lower()] == []
+    assert all(word in ranks for word in stratego)
     assert "Which ghosts both sides have left" in ghosts and "ghost" not in ranks
     visitor.choose(variant="geister")
     page.locator(".options-box summary").click()

@@ -34,7 +34,10 @@ NARROWEST, WIDEST = 20, 100
 
 def analyse(
     position: Annotated[
-        str, typer.Argument(help="A position as text, or a file of recorded games (also Strados, UCC, Gravon).")
+        str,
+        typer.Argument(
+            help="A position as text, or a file of recorded games (also Strados, UCC, Gravon, Geister logs)."
+        ),
     ],
     agent: Annotated[
         str | None,

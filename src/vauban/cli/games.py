@@ -58,6 +58,7 @@ def games(json: Json = False) -> None:
         console.print(table)
         for line in next(iter(members.values())).legend:
             console.print(line)
+    console.print("board: rows × columns")
     console.print("longest: in plies, of one player each; then a game that is not over is a draw.")
 
 

@@ -212,7 +212,8 @@ def replay(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A file of recorded games, as play, match and tournament save them (also Strados, UCC, Gravon)."
+            help="A file of recorded games, as play, match and tournament save them (also Strados, UCC, "
+            "Gravon, Geister logs)."
         ),
     ],
     number: Annotated[int, typer.Option(help="Number of the game in the file, from 1.", min=1)] = 1,

@@ -60,13 +60,14 @@ class Client:
             self._refuse()
             return None
         word, text = line[:4], line[4:]
-        if self._game is None or (word != server.MOVE_ASKED and word not in RESULTS):
-            raise NotationError(f"the server said {shortened(line)}, which it does not say here")
-        if word in RESULTS:
+        if word in RESULTS and self._setup is not None:
             self.result = RESULTS[word]
-            if "u" not in text:
+            # While the server has not taken our setup there is no game: the opponent was gone before it began.
+            if self._game is not None and "u" not in text:
                 self._game.end(text)
             return None
+        if self._game is None or word != server.MOVE_ASKED:
+            raise NotationError(f"the server said {shortened(line)}, which it does not say here")
         self._game.look(text)
         return self._move()
 

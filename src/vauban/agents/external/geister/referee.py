@@ -162,8 +162,7 @@ class Referee:
     # ── Inside ───────────────────────────────────────────────────────────────────────────────────
 
     def _answer(self, player: int, line: str, now: float) -> None:
-        """Answer a line."""
-        self.log.append(server.log_line(player, line))
+        """Answer a line. Only setups that are taken are logged: the public server would have taken others too."""
         if self.board is None:
             try:
                 row = server.parse_setup(line)
@@ -173,9 +172,12 @@ class Referee:
             if self._rows[player] is not None:
                 self._refuse(player)
                 return
+            self.log.append(server.log_line(player, line))
             self._send(player, server.OK)
             self._place(player, row, now)
-        elif player != self.board.turn:
+            return
+        self.log.append(server.log_line(player, line))
+        if player != self.board.turn:
             self._refuse(player)
         else:
             try:

@@ -69,7 +69,10 @@ class SeenGame:
         """Learn from the board that is shown at the end: all colours, and a last move of the opponent's."""
         shown = server.parse_board(text)
         self._learn(shown)
-        if self._begun and not self.board.is_over and self.board.turn != self.player:
+        if not self._begun:
+            # All colours are shown, so both had set up; the first player would have been asked for a move by then.
+            self.player, self._board = 1, None
+        elif not self.board.is_over and self.board.turn != self.player:
             self._follow(shown)
 
     @property

@@ -109,11 +109,17 @@ class HomeScreen {
     return playersOf(this.offered.levels, this.wish.variant);
   }
 
-  /** The level that was chosen or, where it does not play the variant, the nearest: only the strongest play some alone. */
+  /**
+   * The level that was chosen or, where it does not play the variant, the nearest: in a family only the strongest play
+   * some variants alone. In another family one begins as at first: with an easy one, and watches the strongest as blue.
+   */
   #chosen(name) {
     const { levels, wish, offered } = this;
     if (levels.some((level) => level.key === wish[name])) return wish[name];
-    return offered.levels.some((level) => level.key === wish[name]) ? levels.at(-1).key : easyOne(levels);
+    const known = offered.levels.find((level) => level.key === wish[name]);
+    const here = offered.variants.filter((each) => each.family === this.variant.family).map((each) => each.name);
+    const strong = known && (name === "blue" || known.variants.some((each) => here.includes(each)));
+    return strong ? levels.at(-1).key : easyOne(levels);
   }
 
   /** The side whose colour the setup has. */

@@ -39,6 +39,7 @@ export function show(main) {
       ),
       part("known"),
       part("end"),
+      part("fair"),
     ),
   );
 }

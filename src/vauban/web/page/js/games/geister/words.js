@@ -7,8 +7,11 @@ export const en = {
   "variant.geister.rules":
     "Eight ghosts each on 6 × 6 squares, four good and four evil. You win if a good ghost of yours escapes, if you take all good ghosts of the enemy, or if all your evil ones are taken. Most games take three minutes.",
   "variant.geister-44": "Geister 4 × 4",
+  "variant.geister-44.rules": "Four ghosts each on 4 × 4 squares, two good and two evil.",
   "variant.geister-34": "Geister 3 × 4",
+  "variant.geister-34.rules": "Two ghosts each on 3 × 4 squares, one good and one evil.",
   "variant.geister-33b": "Geister 3 × 3",
+  "variant.geister-33b.rules": "Three ghosts each on 3 × 3 squares, two good and one evil.",
   "level.wisp": "Drifts about by chance. Good for learning how ghosts move.",
   "level.wisp.temper": "aimless",
   "level.runner": "Runs for the nearest exit with a good ghost, and sees nothing else.",
@@ -70,6 +73,13 @@ export const en = {
   "aids.off": "This game is played without notes.",
   "aids.more": "Without them, no side makes notes.",
   "wait.setup": "Choose your evil ghosts: {side}",
+  "turn.first": "Your move. Pick a ghost, then its square.",
+  "learn.hint": "Pick up the marked ghost, then press a marked square.",
+  "why.no_piece": "There is no ghost on {from}.",
+  "why.enemy": "The ghost on {from} is not yours.",
+  "why.own": "One of your own ghosts stands on {to}.",
+  "settings.below": "Your ghosts at the bottom",
+  "settings.motion": "Ghosts glide",
   "draw.sure.machine":
     "Offer a draw? The machine takes it if it thinks that it stands clearly worse; after 40 moves without a capture, also if it does not stand clearly better.",
   "answer.draw.weaker": "{name} takes the draw: counting ghosts, it stands worse.",
@@ -180,7 +190,7 @@ export const en = {
 
   "rules.escape": "Escaping",
   "rules.ghost.aim":
-    "Each side has as many good as evil ghosts, and chooses in secret which they are. You win if one of your good ghosts escapes, if you capture all good ghosts of the enemy, or if the enemy captures all your evil ones.",
+    "Each side has good and evil ghosts, on the full board four of each, and chooses in secret which they are. You win if one of your good ghosts escapes, if you capture all good ghosts of the enemy, or if the enemy captures all your evil ones.",
   "rules.ghost.kind.good": "Can escape. Whose good ghosts are all captured has lost.",
   "rules.ghost.kind.evil": "Cannot escape. Who has captured them all has lost.",
   "rules.ghost.moves":
@@ -191,5 +201,7 @@ export const en = {
   "rules.ghost.escape.2": "It was not captured, and leaves with the next move.",
   "rules.ghost.known":
     "You see where all ghosts stand, and not which of the enemy's are good. A ghost shows its colour when it is captured.",
+  "rules.ghost.fair":
+    "The machine is handed what its side may know, and nothing else. Before the first move its choice of evil ghosts is sealed with a hash that your browser keeps; when the game is over the seal is opened, and your browser checks it.",
   "rules.ghost.end": "A game that has gone on for 300 moves, of both sides together, is a draw, if no other number was chosen; on small boards it is fewer.",
 };
