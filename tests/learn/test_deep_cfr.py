@@ -22,6 +22,7 @@ from vauban.learn.base import Place
 from vauban.learn.card import make_model
 from vauban.learn.config import load_config
 from vauban.learn.deep_cfr.learner import PLAYERS, RESERVOIRS, DeepCFR
+from vauban.learn.deep_cfr.regression import Items, Regression
 from vauban.learn.run import Run
 from vauban.learn.solvers import find_solver
 from vauban.nets.regrets import DrawnNetwork, RegretPolicy, match_regrets
@@ -219,9 +220,15 @@ def test_an_average_needs_what_it_is_made_of() -> None:
 # ── The loop ─────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("preset", ["deep-cfr-kuhn", "deep-cfr-geister-history"])
-def test_a_killed_run_goes_on_to_the_same_numbers_bit_for_bit(tmp_path: Path, preset: str) -> None:
-    changes = (*SMALL, "deep_cfr.traversals=8", "deep_cfr.capacity=500")  # small enough to overflow
+@pytest.mark.parametrize(
+    ("preset", "more"),
+    [("deep-cfr-kuhn", ()), ("deep-cfr-geister-history", ()),
+     ("deep-cfr-leduc", ("deep_cfr.merge=true", "deep_cfr.traversals=32"))],
+)  # fmt: skip
+def test_a_killed_run_goes_on_to_the_same_numbers_bit_for_bit(
+    tmp_path: Path, preset: str, more: tuple[str, ...]
+) -> None:
+    changes = (*SMALL, "deep_cfr.traversals=8", "deep_cfr.capacity=500", *more)  # small enough to overflow
     whole = begun(tmp_path / "whole", preset, 3, changes)
     killed = begun(tmp_path / "killed", preset, 3, changes)
     killed.save()
@@ -273,6 +280,71 @@ def test_networks_begin_anew_unless_they_are_to_go_on(tmp_path: Path) -> None:
         run.iterate()
         found[warm] = torch.allclose(before, network.embed.weight, atol=1e-9)  # type: ignore[arg-type]
     assert found == {"true": True, "false": False}
+
+
+# ── Merging ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def regression_of(preset: str, name: str, changes: tuple[str, ...] = ()) -> Regression:
+    """Return a regression whose reservoir has the samples of two iterations."""
+    config = load_config(preset, [*SMALL, *changes])
+    learner = DeepCFR(game(config.game, config.rules or None), config.stages["deep_cfr"], Place(CPU))
+    for learner.iteration in (1, 2):
+        learner._traverse(0)
+    return learner.regressions[name]
+
+
+@pytest.mark.parametrize("name", ["first", "strategy"])
+def test_merged_items_have_the_same_gradient_as_all_items(name: str) -> None:
+    regression = regression_of("deep-cfr-leduc", name)
+    network, filled = regression.trainee.network, int(regression.reservoir.filled)
+    regression._look(torch.arange(regression.sim.n).clamp(max=filled - 1))
+    everything = Items(*(column[:filled].clone() for column in regression._items))
+    merged = regression._merged()
+    assert len(merged.weight) < filled / 2
+    assert len(merged.seen.flatten(1).unique(dim=0)) == len(merged.seen)
+    gradients = []
+    for items in (everything, merged):
+        network.zero_grad()
+        # The mean over the items; weights of merged ones are scaled for that of a minibatch.
+        loss = regression._error(network, items) * len(items.weight)
+        (loss / (filled if items is everything else max(len(items.weight), regression.batch))).backward()
+        gradients.append(torch.cat([each.grad.flatten() for each in network.parameters() if each.grad is not None]))
+    assert gradients[0].norm() > 0
+    assert torch.allclose(*gradients, rtol=1e-3, atol=1e-5 * float(gradients[0].abs().max()))
+
+
+def test_merging_goes_on_where_it_was_as_long_as_nothing_was_replaced() -> None:
+    """Blocks that are full are not merged again, and a run that is resumed, which merges all, gets the same numbers."""
+    regression = regression_of("deep-cfr-kuhn", "strategy", ("deep_cfr.batch=4", "deep_cfr.batches=2"))
+    assert int(regression.reservoir.filled) > regression.sim.n
+    found = regression._merged()
+    done, _ = regression._blocks
+    assert done == int(regression.reservoir.filled) // regression.sim.n * regression.sim.n
+    again = regression._merged()
+    regression._blocks = 0, None
+    anew = regression._merged()
+    for other in (again, anew):
+        assert all(torch.equal(mine, theirs) for mine, theirs in zip(found, other, strict=True))
+    before = found.weight.sum()
+    regression.reservoir.columns["weight"].mul_(2)
+    assert before < regression._merged().weight.sum() < 1.4 * before
+    regression.reservoir.capacity = int(regression.reservoir.filled) - 1  # now any of them may be another
+    assert regression._merged().weight.sum() > 1.5 * before
+
+
+@pytest.mark.parametrize(("batch", "distinct"), [(16, 6), (4, 6)])
+def test_minibatches_of_merged_items_have_all_of_them_or_a_fair_share(batch: int, distinct: int) -> None:
+    regression = regression_of("deep-cfr-kuhn", "first", (f"deep_cfr.batch={batch}", "deep_cfr.batches=500"))
+    merged = regression._merged()
+    assert len(merged.weight) == distinct
+    regression._take(merged, torch.Generator().manual_seed(1))
+    weights = regression._items.weight.view(-1, batch)
+    whole = merged.weight.sum().item()
+    if batch > distinct:
+        assert torch.allclose(weights.sum(1), torch.full_like(weights[:, 0], whole))
+    else:
+        assert weights.mean().item() == pytest.approx(whole / distinct, rel=0.1)
 
 
 def test_each_player_plays_by_its_own_network_unless_the_printed_form_is_asked_for() -> None:
