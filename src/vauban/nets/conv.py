@@ -114,7 +114,7 @@ class ConvNetwork(PolicyNetwork):
         time than moving them for torch's convolution, and its gradient.
         """
         rows, columns = self.board
-        squares = seen.unflatten(1, self.board)
+        squares = seen.reshape(len(seen), rows, columns, -1)
         corners = [squares[:, i : rows - 1 + i, j : columns - 1 + j] for i in (0, 1) for j in (0, 1)]
         return torch.cat(corners, 3).flatten(0, 2)
 
@@ -138,7 +138,7 @@ class _Tanh(torch.autograd.Function):
         return y
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Tensor:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
         (y,) = ctx.saved_tensors
         result: Tensor = torch.ops.aten.tanh_backward(gradient, y)
         return result
@@ -146,7 +146,10 @@ class _Tanh(torch.autograd.Function):
 
 def tanh(x: Tensor) -> Tensor:
     """Return the hyperbolic tangent, to the rounding of float32."""
-    return torch.tanh(x) if x.is_cuda else _Tanh.apply(x)
+    if x.is_cuda:
+        return torch.tanh(x)
+    y: Tensor = _Tanh.apply(x)  # type: ignore[no-untyped-call]
+    return y
 
 
 def _check_pieces(game: Game, observation: observations.Observation) -> None:

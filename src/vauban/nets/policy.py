@@ -32,7 +32,7 @@ class PolicyNetwork(nn.Module):
 
     def of_legal(self, seen: Tensor, legal: Tensor) -> Tensor:
         """Return the outputs of the legal actions alone; behind the last they have no meaning."""
-        choices, _ = self(seen)
+        choices: Tensor = self(seen)[0]
         return choices.gather(1, self.choice_of_action[legal.long().clamp_min(0)])
 
     def legal_log_policy(self, choices: Tensor, legal: Tensor) -> Tensor:

@@ -218,7 +218,7 @@ def merge(items: Items) -> Items:
     """Return every observation once, with the sum of its items' weights and the mean of their targets by weight."""
     seen = items.seen.flatten(1).float().view(torch.int32)
     keys = row_keys(torch.cat([seen.long(), items.legal.long()], 1))
-    found, group = keys.unique(return_inverse=True)
+    found, group = torch.unique(keys, return_inverse=True)
     of_group = torch.empty(len(found), dtype=torch.int64, device=keys.device)
     of_group[group] = torch.arange(len(keys), device=keys.device)
     weight = torch.zeros(len(found), dtype=torch.float64, device=keys.device)
