@@ -1,12 +1,16 @@
 """Reproduces the figures of the Deep CFR paper on Geister: trains several seeds side by side, then plays their models.
 
-    python scripts/reproduce_deep_cfr.py OUT --presets deep-cfr-geister deep-cfr-geister-history --seeds 6 --device cuda
+    python scripts/reproduce_deep_cfr.py OUT --runs runs/paper --seeds 6 --device cuda --minutes 9
 
 Every run is a process of its own. All models that it keeps (one in a hundred iterations) play `--games` games against
 each of `--against`, half of them as first player, by the rules of the preset's evaluation. OUT/results.json has, for
 every run, its settings, its speed, its metrics at each model, and wins, draws, losses and ends of each match; the
 table that is printed has the means over the seeds. With `--model FOLDER`, the last model of the first seed of the last
-preset is kept there. `--seconds` stops a training after so long: its models so far are played.
+preset is kept there.
+
+With `--minutes` it stops in time, saves, and tells what is left: the same command goes on, as often as it takes, with
+the runs in the folder `--runs`. A call that is killed loses the training since the call before, and the matches that
+were being played. OUT/results.json has what there is so far, and `complete` says whether that is all.
 
 Small kernels of several processes share a GPU well only through NVIDIA's multi-process service: it is started where
 its program, nvidia-cuda-mps-control, is there and works (`--no-mps` leaves it).
@@ -22,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,28 +37,45 @@ from vauban.arena.play import play_games
 from vauban.arena.statistics import ends_of_wins, summary
 from vauban.games.base import game
 from vauban.learn.config import RunConfig, load_config
-from vauban.learn.run import MODELS, Run
+from vauban.learn.journal import read_lines, read_metrics
+from vauban.learn.run import CONFIG, MODELS, Run, run_config
 from vauban.learn.workers import local_device
+from vauban.nets.store import CARD
 
 KEPT = ("wins", "draws", "losses", "games", "score", "score_low", "score_high", "mean_plies")
 """Entries of a match's summary that the results have."""
+MATCHES = "matches.jsonl"
+"""In a run's folder: its matches so far."""
+SAVING = 40.0
+"""Seconds that are left for checkpoints: a dozen runs of the published size write some gigabytes."""
+DIGITS = 6
+"""Of metrics in the results."""
 
 
 def main() -> None:
     asked = _parser().parse_args()
+    until = time.time() + 60 * asked.minutes if asked.until is None else asked.until
     if asked.one:
-        _run_one(asked)
+        preset, seed, folder = asked.one.split(" ", 2)
+        go_on(asked, preset, int(seed), Path(folder), lambda: until - time.time())
         return
     out = Path(asked.out)
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, _sharing(asked) as environment:
         runs = Path(asked.runs or folder)
-        results = _run_all(asked, runs, environment)
-        (out / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-        if asked.model:
-            last = sorted((runs / f"{asked.presets[-1]}-1" / MODELS).iterdir())[-1]
-            shutil.copytree(last, asked.model, dirs_exist_ok=True)
+        failed = _go_on_with_all(asked, runs, environment, until)
+        rest = [run for run in _runs(asked, runs) if run[-1].name not in failed]
+        results = [told(asked, *run) for run in rest]
+        complete = not failed and not any(run["left"] for run in results)
+        found = {"complete": complete, "runs": results}
+        (out / "results.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        models = runs / f"{Path(asked.presets[-1]).stem}-1" / MODELS
+        if asked.model and models.exists():
+            shutil.copytree(sorted(models.iterdir())[-1], asked.model, dirs_exist_ok=True)
     _print_table(results)
+    if failed:
+        raise SystemExit(f"{len(failed)} runs failed: {', '.join(failed)}")
+    print("\neverything is done" if complete else "\nnot everything is done: the same command goes on")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -64,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=int, default=6, help="seeds 1, 2, … of each preset")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="as vauban train has it")
     parser.add_argument("--device", default="auto")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="most seconds of each training")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="most minutes of this call")
     parser.add_argument("--games", type=int, default=2000)
     parser.add_argument("--against", nargs="*", default=["random", "runner", "purple:depth=1"])
     parser.add_argument("--plays", default="", help="which network of a model plays, if not the one its card names")
@@ -73,39 +94,42 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", default="", help="the folder for a model")
     parser.add_argument("--no-mps", action="store_true")
     parser.add_argument("--one", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--until", type=float, default=None, help=argparse.SUPPRESS)
     return parser
 
 
 # ── All runs ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _run_all(asked: argparse.Namespace, runs: Path, environment: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Start a process for each run, and return what each has written."""
-    started = {}
+def _runs(asked: argparse.Namespace, runs: Path) -> Iterator[tuple[str, int, Path]]:
     for preset in asked.presets:
         for seed in range(1, asked.seeds + 1):
-            folder = runs / f"{Path(preset).stem}-{seed}"
-            command = [sys.executable, __file__, *sys.argv[1:], "--one", f"{preset} {seed} {folder}"]
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            with folder.with_suffix(".log").open("w") as log:
-                started[folder] = subprocess.Popen(command, env={**environment}, stdout=log, stderr=log)
-    results = []
-    for folder, process in started.items():
-        if process.wait():
-            print(f"{folder.name} failed:\n{folder.with_suffix('.log').read_text()[-4000:]}", flush=True)
-            continue
-        results.append(json.loads((folder / "results.json").read_text(encoding="utf-8")))
-    return results
+            yield preset, seed, runs / f"{Path(preset).stem}-{seed}"
+
+
+def _go_on_with_all(asked: argparse.Namespace, runs: Path, environment: Mapping[str, str], until: float) -> list[str]:
+    """Go on with every run, each in a process of its own; return the names of those that failed."""
+    runs.mkdir(parents=True, exist_ok=True)
+    started = {}
+    for preset, seed, folder in _runs(asked, runs):
+        command = [sys.executable, __file__, *sys.argv[1:], "--one", f"{preset} {seed} {folder}", "--until", str(until)]
+        with folder.with_suffix(".log").open("a") as log:
+            started[folder] = subprocess.Popen(command, env={**environment}, stdout=log, stderr=log)
+    failed = [folder for folder, process in started.items() if process.wait()]
+    for folder in failed:
+        print(f"{folder.name} failed:\n{folder.with_suffix('.log').read_text()[-4000:]}", flush=True)
+    return [folder.name for folder in failed]
 
 
 @contextmanager
 def _sharing(asked: argparse.Namespace) -> Iterator[Mapping[str, str]]:
-    """Give the environment in which processes share the GPU."""
-    # A run is a process with little work for its CPU: more threads than cores would only wait for each other.
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+    """Give the environment in which processes share the machine."""
+    # More threads than cores would only wait for each other.
+    side_by_side = asked.seeds * len(asked.presets)
+    threads = str(max(1, (os.cpu_count() or 1) // side_by_side))
+    environment = {**os.environ, "OMP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads}
     control = shutil.which("nvidia-cuda-mps-control")
-    alone = asked.seeds * len(asked.presets) == 1
-    if asked.no_mps or asked.device == "cpu" or control is None or alone:
+    if asked.no_mps or asked.device == "cpu" or control is None or side_by_side == 1:
         print("without NVIDIA's multi-process service", flush=True)
         yield environment
         return
@@ -127,34 +151,70 @@ def _sharing(asked: argparse.Namespace) -> Iterator[Mapping[str, str]]:
 # ── One run ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _run_one(asked: argparse.Namespace) -> None:
-    """Train, and play the models that were kept."""
-    preset, seed, folder = asked.one.split(" ", 2)
+def go_on(asked: argparse.Namespace, preset: str, seed: int, folder: Path, left: Callable[[], float]) -> None:
+    """Train until it is done, then play the matches that are missing, as long as there is time.
+
+    left: seconds of this call that are left. However few they are, one iteration is made or one match is played.
+    """
     device = local_device(asked.device)
-    config = load_config(preset, [*asked.set, f"seed={seed}", "evaluation.every=0"])
-    begun = time.perf_counter()
-    run = Run.begin(config, Path(folder), device)
-    rows, iterations = [], 0.0
-    while run.goes_on() and time.perf_counter() - begun < asked.seconds:
-        started = time.perf_counter()
-        told = run.iterate()
-        iterations += time.perf_counter() - started
-        if config.keep_models and run.iteration % config.keep_models == 0:
-            rows.append({name: round(value, 6) for name, value in told.items()})
-            print(f"{time.perf_counter() - begun:.0f} s: {rows[-1]}", flush=True)
-    if not (run.folder / MODELS).exists():  # it was stopped before the first
-        run.save_model(run.folder / MODELS / f"{run.iteration:06}")
+    if not (folder / CONFIG).exists():
+        run = Run.begin(load_config(preset, [*asked.set, f"seed={seed}", "evaluation.every=0"]), folder, device)
+    elif _is_trained(folder):
+        run = None
+    else:
+        run = Run.resume(folder, device, changes=asked.set)
+    if run is not None:
+        _train(run, left)
+    if _is_trained(folder):
+        _play_all(asked, folder, device.type, left, at_once=run is None)
+
+
+def _last_model(folder: Path) -> Path:
+    return folder / MODELS / f"{run_config(folder).iterations:06}"
+
+
+def _is_trained(folder: Path) -> bool:
+    return (_last_model(folder) / CARD).exists()
+
+
+def _train(run: Run, left: Callable[[], float]) -> None:
+    every = run.config.keep_models
+    while run.goes_on():
+        metrics = run.iterate()
+        if every and run.iteration % every == 0:
+            print(f"{run.folder.name}: iteration {run.iteration}, {left():.0f} s left: {metrics}", flush=True)
+        if left() < SAVING and run.goes_on():
+            run.save()
+            break
+    else:
+        run.save_model(_last_model(run.folder))
     run.close()
-    trained = time.perf_counter() - begun
-    models = sorted((Path(folder) / MODELS).iterdir())[-asked.last :]
-    matches = [_play(model, opponent, asked, config, device.type) for model in models for opponent in asked.against]
-    found = {
-        "preset": preset, "seed": int(seed), "settings": asked.set, "iterations": run.iteration,
-        "states": int(run.totals["moves"]), "device": str(device), "seconds_training": round(trained, 1),
-        "seconds_iterations": round(iterations, 1), "seconds_in_all": round(time.perf_counter() - begun, 1),
-        "metrics": rows, "matches": matches,
-    }  # fmt: skip
-    (Path(folder) / "results.json").write_text(json.dumps(found), encoding="utf-8")
+
+
+def _play_all(asked: argparse.Namespace, folder: Path, device: str, left: Callable[[], float], at_once: bool) -> None:
+    """Play the matches that are missing; at_once: one of them even without the time for it."""
+    config = run_config(folder)
+    for model, opponent in _missing(asked, folder):
+        past = [match["seconds"] for match in read_lines(folder / MATCHES) if match["opponent"] == opponent]
+        if left() <= max(past, default=0.0) and not at_once:
+            break
+        at_once = False
+        match = _play(model, opponent, asked, config, device)
+        with (folder / MATCHES).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(match) + "\n")
+        print(f"{folder.name}: {left():.0f} s left: {match}", flush=True)
+
+
+def _missing(asked: argparse.Namespace, folder: Path) -> list[tuple[Path, str]]:
+    """Return the matches that have not been played, the last model first."""
+    played = {(match["iteration"], match["opponent"]) for match in read_lines(folder / MATCHES)}
+    models = sorted((folder / MODELS).iterdir())[-asked.last :] if (folder / MODELS).exists() else []
+    return [
+        (model, opponent)
+        for model in reversed(models)
+        for opponent in asked.against
+        if (int(model.name), opponent) not in played
+    ]
 
 
 def _play(model: Path, opponent: str, asked: argparse.Namespace, config: RunConfig, device: str) -> dict[str, Any]:
@@ -167,16 +227,50 @@ def _play(model: Path, opponent: str, asked: argparse.Namespace, config: RunConf
     failed = [result.note for result in results if result.note.startswith(FAILED)]
     if failed:
         raise SystemExit(f"{model} against {opponent}: {failed[0]}")
-    told = summary(results)
+    counted = summary(results)
     first = [result for result in results if result.number % 2 == 0]
     return {
         "iteration": int(model.name),
         "opponent": opponent,
-        **{name: told[name] for name in KEPT},
+        **{name: counted[name] for name in KEPT},
         "wins_as_first": sum(result.winner == 0 for result in first),
         "ends_of_wins": {end: round(share, 4) for end, share in ends_of_wins(results).items()},
         "seconds": round(time.perf_counter() - begun, 1),
     }
+
+
+# ── Results ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def told(asked: argparse.Namespace, preset: str, seed: int, folder: Path) -> dict[str, Any]:
+    """Return what is known of a run."""
+    config, lines = run_config(folder), read_metrics(folder)
+    last = lines[-1] if lines else {"iteration": 0, "moves": 0, "minutes": 0}
+    every = config.keep_models
+    matches = read_lines(folder / MATCHES)
+    missing = [f"{int(model.name)} against {opponent}" for model, opponent in _missing(asked, folder)]
+    left = [] if _is_trained(folder) else [f"iterations {int(last['iteration']) + 1} to {config.iterations}"]
+    return {
+        "preset": preset,
+        "seed": seed,
+        "settings": asked.set,
+        "device": asked.device,
+        "iterations": int(last["iteration"]),
+        "states": int(last["moves"]),
+        "seconds_training": round(60 * last["minutes"], 1),
+        "seconds_iterations": round(sum(value for line in lines for name, value in line.items() if _is_work(name)), 1),
+        "left": left + missing,
+        "metrics": [
+            {name: round(value, DIGITS) for name, value in line.items()}
+            for line in lines
+            if every and line["iteration"] % every == 0
+        ],
+        "matches": sorted(matches, key=lambda match: (match["iteration"], match["opponent"])),
+    }
+
+
+def _is_work(metric: str) -> bool:
+    return metric.startswith("seconds.") and metric != "seconds.evaluation"
 
 
 def _print_table(results: list[dict[str, Any]]) -> None:
@@ -185,19 +279,40 @@ def _print_table(results: list[dict[str, Any]]) -> None:
     for preset, opponent in keys:
         print(f"\n{preset} against {opponent}: iteration, wins (mean of the seeds; each), escapes of all wins")
         own = [match for run in results if run["preset"] == preset for match in run["matches"]]
+        own = [match for match in own if match["opponent"] == opponent]
         for iteration in sorted({match["iteration"] for match in own}):
-            rows = [match for match in own if (match["iteration"], match["opponent"]) == (iteration, opponent)]
+            rows = [match for match in own if match["iteration"] == iteration]
             shares = [match["wins"] / match["games"] for match in rows]
             wins = sum(match["wins"] for match in rows)
             escapes = sum(match["wins"] * match["ends_of_wins"].get("escape", 0.0) for match in rows)
             each = " ".join(f"{share:.3f}" for share in shares)
             print(f"{iteration:6} {sum(shares) / len(shares):7.3f}  ({each})  {escapes / max(wins, 1):.2f}")
+    print()
     for run in results:
         print(
             f"{run['preset']} seed {run['seed']}: {run['iterations']} iterations, {run['states']:,} states, "
             f"{run['seconds_training']} s training (iterations {run['seconds_iterations']} s), "
-            f"{run['seconds_in_all']} s in all"
+            f"{len(run['matches'])} matches in {sum(match['seconds'] for match in run['matches']):.0f} s"
+            + (f"; left: {_times(run)}" if run["left"] else "")
         )
+
+
+def _times(run: Mapping[str, Any]) -> str:
+    """Say what is left of a run, and for how long, by what the past took."""
+    matches, seconds = run["matches"], run["seconds_training"]
+    total = run["iterations"]
+    parts = []
+    for each in run["left"]:
+        if each.startswith("iterations ") and total:
+            first, last = (int(number) for number in each.removeprefix("iterations ").split(" to "))
+            parts.append(f"{each} (about {(last - first + 1) * seconds / total:.0f} s)")
+    missing = len(run["left"]) - len(parts)
+    if missing and matches:
+        mean = sum(match["seconds"] for match in matches) / len(matches)
+        parts.append(f"{missing} matches (about {missing * mean:.0f} s)")
+    elif missing:
+        parts.append(f"{missing} matches")
+    return ", ".join(parts)
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ SMALL_RUNS: dict[str, tuple[str, tuple[str, ...]]] = {
     "deep_cfr": (
         "deep-cfr-kuhn",
         ("deep_cfr.traversals=64", "deep_cfr.capacity=400", "deep_cfr.batch=64", "deep_cfr.batches=20",
-         "deep_cfr.strategy_batches=20", "deep_cfr.strategy_every=5"),
+         "deep_cfr.strategy_batches=20", "deep_cfr.strategy_every=5", "deep_cfr.merge=false"),
     ),
     "setups": ("laptop", _TINY),
     "belief": (

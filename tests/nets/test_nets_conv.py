@@ -63,6 +63,36 @@ def test_outputs_go_with_the_pieces_from_the_top_left() -> None:
         assert torch.allclose(outputs, network(seen[:1])[0].view(36, 4)[seen[0, :, :2].sum(1) > 0][: len(outputs)])
 
 
+@pytest.mark.parametrize("observation", ["geister", "geister-history"])
+def test_the_convolutions_are_those_of_torch_to_the_last_bits(observation: str) -> None:
+    """The network computes them as products of matrices, and tanh by another formula: so must the gradients be."""
+    network = made(observation)
+    _, seen = played(network)
+    planes = seen.transpose(1, 2).unflatten(2, network.board)
+    x = torch.tanh(network.mixed(torch.tanh(network.squares(planes)))).flatten(1)
+    for layer in network.layers:
+        after = layer(x)
+        x = torch.relu(after + x if after.shape == x.shape else after)
+    gradients = []
+    for outputs in (network.output(network.norm(x)), network._outputs(seen)):
+        network.zero_grad()
+        outputs.square().mean().backward()
+        gradients.append([outputs, *(each.grad for each in network.parameters())])
+    for plain, own in zip(*gradients, strict=True):
+        assert torch.allclose(plain, own, atol=1e-6, rtol=1e-4)
+
+
+@pytest.mark.parametrize("pieces", [8, 0])
+def test_outputs_of_legal_actions_are_those_among_all(pieces: int) -> None:
+    network = made(pieces=pieces)
+    sim, seen = played(network)
+    legal, _ = sim.legal_actions()
+    among_all = network(seen)[0].gather(1, legal.long().clamp_min(0))
+    there = legal >= 0
+    assert there.sum() > 64
+    assert torch.equal(network.of_legal(seen, legal)[there], among_all[there])
+
+
 def test_an_output_for_every_action_does_without_pieces() -> None:
     network = made(pieces=0)
     _, seen = played(network)

@@ -131,7 +131,7 @@ def match(
     from vauban.arena.report import report_json, report_text
     from vauban.arena.schedule import play_match
     from vauban.arena.sprt import Sprt
-    from vauban.arena.statistics import summary, utility_summary
+    from vauban.arena.statistics import ends_of_wins, summary, utility_summary
 
     pair = [*(agents or []), *(f"bot:{command}" for command in bot or [])]
     if len(pair) != 2:
@@ -172,7 +172,8 @@ def match(
         told = {
             "agents": list(played.names), "game": played.game.name, "rules": played.game.rules_text,
             "setups": played.setups, "seed": seed, **(summary if played.game.drawn else utility_summary)(results),
-            "ends": report["ends"], "notes": report["notes"], "verdict": report["matches"][0]["verdict"],
+            "ends": report["ends"], **({"ends_of_wins": ends_of_wins(results)} if played.game.drawn else {}),
+            "notes": report["notes"], "verdict": report["matches"][0]["verdict"],
             "wall_seconds": round(wall, 3),
             "workers": executor.workers, "interrupted": interrupted,
         }  # fmt: skip

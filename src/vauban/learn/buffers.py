@@ -15,6 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+KEYS_SEED = 1
+"""Of the numbers by which rows are told apart."""
 Columns = Mapping[str, tuple[tuple[int, ...], torch.dtype]]
 """By name: the shape and the type of an item's entry."""
 
@@ -83,3 +85,10 @@ class Reservoir:
         for name, column in self.columns.items():
             column[: len(state[name])] = state[name].to(column.device)
         self.seen.copy_(state["seen"])
+
+
+def row_keys(rows: Tensor) -> Tensor:
+    """Return a number for each row of whole numbers: the same for equal rows, another for any other."""
+    generator = torch.Generator().manual_seed(KEYS_SEED)
+    factors = torch.randint(-(2**62), 2**62, (rows.shape[1],), generator=generator)
+    return (rows * factors.to(rows.device)).sum(1)

@@ -13,7 +13,7 @@ from vauban.learn.base import Learner, find_learner
 from vauban.learn.metrics import facts_text
 from vauban.nets.belief import uniform_belief
 from vauban.nets.kinds import settings_text
-from vauban.nets.store import Card, game_of
+from vauban.nets.store import ENDS_OF_WINS, Card, game_of
 
 README = "README.md"
 """In a model's folder, beside its card."""
@@ -148,9 +148,12 @@ def _results(strength: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _score(row: Mapping[str, Any]) -> str:
-    if row["score_low"] is None:
-        return f"{row['score']:.1%}"
-    return f"{row['score']:.1%} ({row['score_low']:.1%} to {row['score_high']:.1%})"
+    text = f"{row['score']:.1%}"
+    if row["score_low"] is not None:
+        text += f" ({row['score_low']:.1%} to {row['score_high']:.1%})"
+    ends = sorted(row.get(ENDS_OF_WINS, {}).items(), key=lambda each: -each[1])
+    return text + "".join(f"{',' if place else '; wins by'} {end.replace('_', ' ')} {share:.0%}"
+                          for place, (end, share) in enumerate(ends))  # fmt: skip
 
 
 def _limits(card: Card, algorithms: Mapping[str, type[Learner] | None]) -> str:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from vauban.errors import ConfigurationError
 from vauban.games.base import Game
@@ -73,25 +75,81 @@ class ConvNetwork(PolicyNetwork):
         self.own: Tensor
         self.register_buffer("own", torch.tensor(found.pieces, dtype=torch.int64), persistent=False)
         self.register_buffer("choice_of_action", torch.arange(game.action_count), persistent=False)
+        self.square_of_action: Tensor
+        self.register_buffer("square_of_action", self.choice_of_action // max(self.directions, 1), persistent=False)
 
     def forward(self, seen: Tensor) -> tuple[Tensor, Tensor]:
         """Return an output for each action, −∞ where none of the own pieces is; and that of the outcomes, all 0."""
-        planes = seen.transpose(1, 2).reshape(len(seen), -1, *self.board)
-        x = torch.tanh(self.mixed(torch.tanh(self.squares(planes)))).flatten(1)
+        choices = outputs = self._outputs(seen)
+        if self.config.pieces:
+            there, piece = self._pieces(seen)
+            directions = outputs.view(len(seen), self.config.pieces, self.directions)
+            spread = directions.gather(1, piece[:, :, None].expand(-1, -1, self.directions))
+            choices = spread.masked_fill(~there[:, :, None], -torch.inf).flatten(1)
+        return choices, outputs.new_zeros(len(seen), self.utilities)
+
+    def of_legal(self, seen: Tensor, legal: Tensor) -> Tensor:
+        outputs, place = self._outputs(seen), legal.long().clamp_min(0)
+        if self.config.pieces:
+            _, piece = self._pieces(seen)
+            shift = self.directions * (piece - torch.arange(piece.shape[1], device=piece.device))
+            place = place + shift.gather(1, self.square_of_action[place])
+        return outputs.gather(1, place)
+
+    def _outputs(self, seen: Tensor) -> Tensor:
+        """Return the outputs of each piece, or of each action, as they leave the last layer."""
+        x = tanh(functional.linear(self._patches(seen), self._kernel(), self.squares.bias))
+        x = tanh(functional.linear(x, self.mixed.weight.flatten(1), self.mixed.bias))
+        x = x.view(len(seen), -1, self.config.channels).transpose(1, 2).flatten(1)
         for layer in self.layers:
             after = layer(x)
             x = torch.relu(after + x if after.shape == x.shape else after)
-        outputs = self.output(self.norm(x))
-        choices = self._by_square(outputs, seen) if self.config.pieces else outputs
-        return choices, outputs.new_zeros(len(seen), self.utilities)
+        outputs: Tensor = self.output(self.norm(x))
+        return outputs
 
-    def _by_square(self, outputs: Tensor, seen: Tensor) -> Tensor:
-        """Put the outputs of each piece where the piece is."""
+    def _patches(self, seen: Tensor) -> Tensor:
+        """Return what the convolution sees at each of its places, one below the other.
+
+        Channels come last in observations. A product of matrices takes them as they are, and on a CPU it takes less
+        time than moving them for torch's convolution, and its gradient.
+        """
+        rows, columns = self.board
+        squares = seen.reshape(len(seen), rows, columns, -1)
+        corners = [squares[:, i : rows - 1 + i, j : columns - 1 + j] for i in (0, 1) for j in (0, 1)]
+        return torch.cat(corners, 3).flatten(0, 2)
+
+    def _kernel(self) -> Tensor:
+        """Return the weights of the convolution in the order of `_patches`."""
+        return self.squares.weight.permute(0, 2, 3, 1).flatten(1)
+
+    def _pieces(self, seen: Tensor) -> tuple[Tensor, Tensor]:
+        """Return by square whether an own piece is there, and its number from the top left."""
         there = seen.index_select(2, self.own).sum(2) > 0
-        piece = (there.cumsum(1) - 1).clamp(0, self.config.pieces - 1)
-        directions = outputs.view(len(seen), self.config.pieces, self.directions)
-        spread = directions.gather(1, piece[:, :, None].expand(-1, -1, self.directions))
-        return spread.masked_fill(~there[:, :, None], -torch.inf).flatten(1)
+        return there, (there.cumsum(1) - 1).clamp(0, self.config.pieces - 1)
+
+
+class _Tanh(torch.autograd.Function):
+    """2 / (1 + e⁻²ˣ) − 1, which torch computes on a CPU in a fifth of the time that its own tanh takes."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        y = torch.sigmoid(2 * x).mul_(2).sub_(1)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        (y,) = ctx.saved_tensors
+        result: Tensor = torch.ops.aten.tanh_backward(gradient, y)
+        return result
+
+
+def tanh(x: Tensor) -> Tensor:
+    """Return the hyperbolic tangent, to the rounding of float32."""
+    if x.is_cuda:
+        return torch.tanh(x)
+    y: Tensor = _Tanh.apply(x)  # type: ignore[no-untyped-call]
+    return y
 
 
 def _check_pieces(game: Game, observation: observations.Observation) -> None:

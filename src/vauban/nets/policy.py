@@ -30,6 +30,11 @@ class PolicyNetwork(nn.Module):
         """Logits of the choices (n × choices) and of the outcome (n × `game.utilities`, the worst first)."""
         raise NotImplementedError
 
+    def of_legal(self, seen: Tensor, legal: Tensor) -> Tensor:
+        """Return the outputs of the legal actions alone; behind the last they have no meaning."""
+        choices: Tensor = self(seen)[0]
+        return choices.gather(1, self.choice_of_action[legal.long().clamp_min(0)])
+
     def legal_log_policy(self, choices: Tensor, legal: Tensor) -> Tensor:
         """Return the logarithm of the policy over the legal actions: float32, −inf behind the last.
 

@@ -179,6 +179,8 @@ STRENGTH = (
     "rules", "setups", "seed", "games", "score", "score_low", "score_high", "elo", "elo_low", "elo_high",
 )  # fmt: skip
 """Entries that a row of strength takes over from a match."""
+ENDS_OF_WINS = "ends_of_wins"
+"""One more, of matches that tell it: by end, the share of the wins that ended so."""
 FAILED = "failed"
 """The beginning of a match's note on a game that an agent lost by an error of its own."""
 
@@ -199,7 +201,7 @@ def strength_row(told: Mapping[str, Any], command: str, date: str) -> dict[str, 
                 "so say nothing about strength: play the match again with agents that can play it"
             )
     agent, opponent = told["agents"]
-    kept = {"variant": told["game"], **{key: told[key] for key in STRENGTH}}
+    kept = {"variant": told["game"], **{key: told[key] for key in (*STRENGTH, ENDS_OF_WINS) if key in told}}
     return {"agent": agent, "opponent": opponent, **kept, "command": command, "date": date}
 
 

@@ -80,6 +80,9 @@ class DeepCFRConfig(StageConfig):
     final_rate: float = 1.0
     """Share of it that is left at the end of a training; it falls evenly. 1, as published: it does not fall."""
     gradient_norm: float = 1.0
+    merge: bool = False
+    """Train on each observation of a reservoir once, with the sum of its weights and the mean of its targets: the same
+    loss but for a constant, without the noise of minibatches. For games whose positions come again and again."""
 
     def __post_init__(self) -> None:
         for name in ("traversals", "capacity", "batch", "batches", "strategy_batches"):
@@ -176,7 +179,7 @@ class DeepCFR(Learner):
             reservoir = Reservoir(config.capacity, kind.columns(game, format), place.device)
             self.regressions[name] = kind(
                 self.trainees[name], reservoir, self._looking, config.batch, config.learning_rate, config.final_rate,
-                config.gradient_norm,
+                config.gradient_norm, config.merge,
             )  # fmt: skip
 
     @property

@@ -7,13 +7,14 @@ GPU a step of training is captured once and replayed; nothing waits for it but t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from vauban.errors import ConfigurationError
 from vauban.games.base import Format, Game
-from vauban.learn.buffers import Columns, Reservoir
+from vauban.learn.buffers import Columns, Reservoir, row_keys
 from vauban.learn.deep_cfr import targets
 from vauban.learn.trainee import Trainee
 from vauban.nets.policy import PolicyNetwork
@@ -36,42 +37,63 @@ def record_columns(game: Game, format: Format) -> Columns:
     }
 
 
+class Items(NamedTuple):
+    """What minibatches are made of, a row for each position."""
+
+    seen: Tensor
+    """Its observation."""
+    legal: Tensor
+    """Its legal actions, −1 behind the last."""
+    wanted: Tensor
+    """The targets of these."""
+    weight: Tensor
+
+
 class Regression(ABC):
     """A network, and the reservoir that it learns from."""
 
     def __init__(
         self, trainee: Trainee[PolicyNetwork], reservoir: Reservoir, sim: Simulator, batch: int, rate: float,
-        final_rate: float, gradient_norm: float,
+        final_rate: float, gradient_norm: float, merge: bool = False,
     ) -> None:  # fmt: skip
         """
         sim: to look at records with; it has as many games as are observed in one go.
         final_rate: the share of the rate to which it falls, evenly, in each training.
+        merge: learn from each observation once, by the mean of its targets.
         """
         self.trainee, self.reservoir, self.sim, self.batch = trainee, reservoir, sim, batch
-        self.rate, self.final_rate, self.gradient_norm = rate, final_rate, gradient_norm
+        self.rate, self.final_rate, self.gradient_norm, self.merge = rate, final_rate, gradient_norm, merge
         device = sim.device
         shape = sim.observation_shape(trainee.network.observation, "squares")
-        self._seen = torch.empty((sim.n, *shape), dtype=trainee.dtype, device=device)
-        self._legal, self._counts = sim.legal_actions()
-        self._laid_out = {
-            name: column[: sim.n].new_zeros((sim.n, *column.shape[1:]))
-            for name, column in reservoir.columns.items()
-            if name not in Store._fields
-        }
+        legal, self._counts = sim.legal_actions()
+        self._items = Items(
+            torch.empty((sim.n, *shape), dtype=trainee.dtype, device=device),
+            legal,
+            torch.zeros(legal.shape, device=device),
+            torch.zeros(sim.n, device=device),
+        )
         self._number = torch.zeros((), dtype=torch.int64, device=device)
         self._rows = torch.arange(batch, device=device)
         self._loss = torch.zeros((), device=device)
-        self._scale = torch.zeros((), device=device)
+        # As long as nothing is replaced, items that were merged once need not be looked at again. Only blocks of a
+        # fixed size are kept, so that a run which is resumed adds up its numbers in the same order.
+        self._blocks: tuple[int, Items | None] = 0, None
+        """The number of the reservoir's first items that have been merged, and what they were merged to."""
         self._train = Replay(device)
 
     def learn(self, batches: int, scale: float, generator: torch.Generator) -> float:
         """Train on this many minibatches, with all weights multiplied by `scale`; return the mean loss."""
         self.trainee.network.train()
         self._loss.zero_()
-        self._scale.fill_(scale)
+        merged = self._merged() if self.merge else None
         at_once = self.sim.n // self.batch
         for first in range(0, batches, at_once):
-            self._lay_out(generator)
+            if merged is None:
+                self._look(self.reservoir.draw(self.sim.n, generator))
+            else:
+                self._take(merged, generator)
+            self._items.weight.mul_(scale)
+            self._number.zero_()
             for number in range(first, min(first + at_once, batches)):
                 done = number / max(1, batches - 1)
                 self.trainee.set_learning_rate(self.rate * (1 - done * (1 - self.final_rate)))
@@ -81,30 +103,70 @@ class Regression(ABC):
         return self._loss.item() / batches
 
     @torch.no_grad()
-    def _lay_out(self, generator: torch.Generator) -> None:
-        """Draw items, and make what minibatches need of their records."""
-        places = self.reservoir.draw(self.sim.n, generator)
+    def _look(self, places: Tensor) -> None:
+        """Make what minibatches need of the items at these places of the reservoir."""
         columns = self.reservoir.columns
         for part, name in zip(self.sim.store, Store._fields, strict=True):
             part.copy_(columns[name][places])
-        self.sim.observe(self.trainee.network.observation, self._seen, layout="squares")
-        self.sim.legal_actions(self._legal, self._counts)
-        for name, column in self._laid_out.items():
-            column.copy_(columns[name][places])
-        self._number.zero_()
+        self.sim.observe(self.trainee.network.observation, self._items.seen, layout="squares")
+        self.sim.legal_actions(self._items.legal, self._counts)
+        self._items.wanted.copy_(self._wanted(places))
+        self._items.weight.copy_(columns["weight"][places])
+
+    @torch.no_grad()
+    def _merged(self) -> Items:
+        """Return every observation of the reservoir once, by the sum of its weights and the mean of its targets.
+
+        Their weighted squared error is that of all items but for a constant.
+        """
+        filled, n = int(self.reservoir.filled), self.sim.n
+        count, found = self._blocks
+        if int(self.reservoir.seen) > self.reservoir.capacity:
+            count, found = 0, None  # any of them may have been replaced
+        for first in range(count, filled, n):
+            places = torch.arange(first, first + n, device=self.sim.device)
+            self._look(places.clamp(max=filled - 1))
+            there = min(n, filled - first)
+            part = Items(*(column[:there] for column in self._items))
+            found = merge(part if found is None else Items(*map(torch.cat, zip(found, part, strict=True))))
+            if there == n:
+                self._blocks = first + n, found
+        if found is None:
+            raise ConfigurationError("a network is trained on at least one item")
+        # Minibatches have the mean over `filled` items as their expectation, or as their value.
+        weight = found.weight * (max(len(found.weight), self.batch) / filled)
+        return found._replace(wanted=found.wanted.float(), weight=weight.float())
+
+    @torch.no_grad()
+    def _take(self, merged: Items, generator: torch.Generator) -> None:
+        """Draw minibatches from merged items, evenly; each has all of them where there are few enough."""
+        count = len(merged.weight)
+        if count > self.batch:
+            rows = torch.randint(count, (self.sim.n,), generator=generator, device=self.sim.device)
+            weight = merged.weight[rows]
+        else:
+            rows = self._rows.repeat(self.sim.n // self.batch)
+            weight = torch.where(rows < count, merged.weight[rows % count], 0.0)
+            rows = rows % count
+        for column, values in zip(self._items, merged, strict=True):
+            column[: len(rows)] = values[rows]
+        self._items.weight[: len(rows)] = weight
 
     def _train_batch(self) -> None:
         """Take a step on the next of the minibatches that are laid out."""
         rows = self._number * self.batch + self._rows
-        items = {name: column[rows] for name, column in self._laid_out.items()}
-        choices, _ = self.trainee.working(self._seen[rows])
-        loss = self._error(choices, self._legal[rows], items, items["weight"] * self._scale)
+        items = Items(*(column[rows] for column in self._items))
+        loss = self._error(self.trainee.working, items)
         self.trainee.descend([loss], self.gradient_norm)
         self._loss += loss.detach()
         self._number += 1
 
     @abstractmethod
-    def _error(self, choices: Tensor, legal: Tensor, items: Mapping[str, Tensor], weights: Tensor) -> Tensor:
+    def _wanted(self, places: Tensor) -> Tensor:
+        """Return the targets of the legal actions of items."""
+
+    @abstractmethod
+    def _error(self, network: PolicyNetwork, items: Items) -> Tensor:
         """Return the loss of a minibatch."""
 
 
@@ -121,14 +183,15 @@ class AdvantageRegression(Regression):
             "others": ((), torch.float32),
         }
 
-    def _error(self, choices: Tensor, legal: Tensor, items: Mapping[str, Tensor], weights: Tensor) -> Tensor:
-        there = legal >= 0
-        values = choices.gather(1, self.trainee.working.choice_of_action[legal.long().clamp_min(0)])
-        values = torch.where(there, values, 0.0).float()
-        places = torch.arange(legal.shape[1], device=legal.device)
-        taken = places == items["place"][:, None]
-        wanted = torch.where(taken, items["taken"][:, None], items["others"][:, None])
-        return targets.advantage_loss(values, wanted, there, weights)
+    def _wanted(self, places: Tensor) -> Tensor:
+        place, taken, others = (self.reservoir.columns[name][places] for name in ("place", "taken", "others"))
+        wanted = others[:, None].repeat(1, self._items.wanted.shape[1])
+        return wanted.scatter_(1, place.long()[:, None], taken[:, None])
+
+    def _error(self, network: PolicyNetwork, items: Items) -> Tensor:
+        there = items.legal >= 0
+        values = torch.where(there, network.of_legal(items.seen, items.legal), 0.0).float()
+        return targets.advantage_loss(values, items.wanted, there, items.weight)
 
 
 class StrategyRegression(Regression):
@@ -139,10 +202,28 @@ class StrategyRegression(Regression):
         """Return the columns of its reservoir."""
         return {**record_columns(game, format), "policy": ((game.max_legal,), torch.float32)}
 
-    def _error(self, choices: Tensor, legal: Tensor, items: Mapping[str, Tensor], weights: Tensor) -> Tensor:
-        policy = choices.float().softmax(1)
+    def _wanted(self, places: Tensor) -> Tensor:
+        return self.reservoir.columns["policy"][places]
+
+    def _error(self, network: PolicyNetwork, items: Items) -> Tensor:
+        policy = network(items.seen)[0].float().softmax(1)
         wanted = torch.zeros_like(policy)
-        of_action = self.trainee.working.choice_of_action[legal.long().clamp_min(0)]
+        of_action = network.choice_of_action[items.legal.long().clamp_min(0)]
         # Behind the last legal action there is probability 0, which adds nothing.
-        wanted = wanted.scatter_add(1, of_action, items["policy"])
-        return targets.strategy_loss(policy, wanted, weights)
+        wanted = wanted.scatter_add(1, of_action, items.wanted)
+        return targets.strategy_loss(policy, wanted, items.weight)
+
+
+def merge(items: Items) -> Items:
+    """Return every observation once, with the sum of its items' weights and the mean of their targets by weight."""
+    seen = items.seen.flatten(1).float().view(torch.int32)
+    keys = row_keys(torch.cat([seen.long(), items.legal.long()], 1))
+    found, group = torch.unique(keys, return_inverse=True)
+    of_group = torch.empty(len(found), dtype=torch.int64, device=keys.device)
+    of_group[group] = torch.arange(len(keys), device=keys.device)
+    weight = torch.zeros(len(found), dtype=torch.float64, device=keys.device)
+    weight.index_add_(0, group, items.weight.double())
+    wanted = torch.zeros((len(found), items.wanted.shape[1]), dtype=torch.float64, device=keys.device)
+    wanted.index_add_(0, group, items.wanted.double() * items.weight.double()[:, None])
+    wanted /= weight[:, None]
+    return Items(items.seen[of_group], items.legal[of_group], wanted, weight)

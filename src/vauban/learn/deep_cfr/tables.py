@@ -11,6 +11,7 @@ from torch import Tensor
 
 from vauban.errors import ConfigurationError
 from vauban.games.base import NUMBER
+from vauban.learn.buffers import row_keys
 from vauban.learn.deep_cfr import targets
 from vauban.learn.deep_cfr.traversal import Traversal
 from vauban.learn.solvers import register
@@ -20,8 +21,6 @@ from vauban.sim.store import Snapshot
 from vauban.solve import Solver, Tree
 
 CPU = torch.device("cpu")
-KEYS_SEED = 1
-"""Of the numbers by which views are told apart."""
 
 
 @register("deep-cfr-table")
@@ -122,8 +121,7 @@ def _keys(views: Snapshot) -> Tensor:
     """Return a number for each view, by its record but for the game's number."""
     row = torch.cat([torch.as_tensor(part).long() for part in views.store], 1)
     row[:, NUMBER] = 0
-    generator = torch.Generator().manual_seed(KEYS_SEED)
-    return (row * torch.randint(-(2**62), 2**62, (row.shape[1],), generator=generator)).sum(1)
+    return row_keys(row)
 
 
 def _add(table: Tensor, slots: Tensor, numbers: Tensor, there: Tensor) -> None:

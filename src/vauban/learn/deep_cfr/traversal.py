@@ -152,10 +152,7 @@ class NetworkStrategies:
             self._seen = torch.empty((sim.n, *shape), device=legal.device)
         sim.observe(self.networks[0].observation, self._seen, layout="squares")
         there = legal >= 0
-        places = legal.long().clamp_min(0)
-        first, second = (
-            network(self._seen)[0].gather(1, network.choice_of_action[places]) for network in self.networks
-        )
+        first, second = (network.of_legal(self._seen, legal) for network in self.networks)
         values = torch.where((whose == 0)[:, None], first, second).double()
         even = there.double() / there.sum(1, keepdim=True).clamp_min(1)
         trained = self.trained[whose.long()][:, None]
