@@ -5,14 +5,15 @@
 | part | what it measures |
 | --- | --- |
 | `throughput` | actions a second through the whole loop, with the paper's network and a small one; its parts; memory |
-| `small` | NashConv of the target network as it is: `--presets`, seeds 1, 2, …; with fine-tuning in the last tenth, too |
+| `small` | NashConv of the target network as it is: `--presets`, seeds 1, 2, …; also with fine-tuning at the end |
 | `barrage` | trains `--run` from nothing, or goes on with it |
 | `matches` | its model as it is now against `--against` in whole moves, half of the games as first player |
 | `deployments` | where its model puts its pieces, and how much that varies, beside setups drawn uniformly |
 
 Trainings stop after `--seconds` and go on with the next call: runs stay in OUT/runs. OUT/results.json has what all
-calls have measured, of trainings and matches a line for each time; tables are printed. Every training of `small` and every
-measurement of `throughput` is a process of its own.
+calls have measured, of trainings and matches a line for each time; tables are printed. Every training of `small` and
+every measurement of `throughput` is a process of its own. In `small`, fine-tuning begins in a copy of the run when
+nine tenths of the steps are done, so that both go on from the same networks.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ algorithms = ["rnad"]
 iterations = 6
 [rnad]
 games = 8
-chunk = 40
+chunk = 60
 steps = 2
 durations = [5]
 counts = []
@@ -151,9 +151,12 @@ target_rate = 0.1
 kind = "{kind}"
 {size}
 """
-SIZES = {"move": "depth = 1\nwidth = 8\nheads = 1", "pyramid": "width = 4\ninner = 4\nouter_blocks = 1\ninner_blocks = 1"}
+SIZES = {
+    "move": "depth = 1\nwidth = 8\nheads = 1",
+    "pyramid": "width = 4\ninner = 4\nouter_blocks = 1\ninner_blocks = 1",
+}
 GAMES = {
-    "steps:tiny": ("battleless_limit=10,total_limit=20", "pyramid"),
+    "steps:nano": ("total_limit=8", "pyramid"),
     "geister-33b": ("paper total_limit=5 at_limit=second", "pyramid"),
     "micro": ("total_limit=8", "move"),
 }
@@ -305,7 +308,7 @@ def test_a_game_that_is_cut_off_has_nothing_won() -> None:
         # Fine-tuning begins at the seventh step, the first one behind the checkpoint, or is under way there.
         (SMALL, ["rnad.fine_tuning_from=7", "rnad.threshold=0.45", "rnad.levels=8"]),
         (SMALL, ["rnad.fine_tuning_from=3", "rnad.threshold=0.45", "rnad.levels=8", "rnad.variant=p"]),
-        (on_a_board("steps:tiny"), ["rnad.fine_tuning_from=6"]),
+        (on_a_board("steps:nano"), ["rnad.fine_tuning_from=6"]),
     ],
 )
 def test_a_run_that_was_resumed_goes_on_bit_for_bit(tmp_path: Path, text: str, changes: list[str]) -> None:

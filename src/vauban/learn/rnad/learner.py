@@ -190,8 +190,8 @@ class RNaD(Learner):
         }  # fmt: skip
         tracks = observations.find(game, network.observation).needs_tracking
         format = game.format(tracks=tracks, plies=game.max_plies or config.longest)
-        self._merges = place.device.type == "cpu" and game.board == (1, 1)
-        """Whether networks are asked once about positions that look alike: in games without a board most do."""
+        self._merges = place.device.type == "cpu"
+        """Whether networks are asked once about positions that look alike."""
         play = distinct(self._forwards["mine"]) if self._merges else self._forwards["mine"]
         self.games = Games(
             game, config.games, config.longest, lambda sim: Actor(self.trainee.working, sim, play), place.device,

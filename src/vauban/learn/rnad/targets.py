@@ -222,8 +222,8 @@ class _Sides(NamedTuple):
 
 def _where_played(played: Tensor, carry: Carry) -> Carry:
     """Begin anew behind the end of a game."""
-    *sums, ratio = carry
-    return Carry(*(torch.where(played, each, 0.0) for each in sums), torch.where(played, ratio, 1.0))
+    empty = (0.0, 0.0, 0.0, 0.0, 1.0)
+    return Carry(*(torch.where(played, each, number) for each, number in zip(carry, empty, strict=True)))
 
 
 # ── Losses ───────────────────────────────────────────────────────────────────────────────────────
