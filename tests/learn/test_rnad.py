@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from test_learn_run import without_times
 from test_learn_workers import ENVIRONMENT, HOURS
 
@@ -132,9 +134,55 @@ def test_the_target_follows_slowly_and_becomes_the_regularisation_at_the_end_of_
     assert [each["rnad.outer"] for each in told] == [0] * 5 + [1] * 5
 
 
-def test_on_policy_the_policy_that_learns_is_the_one_that_played(tmp_path: Path) -> None:
-    run = Run.begin(parse_config(SMALL), tmp_path / "run")
-    assert run.iterate()["rnad.ratio"] < 1e-6
+BOARD = """
+game = "{game}"
+rules = "{rules}"
+algorithms = ["rnad"]
+iterations = 6
+[rnad]
+games = 8
+chunk = 60
+steps = 2
+durations = [5]
+counts = []
+learning_rate = 1e-3
+target_rate = 0.1
+[rnad.network]
+kind = "{kind}"
+{size}
+"""
+SIZES = {
+    "move": "depth = 1\nwidth = 8\nheads = 1",
+    "pyramid": "width = 4\ninner = 4\nouter_blocks = 1\ninner_blocks = 1",
+}
+GAMES = {
+    "steps:nano": ("total_limit=8", "pyramid"),
+    "geister-33b": ("paper total_limit=5 at_limit=second", "pyramid"),
+    "micro": ("total_limit=8", "move"),
+}
+
+
+def on_a_board(name: str) -> str:
+    rules, kind = GAMES[name]
+    return BOARD.format(game=name, rules=rules, kind=kind, size=SIZES[kind])
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", *GAMES])
+def test_on_policy_the_policy_that_learns_is_the_one_that_played(tmp_path: Path, name: str) -> None:
+    """What is made again of the records of whole games is what the network saw when it played, in every game."""
+    config = parse_config(on_a_board(name)) if name in GAMES else parse_config(SMALL, [f"game={name}"])
+    run = Run.begin(config, tmp_path / "run")
+    for _ in range(2):
+        assert run.iterate()["rnad.ratio"] < 1e-5
+
+
+def test_games_that_are_cut_off_are_counted_and_end_with_nothing(tmp_path: Path) -> None:
+    run = Run.begin(parse_config(SMALL, ["rnad.longest=2"]), tmp_path / "run")
+    told = run.iterate()
+    assert 0.1 < told["rnad.cut"] < 0.9 and told["rnad.plies"] == 2
+    assert told["rnad.cut"] + sum(value for name, value in told.items() if name.startswith("rnad.end.")) == 1
+    none = Run.begin(parse_config(SMALL, ["rnad.longest=1"]), tmp_path / "none").iterate()
+    assert none["rnad.cut"] == 1 and none["rnad.first_mover"] == 0 and none["rnad.value_loss"] < 0.1
 
 
 def test_fine_tuning_evaluates_processed_policies_from_its_step_on(tmp_path: Path) -> None:
@@ -253,10 +301,21 @@ def test_a_game_that_is_cut_off_has_nothing_won() -> None:
 # ── Keeping ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_run_that_was_resumed_goes_on_bit_for_bit(tmp_path: Path) -> None:
-    whole = Run.begin(parse_config(SMALL), tmp_path / "whole")
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        (SMALL, []),
+        # Fine-tuning begins at the seventh step, the first one behind the checkpoint, or is under way there.
+        (SMALL, ["rnad.fine_tuning_from=7", "rnad.threshold=0.45", "rnad.levels=8"]),
+        (SMALL, ["rnad.fine_tuning_from=3", "rnad.threshold=0.45", "rnad.levels=8", "rnad.variant=p"]),
+        (on_a_board("steps:nano"), ["rnad.fine_tuning_from=6"]),
+    ],
+)
+def test_a_run_that_was_resumed_goes_on_bit_for_bit(tmp_path: Path, text: str, changes: list[str]) -> None:
+    config = parse_config(text, changes)
+    whole = Run.begin(config, tmp_path / "whole")
     expected = [without_times(whole.iterate()) for _ in range(6)]
-    run = Run.begin(parse_config(SMALL), tmp_path / "run")
+    run = Run.begin(config, tmp_path / "run")
     for _ in range(3):  # six steps: the second iteration of the regularisation has begun
         run.iterate()
     run.save()
@@ -264,6 +323,28 @@ def test_a_run_that_was_resumed_goes_on_bit_for_bit(tmp_path: Path) -> None:
     assert not again.notes
     assert [without_times(again.iterate()) for _ in range(3)] == expected[3:]
     assert all(torch.equal(one, other) for one, other in zip(weights(again), weights(whole), strict=True))
+    assert [each["rnad.processed"] for each in expected][::5] == [0, bool(changes)]
+
+
+def test_a_checkpoint_has_four_sets_of_parameters(tmp_path: Path) -> None:
+    run = trained(tmp_path / "run")
+    run.save()
+    learner, folder = learner_of(run), tmp_path / "run" / "checkpoint"
+    kept = load_file(folder / "networks.safetensors")
+    regular = torch.load(folder / "rnad.regular.pt", weights_only=True)
+    policies = learner.policies
+    sets = [learner.trainee.network, policies.target, policies.newer, policies.older]
+    found = [{name: kept[f"move.{part}.{name}"] for name in regular["newer"]} for part in ("network", "average")]
+    for network, stored in zip(sets, [*found, regular["newer"], regular["older"]], strict=True):
+        for name, each in network.state_dict().items():
+            assert torch.equal(each, stored[name]), name
+    weight = [network.state_dict()["embed.weight"] for network in sets]
+    assert all(not torch.equal(one, other) for one, other in combinations(weight, 2)), "all four differ"
+
+
+def test_a_run_without_its_regularisation_goes_on_from_the_target_and_says_so(tmp_path: Path) -> None:
+    run = trained(tmp_path / "run", iterations=3)
+    run.save()
     (tmp_path / "run" / "checkpoint" / "rnad.regular.pt").unlink()
     other = Run.resume(tmp_path / "run")
     (note,) = other.notes
@@ -293,20 +374,30 @@ def test_the_model_is_the_target_network_and_its_page_says_so(tmp_path: Path) ->
     )
 
 
-@pytest.mark.slow
 def test_two_workers_learn_what_one_with_twice_the_games_does(tmp_path: Path) -> None:
+    """They stop once and go on, as one that never stopped; fine-tuning begins behind that."""
     config = tmp_path / "config.toml"
-    config.write_text(SMALL)
+    config.write_text(SMALL.replace("[rnad]", "[rnad]\nfine_tuning_from = 9", 1))
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    command = [*torchrun, "-m", "vauban", "train", str(config), "--device", "cpu", "--out", str(tmp_path / "together")]
-    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=HOURS)
-    assert done.returncode == 0, done.stderr
-    trained(tmp_path / "alone", ["rnad.games=64", "rnad.chunk=80"])
+    command = [*torchrun, "-m", "vauban", "train", "--device", "cpu"]
+    begin = [str(config), "--out", str(tmp_path / "together"), "--set", "iterations=3"]
+    for arguments in (begin, ["--resume", str(tmp_path / "together"), "--set", "iterations=6"]):
+        done = subprocess.run([*command, *arguments], env=ENVIRONMENT, capture_output=True, text=True, timeout=HOURS)
+        assert done.returncode == 0, done.stderr
+    trained(tmp_path / "alone", ["rnad.games=64", "rnad.chunk=80", "rnad.fine_tuning_from=9"]).save()
     theirs, mine = read_metrics(tmp_path / "together"), read_metrics(tmp_path / "alone")
-    assert len(theirs) == len(mine) == 6
+    assert len(theirs) == len(mine) == 6 and mine[-1]["rnad.processed"] == 1
     for one, other in zip(theirs, mine, strict=True):
         for name, value in without_times(one).items():
             assert value == pytest.approx(other[name], abs=1e-4, rel=1e-3), name
+    folders = [tmp_path / name / "checkpoint" for name in ("together", "alone")]
+    networks = [load_file(folder / "networks.safetensors") for folder in folders]
+    for name, weight in networks[0].items():
+        torch.testing.assert_close(weight, networks[1][name], atol=1e-4, rtol=1e-3, msg=name)
+    regular = [torch.load(folder / "rnad.regular.pt", weights_only=True) for folder in folders]
+    for part in ("newer", "older"):
+        for name, weight in regular[0][part].items():
+            torch.testing.assert_close(weight, regular[1][part][name], atol=1e-4, rtol=1e-3, msg=name)
     progress = json.loads((tmp_path / "together" / "checkpoint" / "progress.json").read_text())
     assert progress["games"] == 6 * 2 * 64
 

@@ -167,6 +167,28 @@ def test_variant_p_carries_the_worked_numbers_from_row_to_row() -> None:
             assert found == pytest.approx(each, abs=1e-6), (player, name)
 
 
+def test_ratios_and_expected_regularisation_are_the_worked_ones() -> None:
+    steps = golden()
+    expected = numbers(
+        "0.405465 -0.287682 -0.693147, -1.098612 0.559616 -0.405465, -0.182322 0.693147 -0.693147,"
+        "-0.405465 -0.405465 0.405465, -0.510826 0.693147 -0.223144, -0.223144 0.336472 -0.916291"
+    )
+    torch.testing.assert_close(steps.log_ratios[:6, 0], expected, atol=1e-6, rtol=0)
+    bonuses = [-0.017532, 0.040155, 0.023357, -0.016219, -0.029739, 0.019855]
+    ratios = [1.2, 1.166667, 0.714286, 1.2, 1.25, 0.875]
+    for row, (bonus, wanted) in enumerate(zip(bonuses, ratios, strict=True)):
+        # A row by itself, without what it pays: the other player's carry has the bonus, and the ratio.
+        step = Steps(*(column[row : row + 1] for column in steps))._replace(rewards=torch.zeros(1, 1).double())
+        estimates, carry = vtrace_s(step, Carry.at_the_end(step.values[0]), ETA, math.inf, 1.0)
+        other, sign = 1 - PLAYERS[row], 1 if PLAYERS[row] else -1
+        assert carry.regularised[other].item() == pytest.approx(sign * bonus, abs=1e-6)
+        assert carry.ratio[other].item() == pytest.approx(wanted, abs=1e-6)
+        # The player's own target: v + ratio · (h − v).
+        value = step.values.item()
+        own = (estimates.targets.item() - value) / wanted + value
+        assert own == pytest.approx(-sign * bonus, abs=3e-6)
+
+
 def test_rewards_of_the_regularised_game_are_the_worked_ones() -> None:
     steps = golden()
     taken = steps.log_ratios.gather(2, steps.places[:, :, None]).squeeze(2)[:6, 0]
@@ -312,6 +334,8 @@ def test_neurd_has_the_worked_loss_and_pushes_logits() -> None:
     loss = neurd_losses(log_policy, action_values, beta=2.0, clip=10_000)
     assert loss.item() == pytest.approx(-1.296665, abs=1e-6)
     loss.sum().backward()
+    advantages = action_values[0, :4] - (log_policy.exp()[0, :4] * action_values[0, :4]).sum()
+    assert advantages.tolist() == pytest.approx([0.071113, -0.628887, -1.228887, -1.428887], abs=1e-6)
     force = torch.tensor([0, -0.628887, -1.228887, 0], dtype=torch.float64)
     # Through l̄, the logits less their mean: what is pushed down pushes all others up a little.
     expected = [*(-(force - force.mean())).tolist(), 0.0]

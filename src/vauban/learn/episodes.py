@@ -79,7 +79,7 @@ class Games:
         ]
         self.sim = self._tables[0].sim
         """The largest table."""
-        self.longest = longest_of(game, longest)
+        self.longest = longest if game.max_actions is None else min(longest, game.max_actions)
         shapes: list[tuple[tuple[int, ...], torch.dtype]] = [
             *((part.shape[1:], part.dtype) for part in self.sim.store),
             ((), torch.bool),
@@ -164,11 +164,6 @@ class _Table:
         for mine, theirs in zip(self.sim.results, table.sim.results, strict=True):
             mine.copy_(theirs[first])
         self.games.copy_(table.games[first])
-
-
-def longest_of(game: Game, longest: int) -> int:
-    """Return the most steps that a game can have, but no more than `longest`."""
-    return longest if game.max_plies is None else min(longest, game.max_plies * game.moves_in_a_row)
 
 
 def row_chunks(counts: list[int], most: int) -> list[tuple[int, int]]:

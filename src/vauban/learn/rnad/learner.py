@@ -40,8 +40,9 @@ from vauban.learn.rnad.targets import Carry, Outer, Steps
 from vauban.learn.schedules import PowerLaw
 from vauban.learn.trainee import Trainee
 from vauban.nets.actor import Actor
+from vauban.nets.distinct import distinct
 from vauban.nets.move import MoveNetworkConfig
-from vauban.nets.policy import Forward, PolicyNetwork, utility_values
+from vauban.nets.policy import Forward, PolicyNetwork
 from vauban.nets.processing import discretise, threshold
 from vauban.nets.transformer import Size
 from vauban.nets.values import estimator
@@ -192,21 +193,23 @@ class RNaD(Learner):
             group["betas"], group["eps"] = (config.momentum, group["betas"][1]), config.epsilon
         self.networks = {NETWORK: self.trainee}
         self.policies = Policies(self.trainee)
-        tracks = observations.find(game, network.observation).needs_tracking
-        format = game.format(tracks=tracks, plies=game.max_plies or config.longest)
-        forward = self._compiled(self.trainee.working)
-        self.episodes = Games(
-            game, config.games, config.longest, lambda sim: Actor(self.trainee.working, sim, forward), place.device,
-            place.seed, format,
-        )  # fmt: skip
-        self.looker = Looker(self.episodes.sim, config.chunk, network.observation, self.trainee.dtype)
         policies = self.policies
         self._forwards = {
             name: self._compiled(estimator(each, game))
             for name, each in (("mine", self.trainee.working), ("target", policies.target),
                                ("newer", policies.newer), ("older", policies.older))
         }  # fmt: skip
-        self._most = utility_values(game, place.device).abs().max()
+        tracks = observations.find(game, network.observation).needs_tracking
+        format = game.format(tracks=tracks, plies=game.max_plies or config.longest)
+        self._merges = place.device.type == "cpu"
+        """Whether networks are asked once about positions that look alike."""
+        play = distinct(self._forwards["mine"]) if self._merges else self._forwards["mine"]
+        self.episodes = Games(
+            game, config.games, config.longest, lambda sim: Actor(self.trainee.working, sim, play), place.device,
+            place.seed, format,
+        )  # fmt: skip
+        self.looker = Looker(self.episodes.sim, config.chunk, network.observation, self.trainee.dtype)
+        self._most = max(map(abs, game.utilities))
         self._sums = torch.zeros(len(MEANS), device=place.device)
 
     def _compiled(self, forward: Forward) -> Forward:
@@ -314,7 +317,7 @@ class RNaD(Learner):
             opinions = self._look(played, first * games + inside, outer)
             steps = self._steps(played, rows, inside, opinions)
             estimates, carry = targets.VARIANTS[self.settings.variant](
-                steps, carry, self.settings.eta / float(self._most), self.settings.rho, self.settings.c
+                steps, carry, self.settings.eta / self._most, self.settings.rho, self.settings.c
             )
             value_targets = estimates.targets.flatten()[inside]
             action_values = estimates.action_values.flatten(0, 1)[inside]
@@ -333,20 +336,28 @@ class RNaD(Learner):
         filled[:count] = positions
         looker.look(played, filled)
         asked = count if self.device.type == "cpu" else self.settings.chunk
-        seen, legal = looker.seen[:asked], looker.legal[:asked]
+        regular = [name for name, weight in (("newer", outer.alpha), ("older", 1 - outer.alpha)) if weight]
 
-        def ask(name: str) -> tuple[Tensor, Tensor]:
-            choices, values = self._forwards[name](seen)
-            log_policy = self.trainee.working.legal_log_policy(choices, legal)
-            return log_policy[:count], values[:count].float() / self._most
+        def ask(seen: Tensor) -> tuple[Tensor, ...]:
+            choices, values = self._forwards["mine"](seen)
+            with torch.no_grad():
+                target_values = self._forwards["target"](seen)[1]
+                return choices, values, target_values, *(self._forwards[name](seen)[0] for name in regular)
 
-        log_policy, values = ask("mine")
+        answers = (distinct(ask) if self._merges else ask)(looker.seen[:asked])
+        choices, values, target_values, *others = (each[:count] for each in answers)
+        legal = looker.legal[:count]
+        log_policy = self.trainee.working.legal_log_policy(choices, legal)
         with torch.no_grad():
-            _, target_values = ask("target")
-            newer = ask("newer")[0] if outer.alpha > 0 else log_policy.detach()
-            older = ask("older")[0] if outer.alpha < 1 else log_policy.detach()
-            log_ratios = targets.log_ratios(log_policy.detach(), newer, older, outer.alpha)
-        return Opinions(log_policy, values, target_values, log_ratios)
+            log_regular = {
+                name: self.trainee.working.legal_log_policy(each, legal)
+                for name, each in zip(regular, others, strict=True)
+            }
+            mine = log_policy.detach()
+            log_ratios = targets.log_ratios(
+                mine, log_regular.get("newer", mine), log_regular.get("older", mine), outer.alpha
+            )
+        return Opinions(log_policy, values.float() / self._most, target_values.float() / self._most, log_ratios)
 
     def _steps(self, played: Episodes, rows: slice, inside: Tensor, opinions: Opinions) -> Steps:
         """Return rows of games as v-trace wants them: opinions in their places, and nothing behind the ends."""

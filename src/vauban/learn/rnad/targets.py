@@ -135,32 +135,30 @@ def vtrace_s(steps: Steps, carry: Carry, eta: float, rho: float, c: float) -> tu
 
     rho, c: bounds of the ratios in the targets. With an infinite rho the action values have no bias, whoever played.
     """
-    targets, action_values = torch.zeros_like(steps.values), torch.zeros_like(steps.policy)
-    start = Carry.at_the_end(steps.values[0])
+    sides = _Sides.of(steps)
+    expected = (steps.policy * steps.log_ratios).sum(-1)[:, None]
+    bonuses = torch.where(sides.own, -1, 1) * expected * eta
+    targets, gained = torch.zeros_like(sides.rewards), torch.zeros_like(sides.rewards)
     for row in reversed(range(len(steps.played))):
-        step = Steps(*(column[row] for column in steps))
-        own, rewards, ratio, taken, _ = _sides(step)
-        expected = (step.policy * step.log_ratios).sum(-1)
-        bonus = torch.where(own, -1, 1) * expected * eta
-        until, whole = rewards + carry.rewards, rewards + carry.regularised + bonus
-        value = step.values
-        target = (
+        own, bonus, ratio, value = sides.own[row], bonuses[row], sides.ratios[row], steps.values[row]
+        until = sides.rewards[row] + carry.rewards
+        whole = sides.rewards[row] + carry.regularised + bonus
+        both = ratio * carry.ratio
+        targets[row] = (
             value
-            + (ratio * carry.ratio).clamp(max=rho) * (whole + carry.values - value)
-            + (ratio * carry.ratio).clamp(max=c) * (carry.targets - carry.values)
+            + both.clamp(max=rho) * (whole + carry.values - value)
+            + both.clamp(max=c) * (carry.targets - carry.values)
         )
-        gained = (until + carry.ratio * carry.targets - value) / step.sampled
-        targets[row], gained = _of_player(own, target), _of_player(own, gained)
-        action_values[row] = value[:, None] - eta * step.log_ratios + taken * gained[:, None]
+        gained[row] = until + carry.ratio * carry.targets - value
         moved = Carry(
             torch.where(own, 0.0, bonus + ratio * until),
             torch.where(own, 0.0, whole),
             torch.where(own, value, carry.values),
-            torch.where(own, target, carry.targets),
-            torch.where(own, 1.0, ratio * carry.ratio),
+            torch.where(own, targets[row], carry.targets),
+            torch.where(own, 1.0, both),
         )
-        carry = _where_played(step.played, moved, start)
-    return Estimates(targets, action_values), carry
+        carry = _where_played(steps.played[row], moved)
+    return sides.estimates(steps, targets, gained, eta), carry
 
 
 def vtrace_p(steps: Steps, carry: Carry, eta: float, rho: float, c: float) -> tuple[Estimates, Carry]:
@@ -169,56 +167,63 @@ def vtrace_p(steps: Steps, carry: Carry, eta: float, rho: float, c: float) -> tu
     Away from the policy that played, the ratio of the own action counts twice, those of the other player's not at all
     in what follows: action values are then wrong by more than all that can be won.
     """
-    targets, action_values = torch.zeros_like(steps.values), torch.zeros_like(steps.policy)
-    start = Carry.at_the_end(steps.values[0])
+    sides = _Sides.of(steps)
+    log_ratios = steps.log_ratios.gather(2, steps.places[..., None])[..., 0]
+    transformed = transformed_rewards(sides.rewards, sides.own, log_ratios[:, None], eta)
+    targets, gained = torch.zeros_like(sides.rewards), torch.zeros_like(sides.rewards)
     for row in reversed(range(len(steps.played))):
-        step = Steps(*(column[row] for column in steps))
-        own, rewards, ratio, taken, log_ratio = _sides(step)
-        rewards = transformed_rewards(rewards, own, log_ratio, eta)
-        value = step.values
-        target = (
+        own, rewards, ratio, value = sides.own[row], transformed[row], sides.ratios[row], steps.values[row]
+        until = rewards + ratio * carry.rewards
+        both = ratio * carry.ratio
+        targets[row] = (
             value
-            + (ratio * carry.ratio).clamp(max=rho) * (rewards + ratio * carry.rewards + carry.values - value)
-            + (ratio * carry.ratio).clamp(max=c) * (carry.targets - carry.values)
+            + both.clamp(max=rho) * (until + carry.values - value)
+            + both.clamp(max=c) * (carry.targets - carry.values)
         )
-        gained = (rewards + eta * log_ratio + ratio * (carry.rewards + carry.targets) - value) / step.sampled
-        targets[row], gained = _of_player(own, target), _of_player(own, gained)
-        action_values[row] = value[:, None] - eta * step.log_ratios + taken * gained[:, None]
+        gained[row] = rewards + eta * log_ratios[row] + ratio * (carry.rewards + carry.targets) - value
         moved = Carry(
-            torch.where(own, 0.0, rewards + ratio * carry.rewards),
+            torch.where(own, 0.0, until),
             carry.regularised,
             torch.where(own, value, carry.values),
-            torch.where(own, target, carry.targets),
-            torch.where(own, 1.0, ratio * carry.ratio),
+            torch.where(own, targets[row], carry.targets),
+            torch.where(own, 1.0, both),
         )
-        carry = _where_played(step.played, moved, start)
-    return Estimates(targets, action_values), carry
+        carry = _where_played(steps.played[row], moved)
+    return sides.estimates(steps, targets, gained, eta), carry
 
 
 VARIANTS = {"s": vtrace_s, "p": vtrace_p}
 """Both by name."""
 
 
-def _sides(step: Steps) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Return a row as both players see it: whether it is their own step, and their reward (2 × games); and of the
-    action that was taken its ratio π / μ, where it stands among the legal ones, and its ℓ."""
-    sides = torch.arange(2, device=step.players.device)[:, None]
-    own = step.players == sides
-    rewards = step.rewards * (1 - 2 * sides)
-    place = step.places[:, None]
-    ratio = step.policy.gather(1, place).squeeze(1) / step.sampled
-    taken = torch.zeros_like(step.policy).scatter(1, place, 1.0)
-    return own, rewards, ratio, taken, step.log_ratios.gather(1, place).squeeze(1)
+class _Sides(NamedTuple):
+    """Rows of steps as both players see them (rows × 2 × games), made at once: a row then costs little."""
+
+    own: Tensor
+    """Whether the step is the player's own."""
+    rewards: Tensor
+    ratios: Tensor
+    """π / μ of the action that was taken (rows × games)."""
+
+    @staticmethod
+    def of(steps: Steps) -> _Sides:
+        sides = torch.arange(2, device=steps.players.device)[:, None]
+        chosen = steps.policy.gather(2, steps.places[..., None])[..., 0]
+        return _Sides(steps.players[:, None] == sides, steps.rewards[:, None] * (1 - 2 * sides), chosen / steps.sampled)
+
+    def estimates(self, steps: Steps, targets: Tensor, gained: Tensor, eta: float) -> Estimates:
+        """Return those of the players on turn. gained: by the action that was taken, beyond the value."""
+        first = self.own[:, 0]
+        gained = torch.where(first, gained[:, 0], gained[:, 1]) / steps.sampled
+        action_values = steps.values[..., None] - eta * steps.log_ratios
+        action_values.scatter_add_(2, steps.places[..., None], gained[..., None])
+        return Estimates(torch.where(first, targets[:, 0], targets[:, 1]), action_values)
 
 
-def _of_player(own: Tensor, both: Tensor) -> Tensor:
-    """Return the number of the player on turn out of those of both."""
-    return torch.where(own[0], both[0], both[1])
-
-
-def _where_played(played: Tensor, carry: Carry, start: Carry) -> Carry:
+def _where_played(played: Tensor, carry: Carry) -> Carry:
     """Begin anew behind the end of a game."""
-    return Carry(*(torch.where(played, one, other) for one, other in zip(carry, start, strict=True)))
+    empty = (0.0, 0.0, 0.0, 0.0, 1.0)
+    return Carry(*(torch.where(played, each, number) for each, number in zip(carry, empty, strict=True)))
 
 
 # ── Losses ───────────────────────────────────────────────────────────────────────────────────────
