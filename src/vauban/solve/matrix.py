@@ -36,7 +36,8 @@ def fictitious_play(payoffs: npt.ArrayLike, iterations: int, start: npt.ArrayLik
     count = compiled(count_answers, CPU)
     with progress(count, "fictitious play"):
         count(matrix, matrix @ counts, counts, iterations if start is None else iterations - 1)
-    return counts / counts.sum()
+    mix: Mix = counts / counts.sum()
+    return mix
 
 
 def regret_matching_plus(payoffs: npt.ArrayLike, iterations: int) -> tuple[Mix, Mix]:

@@ -65,15 +65,17 @@ class MetaSolver:
 
 def without_small(mix: Mix, least: float) -> Mix:
     """Return a mix without the chances that are this small or smaller; the largest always stays."""
-    kept = np.where(mix > min(least, mix.max() / 2), mix, 0.0)
-    return kept / kept.sum()
+    kept: Mix = np.where(mix > min(least, mix.max() / 2), mix, 0.0)
+    kept /= kept.sum()
+    return kept
 
 
 def beaten(payoffs: npt.ArrayLike, policy: int, mix: Mix, tie: float = 1e-12) -> Mix:
     """Return a mix restricted to the policies that one of them beats or ties, which is itself among them."""
     there = np.asarray(payoffs, np.float64)[policy] >= -tie
-    kept = np.where(there, mix, 0.0)
-    return kept / kept.sum()
+    kept: Mix = np.where(there, mix, 0.0)
+    kept /= kept.sum()
+    return kept
 
 
 def exploitability(payoffs: npt.ArrayLike, mix: npt.ArrayLike) -> float:

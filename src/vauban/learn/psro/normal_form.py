@@ -39,7 +39,10 @@ class MatrixOracle(Oracle):
         """
         self.game = np.ascontiguousarray(payoffs, np.float64)
         if not 0 < rate <= 1 or not halves >= 0:
-            raise ConfigurationError(f"a learning rate is more than 0 and at most 1, halved from 0 on: {rate}, {halves}")
+            raise ConfigurationError(
+                f"a learning rate is more than 0 and at most 1, and halved after 0 updates or more, "
+                f"not {rate} and {halves}"
+            )
         self.rate, self.halves = rate, halves
         size = len(self.game)
         self._starts = starts

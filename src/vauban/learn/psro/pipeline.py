@@ -204,7 +204,7 @@ class Pipeline:
 
     def _job(self, member: Member) -> Job:
         numbers, chances = self._opponents(member)
-        there = np.flatnonzero(chances > 0)
+        there = np.flatnonzero(chances > 0).tolist()
         return Job(
             member.checkpoint,
             [self.members[numbers[each]].checkpoint for each in there],
