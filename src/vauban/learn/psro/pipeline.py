@@ -400,7 +400,6 @@ class Pipeline:
                 self._payoffs[row, column], self._payoffs[column, row] = entry.payoff, -entry.payoff
                 self._known[row, column] = self._known[column, row] = True
         self.over = not self.active
-        self.oracle.keep(newest)
 
     def _commit(self) -> None:
         if self._ledger is not None:
