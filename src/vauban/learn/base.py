@@ -21,6 +21,7 @@ import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
@@ -33,6 +34,8 @@ from vauban.games.base import Game, nearest
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 
+MODEL = "model"
+"""The folder of a run that has its networks, averaged, as a model."""
 NATS, PLIES, SHARE = "nats", "plies", "%"
 """Units. A share is shown in per cent."""
 
@@ -79,6 +82,8 @@ class Place:
     seed: int = 1
     note: Callable[[str], None] = lambda sentence: None
     """Is told sentences that whoever watches the run should read."""
+    folder: Path | None = None
+    """The run's folder, for a learner that keeps more than a checkpoint holds; None: it is to keep nothing."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +140,10 @@ class Learner(ABC):
     plays."""
     own: ClassVar[Sequence[str]] = ()
     """Parts of the state that each worker has for itself."""
+    leaves: ClassVar[str] = MODEL
+    """The folder in the run's folder that plays: the model of its networks, or one that the learner writes itself."""
+    agent: ClassVar[str] = "net"
+    """The agent that plays by this folder, AGENT:FOLDER."""
 
     networks: dict[str, Trainee[Any]]
     """The networks in training, by the names that they have in the model."""

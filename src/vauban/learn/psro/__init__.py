@@ -3,7 +3,7 @@
 To be read in this order:
 
     schemes      the six algorithms, as data
-    oracle       the interface of what trains policies
+    workshop     the interface of what trains policies
     pipeline     the loop: train, measure, freeze, begin anew
     ledger       where a population stands, in `payoffs.db`
     normal_form  policies that are mixed strategies of a matrix game

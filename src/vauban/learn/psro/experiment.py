@@ -22,7 +22,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import game
 from vauban.games.matrix import MatrixGame, random_antisymmetric
 from vauban.learn.curves import COLOURS, STYLE
-from vauban.learn.psro.normal_form import STARTS, MatrixOracle, exploitability_of
+from vauban.learn.psro.normal_form import STARTS, MatrixWorkshop, exploitability_of
 from vauban.learn.psro.pipeline import Pipeline
 from vauban.learn.psro.schemes import TITLES, find_scheme
 from vauban.work.base import Executor, Tell
@@ -71,8 +71,8 @@ class Setting:
             starts = np.tile(np.eye(len(payoffs))[0], (STARTS, 1))
         else:
             payoffs = random_antisymmetric(self.dimension, seed)
-        oracle = MatrixOracle(payoffs, self.rate, seed, self.halves, starts)
-        return Pipeline(find_scheme(self.scheme), oracle, workers=self.workers)
+        workshop = MatrixWorkshop(payoffs, self.rate, seed, self.halves, starts)
+        return Pipeline(find_scheme(self.scheme), workshop, workers=self.workers)
 
 
 @dataclass(frozen=True)

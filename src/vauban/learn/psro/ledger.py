@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from vauban.errors import VaubanError
-from vauban.learn.psro.oracle import Checkpoint
 from vauban.learn.psro.pipeline import Entry, Member
+from vauban.learn.psro.workshop import Checkpoint
 
 APPLICATION = 0x56415550  # "VAUP", by which the file is known for what it is
 FORMAT = 1
@@ -115,6 +115,10 @@ class SqliteLedger:
         """Return all entries of the payoff table."""
         rows = self._database.execute("SELECT row, row_version, column, column_version, payoff, games FROM payoffs")
         return [Entry(Checkpoint(a, b), Checkpoint(c, d), payoff, games) for a, b, c, d, payoff, games in rows]
+
+    def count(self) -> int:
+        """Return the number of entries of the payoff table, those of older checkpoints among them."""
+        return int(self._database.execute("SELECT count(*) FROM payoffs").fetchone()[0])
 
     def commit(self, updates: int, members: Sequence[Member], entries: Sequence[Entry]) -> None:
         """Put down these policies and entries, and that there have been so many updates: all of it or nothing."""

@@ -1,7 +1,7 @@
 """Policies that are mixed strategies of a symmetric matrix game, trained by steps towards the best response.
 
-    oracle = MatrixOracle(random_antisymmetric(60, seed=0), rate=0.5, seed=0)
-    pipeline = Pipeline(find_scheme("p2sro"), oracle, workers=4)
+    workshop = MatrixWorkshop(random_antisymmetric(60, seed=0), rate=0.5, seed=0)
+    pipeline = Pipeline(find_scheme("p2sro"), workshop, workers=4)
 
 An update is π ← r · best response + (1 − r) · π. Nothing in it is chance but the strategies that policies begin with.
 """
@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vauban.errors import ConfigurationError
-from vauban.learn.psro.oracle import Checkpoint, Floats, Job, Measured, Oracle, Trained, Wanted
 from vauban.learn.psro.pipeline import Pipeline
+from vauban.learn.psro.workshop import Checkpoint, Floats, Job, Measured, Trained, Wanted, Workshop
 from vauban.solve.meta import MetaSolver, exploitability
 
 STARTS, FIRST_SEED = 6000, 1000
@@ -26,7 +26,7 @@ SAME = 1e-9
 """Strategies that differ by no more than this are the same."""
 
 
-class MatrixOracle(Oracle):
+class MatrixWorkshop(Workshop):
     """Steps towards the best response; the newest versions are kept, and no others."""
 
     def __init__(
@@ -90,6 +90,6 @@ class MatrixOracle(Oracle):
 
 def exploitability_of(pipeline: Pipeline, numbers: Sequence[int], solver: MetaSolver = REPORTED) -> float:
     """Return what the best strategy of a matrix game gets from the meta-Nash of these policies."""
-    oracle = pipeline.oracle
-    assert isinstance(oracle, MatrixOracle)
-    return exploitability(oracle.game, oracle.mixed(numbers, pipeline.meta_nash(numbers, solver)))
+    workshop = pipeline.workshop
+    assert isinstance(workshop, MatrixWorkshop)
+    return exploitability(workshop.game, workshop.mixed(numbers, pipeline.meta_nash(numbers, solver)))

@@ -1,6 +1,6 @@
 """The pipeline: policies are trained against mixes of others, measured, frozen, and followed by new ones.
 
-    pipeline = Pipeline(find_scheme("p2sro"), oracle, workers=4)
+    pipeline = Pipeline(find_scheme("p2sro"), workshop, workers=4)
     while …:
         pipeline.update()
     population = pipeline.finished                       # numbers
@@ -8,7 +8,7 @@
 
 Policy 0 is random and finished from the beginning. One *update* trains every policy that is in training once, all of
 them against the policies and the mixes of the time before it; then plateaus are looked for, policies are finished, and
-new ones begin. So a pipeline comes to the same, however many processes its oracle has and whenever it is killed: an
+new ones begin. So a pipeline comes to the same, however many processes its workshop has and whenever it is killed: an
 update either has happened or has not (`vauban.learn.psro.ledger`).
 """
 
@@ -22,8 +22,8 @@ from typing import Protocol
 import numpy as np
 
 from vauban.errors import ConfigurationError
-from vauban.learn.psro.oracle import Checkpoint, Floats, Job, Oracle, Trained, Wanted
 from vauban.learn.psro.schemes import Scheme
+from vauban.learn.psro.workshop import Checkpoint, Floats, Job, Trained, Wanted, Workshop
 from vauban.solve.linear import Mix
 from vauban.solve.meta import MetaSolver, beaten
 
@@ -115,7 +115,7 @@ class Pipeline:
     """A population in training."""
 
     def __init__(
-        self, scheme: Scheme, oracle: Oracle, *, workers: int = 1, solver: MetaSolver | None = None,
+        self, scheme: Scheme, workshop: Workshop, *, workers: int = 1, solver: MetaSolver | None = None,
         plateau: Plateau | None = None, seed: int = 0, drawn: bool = False, ledger: Ledger | None = None,
     ) -> None:  # fmt: skip
         """
@@ -124,7 +124,7 @@ class Pipeline:
         """
         if workers < 1:
             raise ConfigurationError(f"a pipeline has 1 worker or more, not {workers}")
-        self.scheme, self.oracle, self.seed, self.drawn = scheme, oracle, seed, drawn
+        self.scheme, self.workshop, self.seed, self.drawn = scheme, workshop, seed, drawn
         self.workers = 1 if scheme.one else workers
         self.solver, self.plateau = solver or MetaSolver(), plateau or Plateau()
         self.members: list[Member] = []
@@ -190,7 +190,7 @@ class Pipeline:
             return {}
         training = self.active
         jobs = [self._job(each) for each in training]
-        trained = self.oracle.train(jobs)
+        trained = self.workshop.train(jobs)
         for member, came in zip(training, trained, strict=True):
             member.version += 1
             member.steps += came.steps
@@ -280,7 +280,7 @@ class Pipeline:
 
     def _is_there(self, member: Member) -> bool:
         """Whether the population has such a policy already."""
-        return any(self.oracle.alike(member.checkpoint, self.members[each].checkpoint) for each in self.finished)
+        return any(self.workshop.alike(member.checkpoint, self.members[each].checkpoint) for each in self.finished)
 
     def _make_generation(self) -> None:
         """Begin a policy for each that the meta-Nash plays: it answers those that this one beats or ties."""
@@ -313,7 +313,7 @@ class Pipeline:
         number = len(self.members)
         parent = self._draw_parent(number) if self.drawn and number else None
         self._make_room(number + 1)
-        self.oracle.begin(number, parent, (self.seed, BEGIN, number))
+        self.workshop.begin(number, parent, (self.seed, BEGIN, number))
         member = Member(number, state, parent=None if parent is None else parent.number)
         self.members.append(member)
         self._changed.add(number)
@@ -350,7 +350,7 @@ class Pipeline:
             Wanted(self.members[row].checkpoint, [self.members[each].checkpoint for each in columns])
             for row, columns in wanted
         ]
-        for (row, columns), found in zip(wanted, self.oracle.measure(asked), strict=True):
+        for (row, columns), found in zip(wanted, self.workshop.measure(asked), strict=True):
             self._payoffs[row, columns] = found.payoffs
             self._payoffs[columns, row] = -found.payoffs
             self._known[row, columns] = self._known[columns, row] = True
@@ -406,5 +406,5 @@ class Pipeline:
             changed = [self.members[number] for number in sorted(self._changed)]
             self._ledger.commit(self.updates, changed, self._new)
             self._new.clear()
-            self.oracle.keep({each.checkpoint for each in self.members})
+            self.workshop.keep({each.checkpoint for each in self.members})
         self._changed.clear()

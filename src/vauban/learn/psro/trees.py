@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from vauban.errors import ConfigurationError
-from vauban.learn.psro.oracle import Checkpoint, Floats, Job, Measured, Oracle, Trained, Wanted
+from vauban.learn.psro.workshop import Checkpoint, Floats, Job, Measured, Trained, Wanted, Workshop
 from vauban.sim.compile import CPU, compiled, progress
 from vauban.solve import sweeps
 from vauban.solve.evaluate import reach_of
@@ -25,7 +25,7 @@ TABLE = "table.npy"
 """The file of a policy: its table."""
 
 
-class TreeOracle(Oracle):
+class TreeWorkshop(Workshop):
     """Exact best responses on a tree; a folder for each policy, where a folder is given for all of them."""
 
     def __init__(self, tree: Tree, rate: float = 1.0, folder: Path | None = None) -> None:
@@ -47,7 +47,9 @@ class TreeOracle(Oracle):
         for job in jobs:
             opponents = self.mixed(job.opponents, job.chances)
             reach = self.rate * self._respond(opponents) + (1 - self.rate) * self._reach(job.policy)
-            found.append((Checkpoint(job.policy.number, job.policy.version + 1), reach, self._worths(reach) @ opponents))
+            found.append(
+                (Checkpoint(job.policy.number, job.policy.version + 1), reach, self._worths(reach) @ opponents)
+            )
         for checkpoint, reach, _ in found:
             self._publish(checkpoint, reach)
         return [Trained(float(performance)) for _, _, performance in found]

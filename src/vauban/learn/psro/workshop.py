@@ -1,6 +1,6 @@
-"""The interface of oracles: what trains policies, keeps their checkpoints, and measures what they get from each other.
+"""Workshops: what trains policies, keeps their checkpoints, and measures what they get from each other.
 
-A pipeline knows policies by number, and asks an oracle for everything that depends on what a policy is. The oracle
+A pipeline knows policies by number, and asks a workshop for everything that depends on what a policy is. The workshop
 keeps checkpoints until it is told which ones still count (`keep`): a pipeline that is killed goes on from those.
 """
 
@@ -71,7 +71,7 @@ class Measured:
     """Games that were played for each; 0: they are exact."""
 
 
-class Oracle(ABC):
+class Workshop(ABC):
     """What trains policies."""
 
     @abstractmethod
