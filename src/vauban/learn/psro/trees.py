@@ -111,13 +111,15 @@ class TreeWorkshop(Workshop):
         return worths
 
     def _publish(self, checkpoint: Checkpoint, reach: Table) -> None:
-        self._reaches[checkpoint] = reach
+        # From the table, as it will be found again: a pipeline that was killed goes on to the same numbers.
+        table = self.table(reach)
+        self._reaches[checkpoint] = reach_of(self.tree, table)
         if self.folder is not None:
             place = self.folder / folder_name(checkpoint)
             aside = place.with_name(f"{place.name}.new")
             shutil.rmtree(aside, ignore_errors=True)
             aside.mkdir(parents=True)
-            np.save(aside / TABLE, self.table(reach))
+            np.save(aside / TABLE, table)
             shutil.rmtree(place, ignore_errors=True)  # of an update that was killed
             aside.rename(place)
 
