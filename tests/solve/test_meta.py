@@ -17,8 +17,8 @@ def test_a_start_counts_as_the_first_play_and_the_last_play_does_not_count() -> 
     start = np.array([0.5, 0.3, 0.2])
     # Against (0.5, 0.3, 0.2) paper gets most, 0.3; against start + paper, divided by 2, scissors do.
     assert fictitious_play(RPS, 1, start) == pytest.approx(start)
-    assert fictitious_play(RPS, 2, start) == pytest.approx((start + [0, 1, 0]) / 2)
-    assert fictitious_play(RPS, 3, start) == pytest.approx((start + [0, 1, 0] + [0, 0, 1]) / 3)
+    assert fictitious_play(RPS, 2, start) == pytest.approx((start + np.eye(3)[1]) / 2)
+    assert fictitious_play(RPS, 3, start) == pytest.approx((start + np.eye(3)[1] + np.eye(3)[2]) / 3)
 
 
 @pytest.mark.parametrize("iterations", [1, 7, 500])

@@ -22,7 +22,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import game
 from vauban.games.matrix import MatrixGame, random_antisymmetric
 from vauban.learn.curves import COLOURS, STYLE
-from vauban.learn.psro.normal_form import STARTS, MatrixWorkshop, exploitability_of
+from vauban.learn.psro.normal_form import STARTS, MatrixWorkshop
 from vauban.learn.psro.pipeline import Pipeline
 from vauban.learn.psro.schemes import TITLES, find_scheme
 from vauban.work.base import Executor, Tell
@@ -126,8 +126,8 @@ class Played:
         for update in range(1, max(self.told) + 1):
             pipeline.update()
             if update in self.told:
-                finished = exploitability_of(pipeline, pipeline.finished)
-                whole = exploitability_of(pipeline, pipeline.population)
+                finished, whole = (pipeline.judge(each)[1] for each in (pipeline.finished, pipeline.population))
+                assert finished is not None and whole is not None
                 points.append(Point(update, finished, whole, len(pipeline.finished), pipeline.over))
         return tuple(points)
 

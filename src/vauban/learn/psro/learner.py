@@ -25,10 +25,9 @@ from vauban.learn.psro.schemes import find_scheme
 from vauban.learn.psro.trees import TABLE, TreeWorkshop, folder_name
 from vauban.learn.psro.workshop import Checkpoint, Workshop
 from vauban.solve import build_tree
+from vauban.solve.linear import Mix
 from vauban.solve.meta import MetaSolver
 
-REPORTED = 20_000
-"""Plays of fictitious play by which the meta-Nash of a card is found."""
 LARGEST = 2_000_000
 """Histories of a game whose best responses are computed exactly."""
 
@@ -103,6 +102,8 @@ class Psro(Learner):
         Metric("psro.response", "What the policy that was finished in this iteration gets from the meta-Nash that it "
                "trained against: an estimate from below of how exploitable that was.",
                title="Gain of new best responses", shown="a finished one gained {:.4f}", drawn=True),
+        Metric("psro.exploitability", "How exploitable the population is, half its NashConv, where that is computed "
+               "exactly.", title="Exploitability", shown="exploitability {:.4f}", drawn=True, kept=True),
         Metric("seconds.update", "Seconds that training, measuring and solving took."),
     )  # fmt: skip
 
@@ -152,7 +153,7 @@ class Psro(Learner):
         finished = pipeline.finished[before:]
         if not trained:
             self.place.note("nothing new can come any more: the scheme has ended")
-        chances = self._write_card()
+        chances, exploitability = self._write_card()
         told = {
             "moves": float(pipeline.steps),
             "games": float(pipeline.episodes),
@@ -161,6 +162,8 @@ class Psro(Learner):
             "psro.entries": float(self._ledger.count()),
             "seconds.update": time.perf_counter() - begun,
         }
+        if exploitability is not None:
+            told["psro.exploitability"] = exploitability
         if lowest is not None:
             told["psro.lowest"] = trained[lowest].performance
         if finished:
@@ -188,8 +191,8 @@ class Psro(Learner):
             seed=self.place.seed, drawn=config.drawn, ledger=self._ledger,
         )  # fmt: skip
 
-    def _write_card(self) -> np.ndarray:
-        """Write the card of the population as it is now; the chances of its policies.
+    def _write_card(self) -> tuple[Mix, float | None]:
+        """Write the card of the population as it is now; the chances of its policies, and how exploitable they are.
 
         Those in training are among them where the scheme finishes none.
         """
@@ -197,7 +200,7 @@ class Psro(Learner):
         assert self.place.folder is not None
         never = pipeline.scheme.finishes == "never"
         numbers = pipeline.population if never else pipeline.finished
-        chances = pipeline.meta_nash(numbers, MetaSolver(REPORTED))
+        chances, exploitability = pipeline.judge(numbers)
         policies = []
         for number, chance in zip(numbers, chances, strict=True):
             member = pipeline.members[number]
@@ -210,4 +213,4 @@ class Psro(Learner):
             )  # fmt: skip
         name = self.place.folder.name
         write_population(Population(name, name, self.game, config.scheme, pipeline.updates, policies, self.folder))
-        return chances
+        return chances, exploitability

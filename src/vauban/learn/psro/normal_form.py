@@ -14,14 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from vauban.errors import ConfigurationError
-from vauban.learn.psro.pipeline import Pipeline
 from vauban.learn.psro.workshop import Checkpoint, Floats, Job, Measured, Trained, Wanted, Workshop
-from vauban.solve.meta import MetaSolver, exploitability
+from vauban.solve.meta import exploitability
 
 STARTS, FIRST_SEED = 6000, 1000
 """Strategies to begin with, which are drawn at once, and the seed of those of game 0."""
-REPORTED = MetaSolver(20_000)
-"""How a population is judged: long, without anything added."""
 SAME = 1e-9
 """Strategies that differ by no more than this are the same."""
 
@@ -76,6 +73,9 @@ class MatrixWorkshop(Workshop):
             found.append(Measured(self.strategies[[column.number for column in each.columns]] @ worths))
         return found
 
+    def exploitability(self, policies: Sequence[Checkpoint], chances: Floats) -> float:
+        return exploitability(self.game, self.mixed([each.number for each in policies], chances))
+
     def alike(self, one: Checkpoint, other: Checkpoint) -> bool:
         return bool(np.abs(self.strategies[one.number] - self.strategies[other.number]).max() <= SAME)
 
@@ -86,10 +86,3 @@ class MatrixWorkshop(Workshop):
 
     def _rate(self, updates: int) -> float:
         return self.rate / (1 + updates / self.halves) if self.halves else self.rate
-
-
-def exploitability_of(pipeline: Pipeline, numbers: Sequence[int], solver: MetaSolver = REPORTED) -> float:
-    """Return what the best strategy of a matrix game gets from the meta-Nash of these policies."""
-    workshop = pipeline.workshop
-    assert isinstance(workshop, MatrixWorkshop)
-    return exploitability(workshop.game, workshop.mixed(numbers, pipeline.meta_nash(numbers, solver)))

@@ -31,6 +31,8 @@ WAITING, ACTIVE, TRAINED, FINISHED = "waiting", "active", "trained", "finished"
 """States of a policy: not begun for want of workers; in training; done, until its generation is; in the population."""
 SUPPORTS = 1e-4
 """Rectified PSRO answers the policies with more than this chance in the meta-Nash."""
+REPORTED = MetaSolver(20_000)
+"""How the meta-Nash is computed that is reported and played: long, without anything added."""
 MIX, DRAW, TRAIN, BEGIN = range(4)
 """Purposes of chance."""
 
@@ -181,6 +183,11 @@ class Pipeline:
         more: numbers that chance depends on, besides the seed and the number of updates.
         """
         return (solver or self.solver).solve(self.payoffs(numbers), (self.seed, MIX, self.updates, *more))
+
+    def judge(self, numbers: Sequence[int]) -> tuple[Mix, float | None]:
+        """Return the meta-Nash of these policies as it is reported, and how exploitable it is, where that is known."""
+        mix = self.meta_nash(numbers, REPORTED)
+        return mix, self.workshop.exploitability([self.members[each].checkpoint for each in numbers], mix)
 
     # ── An update ────────────────────────────────────────────────────────────────────────────────
 

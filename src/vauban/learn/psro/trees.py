@@ -61,6 +61,10 @@ class TreeWorkshop(Workshop):
             found.append(Measured(np.array([worths @ self._reach(column) for column in each.columns])))
         return found
 
+    def exploitability(self, policies: Sequence[Checkpoint], chances: Floats) -> float:
+        opponents = self.mixed(policies, chances)
+        return float(self._worths(self._respond(opponents)) @ opponents)
+
     def alike(self, one: Checkpoint, other: Checkpoint) -> bool:
         return bool(np.abs(self._reach(one) - self._reach(other)).max() <= 1e-9)
 

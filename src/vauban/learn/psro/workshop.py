@@ -86,6 +86,10 @@ class Workshop(ABC):
     def measure(self, wanted: Sequence[Wanted]) -> list[Measured]:
         """Return entries of the payoff table."""
 
+    def exploitability(self, policies: Sequence[Checkpoint], chances: Floats) -> float | None:
+        """Return how exploitable a mix of policies is, exactly; None where that cannot be computed."""
+        return None
+
     def alike(self, one: Checkpoint, other: Checkpoint) -> bool:
         """Whether two policies are the same, as far as that can be told."""
         return False
