@@ -87,6 +87,7 @@ SMALL_RUNS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("deep_cfr.traversals=64", "deep_cfr.capacity=400", "deep_cfr.batch=64", "deep_cfr.batches=20",
          "deep_cfr.strategy_batches=20", "deep_cfr.strategy_every=5", "deep_cfr.merge=false"),
     ),
+    "psro": ("psro-kuhn-exact", ("psro.exact.rate=0.5", "psro.drawn=true", "psro.meta.random_start=true")),
     "setups": ("laptop", _TINY),
     "belief": (
         "laptop",

@@ -25,6 +25,7 @@ from vauban.agents.base import Agent, check_plays
 from vauban.agents.external import MEMORY, make_program, prefix_of
 from vauban.agents.net import ModelAgent, NetAgent
 from vauban.agents.options import Maker, make_options, split_text
+from vauban.agents.population import PopulationAgent, PopulationOptions
 from vauban.agents.random import Options as RandomOptions
 from vauban.agents.random import RandomAgent
 from vauban.agents.search import SearchAgent
@@ -50,6 +51,8 @@ USUAL_FAMILY = "stratego"
 
 LEARNED: dict[str, type[ModelAgent]] = {kind.kind: kind for kind in (NetAgent, SearchAgent)}
 """Agents that need a model, NAME:MODEL, by name."""
+POPULATION = "population"
+"""The agent that draws a policy of a population for each game."""
 
 
 def make_agent(
@@ -70,6 +73,8 @@ def make_agent(
     if name in LEARNED:
         kind = LEARNED[name]
         return kind(make_options(kind.options_kind, name, settings), seed)
+    if name == POPULATION:
+        return PopulationAgent(make_options(PopulationOptions, name, settings), seed, make_agent)
     if name in SOLVED:
         return SolvedAgent(text, seed)
     family = family_of(name, game)
@@ -79,7 +84,9 @@ def make_agent(
     offered = door.entry_points(GROUP)
     if name in offered:
         return build(offered[name](), seed, settings, text)
-    raise ConfigurationError(f"there is no agent {name!r}: {nearest(name, [*shipped(), *LEARNED, *SOLVED, *offered])}")
+    raise ConfigurationError(
+        f"there is no agent {name!r}: {nearest(name, [*shipped(), *LEARNED, POPULATION, *SOLVED, *offered])}"
+    )
 
 
 def make_player(text: str, game: Game, seed: int = 0) -> Agent:

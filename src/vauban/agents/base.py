@@ -88,6 +88,23 @@ class DrawsPolicies(Protocol):
         """Return one of these, as `GivesPolicy.policy` does."""
 
 
+def drawn_policies(chances: list[float], views: Snapshot, seeds: Seeds) -> Actions:
+    """Return which of several policies plays each game: a function of its seed and the player, one for all plies."""
+    from vauban.games.randomness import DRAWN_NETWORK, draw
+
+    assert views.viewer is not None
+    sums = np.cumsum(chances)
+    if len(sums) == 1:
+        return np.zeros(len(views), np.int64)
+    throw: Any = draw
+    given = np.asarray(seeds, np.uint64)
+    zeros = np.zeros(len(given), np.uint64)
+    bits = throw(given, zeros + np.uint64(views.viewer), zeros, zeros, DRAWN_NETWORK, 0)
+    throws = (bits.astype(np.float64) + 0.5) / 2**32
+    numbers: Actions = (sums > throws[:, None] * sums[-1]).argmax(1)
+    return numbers
+
+
 @runtime_checkable
 class Judge(Protocol):
     """An agent that also says how it thinks its games will end."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from vauban.agents.base import Actions, Floats, Row, Seeds
+from vauban.agents.base import Actions, Floats, Row, Seeds, drawn_policies
 from vauban.agents.options import option, options_text
 from vauban.agents.setups import make_sampler, usual_setups
 from vauban.errors import ConfigurationError
@@ -131,7 +131,8 @@ class NetAgent(ModelAgent):
 
         legal = np.full((len(views), views.game.max_legal), -1, np.int64)
         policies = np.zeros(legal.shape)
-        drawn = self._draw(views, seeds)
+        assert views.viewer is not None
+        drawn = drawn_policies(self.chances(views.viewer), views, seeds)
         for number in np.unique(drawn):
             rows = np.flatnonzero(drawn == number)
             legal[rows], policies[rows] = self._policies(views[rows], int(number))
@@ -157,22 +158,6 @@ class NetAgent(ModelAgent):
         """Return the policy of one of the networks that are drawn from, as `policy` has it."""
         legal, policies = self._policies(views, number)
         return np.where(legal >= 0, policies, 0.0)
-
-    def _draw(self, views: Snapshot, seeds: Seeds) -> Actions:
-        """Return which network plays each game: a function of its seed and the player, the same at every ply."""
-        from vauban.games.randomness import DRAWN_NETWORK, draw
-
-        assert views.viewer is not None
-        sums = np.cumsum(self.chances(views.viewer))
-        if len(sums) == 1:
-            return np.zeros(len(views), np.int64)
-        throw: Any = draw
-        given = np.asarray(seeds, np.uint64)
-        zeros = np.zeros(len(given), np.uint64)
-        bits = throw(given, zeros + np.uint64(views.viewer), zeros, zeros, DRAWN_NETWORK, 0)
-        chances = (bits.astype(np.float64) + 0.5) / 2**32
-        numbers: Actions = (sums > chances[:, None] * sums[-1]).argmax(1)
-        return numbers
 
     def _policies(self, views: Snapshot, number: int) -> tuple[Actions, Floats]:
         """Return the legal actions of each view, −1 behind the last, and their probabilities."""

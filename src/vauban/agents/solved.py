@@ -12,6 +12,7 @@ import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +41,17 @@ Watch = Callable[[str, int, int], Any]
 @dataclass(frozen=True)
 class NoOptions:
     """Leaves nothing to choose."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Was computed before."""
+
+    file: str = option("", "a file of NumPy with the table of a policy", leading=True)
+
+    def __post_init__(self) -> None:
+        if self.file and not Path(self.file).is_file():
+            raise ConfigurationError(f"agent 'table' finds no file {self.file}: name the table of a policy (.npy)")
 
 
 @dataclass(frozen=True)
@@ -88,6 +100,7 @@ class Dynamics:
 OPTIONS: dict[str, type[Any]] = {
     "uniform": NoOptions,
     "first": NoOptions,
+    "table": Kept,
     "lp": NoOptions,
     "cfr": Iterations,
     "cfr+": Iterations,
@@ -101,6 +114,7 @@ OPTIONS: dict[str, type[Any]] = {
 MEANINGS = {
     "uniform": "Plays every legal action equally often.",
     "first": "Always plays the legal action with the lowest number.",
+    "table": "Plays by a table of probabilities, one for each action of each information set of a game.",
     "lp": "Plays an equilibrium, found by linear programming.",
     "cfr": "Plays close to an equilibrium, found by counterfactual regret minimisation (CFR).",
     "cfr+": "Plays close to an equilibrium, found by CFR+, which comes near in fewer iterations than CFR.",
@@ -121,6 +135,10 @@ def policy(text: str, seed: int, watch: Watch = lambda name, done, total: None) 
         return solve.uniform
     if name == "first":
         return solve.first
+    if name == "table":
+        if not options.file:
+            raise ConfigurationError("the agent 'table' needs a file: write table:FILE.npy")
+        return lambda tree: _read(tree, Path(options.file))
     if name == "lp":
         return lambda tree: solve.solve_tree(tree).policy
     makers: dict[str, Callable[[Tree], Solver]] = {
@@ -132,6 +150,20 @@ def policy(text: str, seed: int, watch: Watch = lambda name, done, total: None) 
         "deep-cfr-table": lambda tree: _deep_cfr(tree, seed, options),
     }
     return lambda tree: _run(makers[name](tree), options.iterations, watch)
+
+
+def _read(tree: Tree, file: Path) -> Table:
+    """Return the table of a policy that a file has."""
+    try:
+        table: Table = np.load(file)
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{file} cannot be read as a table: {error}") from error
+    if table.shape != (tree.slots,) or table.dtype != np.float64:
+        raise ConfigurationError(
+            f"{file} has {table.dtype} of shape {table.shape}, and a policy of {tree.game.name!r} has float64 of shape "
+            f"{(tree.slots,)}: it is of another game or other rules"
+        )
+    return table
 
 
 def _deep_cfr(tree: Tree, seed: int, options: Traversals) -> Solver:

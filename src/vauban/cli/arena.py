@@ -335,7 +335,7 @@ def agents(
 
     Example: vauban agents mcts --game geister
     """
-    from vauban.agents import AGENTS, FAMILIES, GROUP, LEARNED, family_of, shipped
+    from vauban.agents import AGENTS, FAMILIES, GROUP, LEARNED, POPULATION, family_of, shipped
     from vauban.agents.external import PROTOCOLS
     from vauban.agents.solved import OPTIONS as SOLVED
     from vauban.door import PREFIX, entry_points
@@ -360,8 +360,8 @@ def agents(
     families = [family for family in FAMILIES if played is None or family == folder_of(played.family)]
     described_all = [_description(each) for each in AGENTS]
     described_all += [_description(each, family) for family in families for each in FAMILIES[family]]
-    described_all += [_description(each) for each in (*LEARNED, *SOLVED)]
-    taken = {*shipped(), *LEARNED, *SOLVED}
+    described_all += [_description(each) for each in (*LEARNED, POPULATION, *SOLVED)]
+    taken = {*shipped(), *LEARNED, POPULATION, *SOLVED}
     for each in entry_points(GROUP):
         if each in taken:
             complain(f"{each}: an installed package offers an agent of a name that Vauban's own has, which is taken")
@@ -388,9 +388,10 @@ def _description(name: str, family: str | None = None) -> dict[str, Any]:
 
     family: of games, if it plays only those.
     """
-    from vauban.agents import FAMILIES, LEARNED, make_agent
+    from vauban.agents import FAMILIES, LEARNED, POPULATION, make_agent
     from vauban.agents.base import Choosy, close, describe
     from vauban.agents.external import PROTOCOLS
+    from vauban.agents.population import PopulationOptions
     from vauban.agents.solved import MEANINGS, OPTIONS
 
     protocol = PROTOCOLS.get(f"{name}:")
@@ -399,8 +400,8 @@ def _description(name: str, family: str | None = None) -> dict[str, Any]:
             f"{name} is no agent by itself: {name}:{protocol.given} is a program of your own, e.g. "
             f"{protocol.example!r} ({protocol.docs}; {protocol.check} says whether it is in order)"
         )
-    if name in LEARNED:
-        options = LEARNED[name].options_kind()
+    if name in LEARNED or name == POPULATION:
+        options = PopulationOptions() if name == POPULATION else LEARNED[name].options_kind()
         text, plays = cleandoc(type(options).__doc__ or ""), "what its model plays"
     elif name in OPTIONS:
         options, text, plays = OPTIONS[name](), MEANINGS[name], "small games"

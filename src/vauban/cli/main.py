@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("compare", "Compare learners with the same time."),
     "analyse": ("analyse", "Search a position, or look back on a game."),
     "exploitability": ("solve", "Say how much a perfect opponent gains."),
+    "psro": ("psro", "Compare ways to train populations."),
     "dynamics": ("dynamics", "Follow regularised Nash dynamics, and draw them."),
     "games": ("games", "List the games."),
     "observation": ("games", "Print every channel of an observation."),

@@ -150,7 +150,7 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
     if leads:
         if run.stopping:
             display.say(f"stopped. To go on: vauban train --resume {run.folder}")
-        display.say(f"the model is in {run.folder / 'model'}. {_next_step(run)}")
+        display.say(f"the {run.player.name} is in {run.player}. {_next_step(run)}")
     return last
 
 
@@ -167,7 +167,7 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
             "evaluation.every to 0 and measure the model by vauban exploitability, or set ladder=[] and exact=true"
         )
     exact = _exact_evaluator(config) if config.evaluation.exact else lambda folder: {}
-    from vauban.agents.net import NetAgent, NetOptions
+    from vauban.agents import make_agent
     from vauban.arena.match import FAILED, Match, own_setups
     from vauban.arena.play import play_games
     from vauban.arena.statistics import ends_of_wins, summary
@@ -182,12 +182,12 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
 
     def evaluate(folder: Path) -> dict[str, float]:
         scores = exact(folder)
-        options = NetOptions(model=str(folder.absolute()), device=device.type)
+        text = _agent_text(config, folder, device.type)
         for opponent in config.evaluation.ladder:
             # The same setups and seeds every time: what differs between two evaluations is the model.
             match = Match(
-                lambda seed: NetAgent(options, seed), opponent, config.evaluation.games, played, None, config.seed,
-                setups=setups,
+                lambda seed: make_agent(text, seed, game=played), opponent, config.evaluation.games, played, None,
+                config.seed, setups=setups,
             )  # fmt: skip
             # In this process and all at once: on a GPU the network answers for all games in one go.
             results = [game.result for game in play_games(match, range(match.games))]
@@ -210,7 +210,8 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
 
 def _exact_evaluator(config: RunConfig) -> Callable[[Path], dict[str, float]]:
     """Make the function that computes how far a model is from an equilibrium of the game that it learns."""
-    from vauban.agents.net import NetAgent, NetOptions
+    from vauban.agents import make_agent
+    from vauban.agents.base import GivesPolicy
     from vauban.agents.tables import tabulated
     from vauban.games.base import game
     from vauban.solve import build_tree, evaluate
@@ -221,10 +222,20 @@ def _exact_evaluator(config: RunConfig) -> Callable[[Path], dict[str, float]]:
         raise ConfigurationError(f"evaluation.exact: {error}") from error
 
     def measure(folder: Path) -> dict[str, float]:
-        agent = NetAgent(NetOptions(model=str(folder.absolute())))
+        agent = make_agent(_agent_text(config, folder, "cpu"))
+        assert isinstance(agent, GivesPolicy)
         return {"nash_conv": evaluate(tree, tabulated(tree, agent)).nash_conv}
 
     return measure
+
+
+def _agent_text(config: RunConfig, folder: Path, device: str) -> str:
+    """Return the agent that plays by a folder of a run."""
+    from vauban.learn.base import find_learner
+
+    kind = find_learner(config.algorithms[0]).agent
+    options = ",device=cuda" if device == "cuda" and kind == "net" else ""
+    return f"{kind}:{folder.absolute()}{options}"
 
 
 def command_text(
@@ -245,7 +256,7 @@ def _next_step(run: Run) -> str:
     """Suggest what to do with the model: play a match, or, for stakes, measure how far it is from equilibrium."""
     from vauban.arena.match import own_setups
 
-    agent, config = f"net:{run.folder / 'model'}", run.config
+    agent, config = f"{run.stages[0].kind.agent}:{run.player}", run.config
     rules = ["--rules", config.rules] if config.rules else []
     if run.game.drawn:
         setups = ["--setups", own] if (own := own_setups(run.game)) else []

@@ -102,7 +102,7 @@ def place_text(run: Run) -> str:
     """Return the device and the numbers in which a run's networks run."""
     name = f" ({torch.cuda.get_device_name(run.device)})" if run.device.type == "cuda" else ""
     numbers = dict.fromkeys(str(trainee.dtype).removeprefix("torch.") for trainee in run.trainees().values())
-    return f"{run.device}{name}, in {' and '.join(numbers)}"
+    return f"{run.device}{name}" + (f", in {' and '.join(numbers)}" if numbers else "")
 
 
 def share_done(run: Run) -> float | None:

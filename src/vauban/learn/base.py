@@ -23,6 +23,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
@@ -37,6 +38,8 @@ from vauban.learn.workers import ALONE, Workers
 
 PLAYED = {"iteration": "iterations", "moves": "moves", "games": "games"}
 """Counts (`Learner.counts`) of an algorithm that plays."""
+MODEL = "model"
+"""The folder of a run that has its networks, averaged, as a model."""
 NATS, PLIES, SHARE = "nats", "plies", "%"
 """Units. A share is shown in per cent."""
 
@@ -83,6 +86,8 @@ class Place:
     seed: int = 1
     note: Callable[[str], None] = lambda sentence: None
     """Is told sentences that whoever watches the run should read."""
+    folder: Path | None = None
+    """The run's folder, for a learner that keeps more than a checkpoint holds; None: it is to keep nothing."""
 
     @contextmanager
     def timed(self, seconds: dict[str, float], name: str) -> Iterator[None]:
@@ -158,6 +163,10 @@ class Learner(ABC):
     """Its attributes that count, each with the entry of a card's training that a run goes on counting from."""
     own: ClassVar[Sequence[str]] = ()
     """Parts of the state that each worker has for itself."""
+    leaves: ClassVar[str] = MODEL
+    """The folder in the run's folder that plays: the model of its networks, or one that the learner writes itself."""
+    agent: ClassVar[str] = "net"
+    """The agent that plays by this folder, AGENT:FOLDER."""
 
     networks: dict[str, Trainee[Any]]
     """The networks in training, by the names that they have in the model."""

@@ -15,7 +15,7 @@ import torch
 from vauban.files import write_whole
 from vauban.games.base import Game, from_spec
 from vauban.learn.ancestry import moving_minutes
-from vauban.learn.base import learners
+from vauban.learn.base import MODEL, learners
 from vauban.learn.checkpoint import PROGRESS, read_progress
 from vauban.learn.commands import commands_text
 from vauban.learn.config import config_table
@@ -23,7 +23,7 @@ from vauban.learn.journal import read_metrics
 from vauban.learn.metrics import clock_of, metrics
 from vauban.learn.origin import read_starts
 from vauban.learn.readme import README, readme_text
-from vauban.learn.run import CHECKPOINT, CONFIG, MODEL, run_config
+from vauban.learn.run import CHECKPOINT, CONFIG, run_config
 from vauban.nets.kinds import COUNTED
 from vauban.nets.store import (
     Card,

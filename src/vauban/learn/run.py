@@ -28,7 +28,7 @@ from vauban.errors import ConfigurationError
 from vauban.files import write_whole
 from vauban.games.base import Game, game
 from vauban.learn.ancestry import check_same, model_checkpoint
-from vauban.learn.base import SHARE, Learner, Metric, Place, StageConfig, find_learner
+from vauban.learn.base import MODEL, SHARE, Learner, Metric, Place, StageConfig, find_learner
 from vauban.learn.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint, under
 from vauban.learn.config import RunConfig, config_text, parse_config, read_config
 from vauban.learn.journal import Journal
@@ -40,8 +40,8 @@ from vauban.nets.kinds import describe
 Evaluator = Callable[[Path], Mapping[str, float]]
 """(folder of a model) → its scores, by metrics such as score.cadet and nash_conv."""
 
-CHECKPOINT, MODEL, MODELS = "checkpoint", "model", "models"
-"""Folders of a run: what it goes on from, what plays, and models of earlier iterations, if any are kept."""
+CHECKPOINT, MODELS = "checkpoint", "models"
+"""Folders of a run: what it goes on from, and models of earlier iterations, if any are kept."""
 CONFIG = "config.toml"
 """Its configuration, complete."""
 SOON = 10.0
@@ -194,6 +194,16 @@ class Run:
         return learner
 
     @property
+    def player(self) -> Path:
+        """The folder that plays."""
+        return self.folder / self.stages[0].kind.leaves
+
+    @property
+    def _has_model(self) -> bool:
+        """Whether what plays is the model of its networks."""
+        return self.stages[0].kind.leaves == MODEL
+
+    @property
     def iteration(self) -> int:
         """The iterations of the first stage."""
         return self.first.iteration
@@ -271,16 +281,19 @@ class Run:
             self.journal.write(
                 told, "" if begins else stage.name, stage.kind.clock, {each.name for each in stage.kind.metrics}
             )
-        if stage.kind.player and self._evaluation_is_due(stage):
+        if (stage.kind.player or not self._has_model) and self._evaluation_is_due(stage):
             told |= self._evaluate()
-        if begins and self.config.keep_models and self.iteration % self.config.keep_models == 0 and self.workers.leads:
+        keeps = self.config.keep_models and self._has_model and self.workers.leads
+        if begins and keeps and self.iteration % self.config.keep_models == 0:
             self.save_model(self.folder / MODELS / f"{self.iteration:06}")
         if begins:
             self._ended.append(self._clock())
         return told
 
     def _make_learner(self, stage: Stage) -> Learner:
-        place = Place(self.device, self.workers, self.config.seed, lambda sentence: self.notes.append(sentence))
+        place = Place(
+            self.device, self.workers, self.config.seed, lambda sentence: self.notes.append(sentence), self.folder
+        )
         learner = stage.learner = stage.kind(self.game, stage.config, place)
         names = [name for each in self.stages if each.learner for name in each.learner.networks]
         for name in names:
@@ -309,7 +322,7 @@ class Run:
         """Measure the averaged networks. The run is saved first: other programs' bots may bring anything about."""
         self.save()
         begun, evaluator = self._clock(), self.evaluator
-        scores = self.workers.led(lambda: evaluator(self.folder / MODEL)) if evaluator else None
+        scores = self.workers.led(lambda: evaluator(self.player)) if evaluator else None
         self._evaluated = self._clock()
         if not scores:
             return {}
@@ -338,7 +351,7 @@ class Run:
                     "from its last checkpoint with a smaller learning rate"
                 )
         save_checkpoint(self.folder / CHECKPOINT, self._checkpoint(), self.workers)
-        if self.workers.leads:
+        if self.workers.leads and self._has_model:
             self.save_model(self.folder / MODEL)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Matrix games by learning: deterministic fictitious play and regret matching+.
+"""Matrix games by learning: fictitious play and regret matching+.
 
 `payoffs[row, column]` is what the row player gets; the column player gets the negative.
 """
@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vauban.errors import ConfigurationError
+from vauban.sim.compile import CPU, compiled, progress
+from vauban.solve.counting import count_answers
 from vauban.solve.linear import Mix
 
 
@@ -18,22 +20,24 @@ def matrix_nash_conv(payoffs: npt.ArrayLike, row: npt.ArrayLike, column: npt.Arr
     return float((matrix @ y).max() - (x @ matrix).min())
 
 
-def fictitious_play(payoffs: npt.ArrayLike, iterations: int) -> Mix:
+def fictitious_play(payoffs: npt.ArrayLike, iterations: int, start: npt.ArrayLike | None = None) -> Mix:
     """Return the mix that a population playing against itself comes to; the game must be symmetric.
 
     Every strategy begins with an equal share of one count; in each iteration the best answer to the
     present average (the first of equals) gets one count more.
+
+    start: a mix that is counted as the first play instead. Then the last play is not counted, as in the released
+        program of pipeline PSRO.
     """
-    matrix = np.asarray(payoffs, np.float64)
+    matrix = np.ascontiguousarray(payoffs, np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.array_equal(matrix, -matrix.T):
         raise ConfigurationError("fictitious play is of a symmetric game: payoffs[i, j] must be -payoffs[j, i]")
-    counts = np.full(len(matrix), 1 / len(matrix))
-    worths = matrix @ counts
-    for _ in range(iterations):
-        best = worths.argmax()
-        counts[best] += 1
-        worths += matrix[:, best]
-    return counts / (iterations + 1)
+    counts = np.full(len(matrix), 1 / len(matrix)) if start is None else np.array(start, np.float64)
+    count = compiled(count_answers, CPU)
+    with progress(count, "fictitious play"):
+        count(matrix, matrix @ counts, counts, iterations if start is None else iterations - 1)
+    mix: Mix = counts / counts.sum()
+    return mix
 
 
 def regret_matching_plus(payoffs: npt.ArrayLike, iterations: int) -> tuple[Mix, Mix]:

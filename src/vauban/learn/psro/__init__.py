@@ -1,0 +1,13 @@
+"""Policy-space response oracles: a population that grows towards equilibrium (docs/psro.md).
+
+To be read in this order:
+
+    schemes      the six algorithms, as data
+    workshop     the interface of what trains policies
+    pipeline     the loop: train, measure, freeze, begin anew
+    ledger       where a population stands, in `payoffs.db`
+    normal_form  policies that are mixed strategies of a matrix game
+    experiment   the experiment on random matrix games: table and plots
+    trees        policies that are tables of a small game, trained by exact best responses
+    learner      a pipeline as a training run
+"""
