@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "curves": ("curves", "Draw the learning curves of runs."),
     "analyse": ("analyse", "Search a position, or look back on a game."),
     "exploitability": ("solve", "Say how much a perfect opponent gains."),
+    "best-response": ("best_response", "Train a player against an agent: how exploitable is it?"),
     "dynamics": ("dynamics", "Follow regularised Nash dynamics, and draw them."),
     "games": ("games", "List the games."),
     "observation": ("games", "Print every channel of an observation."),
