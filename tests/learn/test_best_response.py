@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -211,7 +212,7 @@ def test_a_network_as_an_opponent_plays_as_its_agent_does(tmp_path: Path) -> Non
 def test_setups_are_the_opponents_own_where_that_is_asked_for() -> None:
     played = game("tiny", "total_limit=4")
     assert played.setups is not None
-    fixed = played.setups.draw(__import__("random").Random(3))
+    fixed = played.setups.draw(random.Random(3))
     duels = Duels(
         played, 16, 3600, AgentPlayer(RandomAgent()), CPU, 1, Opponents(), "own"
     )  # fmt: skip
@@ -245,8 +246,7 @@ def test_a_ring_keeps_the_newest() -> None:
 
 def sac_of(capacity: int) -> SAC:
     config = load_config("sac-leduc", [f"sac.capacity={capacity}", "sac.start=10", "sac.games=64"]).stages["sac"]
-    learner = SAC(game("leduc"), config, Place(CPU, agents=Opponents()))  # type: ignore[arg-type]
-    return learner
+    return SAC(game("leduc"), config, Place(CPU, agents=Opponents()))  # type: ignore[arg-type]
 
 
 def test_the_replay_knows_every_decision_and_the_next_one_of_the_same_game() -> None:

@@ -14,9 +14,6 @@ from vauban.errors import ConfigurationError, VaubanError
 from vauban.learn.presets import presets
 
 if TYPE_CHECKING:
-    import torch
-
-    from vauban.games.base import Game
     from vauban.learn.config import RunConfig
     from vauban.learn.response import Point, Sample, SeatScores
     from vauban.learn.run import Run
@@ -58,7 +55,9 @@ def best_response(
                      "game is solved).")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all chance.", min=0)] = 1,
-    games: Annotated[int, typer.Option(help="Games that the response is measured by, both seats together.", min=2)] = 10_000,
+    games: Annotated[
+        int, typer.Option(help="Games that the response is measured by, both seats together.", min=2)
+    ] = 10_000,
     limit: Annotated[
         int, typer.Option(help="Most histories of a game whose exact best response is computed too.", min=0)
     ] = LARGEST,
@@ -70,9 +69,9 @@ def best_response(
 ) -> None:  # fmt: skip
     """Train a player against a fixed agent, and say what it gains: a lower bound of how exploitable the agent is.
 
-    One network learns both seats, which are drawn for every game. What it gains over time is printed as a table and drawn
-    as a picture, with 95 % intervals; in the end new games measure it. Where the game is small enough and the agent says
-    its probabilities, the best possible gain is computed as well, and the share of it that was reached.
+    One network learns both seats, which are drawn for every game. What it gains over time is printed as a table and
+    drawn as a picture, with 95 % intervals; in the end new games measure it. Where the game is small enough and the
+    agent says its probabilities, the best possible gain is computed as well, and the share of it that was reached.
 
     AGENT is any agent that answers for many games at once (charger, mcts:sims=20, net:barrage), or a policy of the
     solver (uniform, cfr+:iterations=200). Of several one is drawn for each game. ppo learns from the games of now, sac
@@ -96,7 +95,9 @@ def best_response(
     place = local_device(device)
     if resume is not None:
         if agents or game or preset or out:
-            raise ConfigurationError(f"the run in {resume} knows its agents and its game: give --minutes or --set alone")
+            raise ConfigurationError(
+                f"the run in {resume} knows its agents and its game: give --minutes or --set alone"
+            )
         changes = [*([] if minutes is None else _for_minutes(minutes)), *(change or [])]
         config, folder = run_config(resume, changes), resume
         exact = _Exact.of(config, limit)
@@ -200,7 +201,9 @@ class _Exact:
         except VaubanError as error:
             return str(error)
         tables = [tabulated(tree, agent) for agent in agents if isinstance(agent, GivesPolicy)]
-        whole = mixed(tree, tables, [each / sum(table.weights) for each in table.weights] or [1 / len(tables)] * len(tables))
+        whole = mixed(
+            tree, tables, [each / sum(table.weights) for each in table.weights] or [1 / len(tables)] * len(tables)
+        )
         return cls(tree, whole, evaluate(tree, whole).best_responses)
 
     def gains(self, folder: Path) -> tuple[float, float]:

@@ -105,7 +105,7 @@ class Looked(NamedTuple):
 class Oracle(Learner):
     """A player in training against fixed opponents, who may be exchanged at any time (`face`)."""
 
-    metrics = METRICS
+    metrics: ClassVar[Sequence[Metric]] = METRICS
     player = NETWORK
     settings: OracleConfig
 

@@ -1,8 +1,8 @@
 """`ppo`: proximal policy optimisation on whole games, the on-policy oracle.
 
-A round plays whole games by the network in training. λ-returns along the learner's own decisions say what each was worth,
-as a distribution over the game's outcomes, and how much better the action was than foreseen. Some epochs of batches
-then learn both, with the ratio of the new policy to the one that played clipped, and a bonus for entropy.
+A round plays whole games by the network in training. λ-returns along the learner's own decisions say what each was
+worth, as a distribution over the game's outcomes, and how much better the action was than foreseen. Some epochs of
+batches then learn both, with the ratio of the new policy to the one that played clipped, and a bonus for entropy.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class PPOConfig(OracleConfig):
     outcome_weight: float = 0.5
     """Weight of the outcome's cross-entropy."""
     entropy: PowerLaw = PowerLaw(0.003)  # noqa: RUF009 - it is frozen
-    """Weight of the entropy by round, beside advantages of standard deviation 1. It must last until every action has been
-    tried often enough: what is never tried is never learned to be good;"""
+    """Weight of the entropy by round, beside advantages of standard deviation 1. It must last until every action has
+    been tried often enough: what is never tried is never learned to be good;"""
     warm_entropy: float = 0.05
     """and the least that it is during warm-up."""
     learning_rate: PowerLaw = PowerLaw(1e-3)  # noqa: RUF009 - it is frozen
@@ -121,7 +121,7 @@ class PPO(Oracle):
         self.trainee.set_learning_rate(config.learning_rate.at(self.taken))
         for _ in range(config.epochs):
             order = torch.randperm(len(positions), generator=dice, device=self.device)
-            for chosen in order.split(config.batch):
+            for chosen in torch.split(order, config.batch):
                 looked = self._look(duel, positions[chosen])
                 loss, measured = self._loss(looked, places[chosen], outcomes[chosen], scaled[chosen], before[chosen])
                 norms.append(self.trainee.descend([loss], config.gradient_norm))
@@ -139,7 +139,7 @@ class PPO(Oracle):
     def _foresee(self, duel: Duel, positions: Tensor) -> tuple[Tensor, Tensor]:
         """Return what the network that played thinks of the learner's positions: outcomes, and its policy."""
         found = []
-        for part in positions.split(self.settings.batch):
+        for part in torch.split(positions, self.settings.batch):
             looked = self._look(duel, part)
             choices, outcome = self.trainee.working(looked.seen)
             log_policy = self.trainee.working.legal_log_policy(choices, looked.legal)

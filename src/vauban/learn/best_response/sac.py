@@ -245,7 +245,8 @@ class SAC(Oracle):
     def _values(self, network: PolicyNetwork, looked: Looked) -> Tensor:
         """Return the values of the legal actions, by a critic; of no meaning behind the last."""
         choices, _ = network(looked.seen)
-        return choices.gather(1, network.choice_of_action[looked.legal.long().clamp_min(0)]).float()
+        values: Tensor = choices.gather(1, network.choice_of_action[looked.legal.long().clamp_min(0)]).float()
+        return values
 
     # ── Keeping ──────────────────────────────────────────────────────────────────────────────────
 
