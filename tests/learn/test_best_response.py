@@ -291,7 +291,7 @@ def _row(columns: Any, place: int) -> dict[str, int]:
 
 
 def test_a_sac_step_goes_where_the_formulas_say() -> None:
-    """A reward of 1 for one action draws its value up in both critics, and the temperature down to a target of 0."""
+    """High rewards draw the values of the actions played up in both critics, and an aim of 0 the temperature down."""
     learner = sac_of(1000)
     learner.remember(learner.duels.play(0))
     batch = learner.draw(torch.Generator().manual_seed(1))
@@ -307,7 +307,18 @@ def test_a_sac_step_goes_where_the_formulas_say() -> None:
         assert float((after - values).gather(1, taken).mean()) > 0
         for target, was, now in zip(critic.average.parameters(), old, critic.network.parameters(), strict=True):
             torch.testing.assert_close(target, was + 0.01 * (now - was))
-    assert float(learner.log_alpha.detach()) == pytest.approx(-0.01, rel=1e-3)
+    assert float(learner.log_alpha.detach()) == pytest.approx(-0.002, rel=1e-3)
+
+
+@pytest.mark.parametrize("oracle", ORACLES)
+def test_steps_are_counted_over_all_rounds_of_an_iteration(oracle: str, tmp_path: Path) -> None:
+    run = Run.begin(parse_config(SMALL[oracle], [f"{oracle}.rounds=3"]), tmp_path / "run", agents=Opponents())
+    steps: list[int] = []
+    descend = learner_of(run).trainee.descend
+    learner_of(run).trainee.descend = lambda *given: steps.append(1) or descend(*given)  # type: ignore[method-assign,func-returns-value]
+    run.iterate()
+    del steps[:]
+    assert run.iterate()[f"{oracle}.updates"] == len(steps) >= 3
 
 
 def test_the_entropy_that_is_aimed_at_is_switched(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_b3_the_worked_temperature() -> None:
     assert log_alpha.grad is not None and float(log_alpha.grad) == pytest.approx(0.472235, abs=1e-6)
     optimiser = torch.optim.Adam([log_alpha], lr=0.01)
     optimiser.step()
-    assert float(log_alpha) < 0
+    assert float(log_alpha.detach()) < 0
 
 
 def test_a_single_legal_action_wants_no_entropy() -> None:
@@ -76,7 +76,8 @@ def test_utilities_are_known_as_outcomes() -> None:
 
 def test_advantages_are_standardised() -> None:
     found = targets.standardised(torch.tensor([1.0, 2.0, 6.0]))
-    assert float(found.mean()) == pytest.approx(0, abs=1e-6) and float(found.std()) == pytest.approx(1)
+    assert float(found.mean()) == pytest.approx(0, abs=1e-6) and float(found.std(correction=0)) == pytest.approx(1)
+    assert targets.standardised(torch.tensor([3.0])).tolist() == [0.0]
 
 
 # ── Scores ───────────────────────────────────────────────────────────────────────────────────────

@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -188,7 +189,6 @@ class Oracle(Learner):
             seconds["play"] += between - begun
             seconds["learn"] += time.perf_counter() - between
         self.trainee.update_average(0.0)
-        names = dict.fromkeys(name for each in told for name in each)
         return {
             "moves": float(self.moves),
             "games": float(self.episodes),
@@ -196,8 +196,16 @@ class Oracle(Learner):
             **{f"seconds.{name}": value for name, value in seconds.items()},
             **_told_of_games(torch.cat(played, 1)),
             "response.decisions": float(self.decisions),
-            **{name: float(np.mean([each[name] for each in told if name in each])) for name in names},
+            **self._joined(told),
         }
+
+    def _joined(self, told: Sequence[Mapping[str, float]]) -> dict[str, float]:
+        """Return the metrics of several rounds as those of one iteration: steps add up, of all else it is the mean."""
+        found: dict[str, list[float]] = {}
+        for name, value in (item for each in told for item in each.items()):
+            found.setdefault(name, []).append(value)
+        counted = set(self.steps.values())
+        return {name: sum(each) if name in counted else fmean(each) for name, each in found.items()}
 
     @abstractmethod
     def learn(self, duel: Duel) -> dict[str, float]:

@@ -112,6 +112,8 @@ class PPO(Oracle):
     def learn(self, duel: Duel) -> dict[str, float]:
         config = self.settings
         positions = duel.own.flatten().nonzero().squeeze(1)
+        if not len(positions):  # every game was over before the learner's first decision
+            return {"ppo.updates": 0.0}
         foreseen, before = self._foresee(duel, positions)
         outcomes, advantages = self._returns(duel, positions, foreseen)
         scaled = targets.standardised(advantages)

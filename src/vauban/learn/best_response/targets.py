@@ -84,5 +84,5 @@ def classes_of(utilities: Tensor, worths: Tensor) -> Tensor:
 
 
 def standardised(advantages: Tensor) -> Tensor:
-    """Return advantages with mean 0 and standard deviation 1."""
-    return (advantages - advantages.mean()) / (advantages.std() + NEAR)
+    """Return advantages with mean 0 and standard deviation 1; a single one is 0."""
+    return (advantages - advantages.mean()) / (advantages.std(correction=0) + NEAR)
