@@ -30,6 +30,7 @@ import numpy as np
 import torch
 
 from vauban.agents import AGENTS, FAMILIES, USUAL_FAMILY, make_agent
+from vauban.agents.opponents import Opponents
 from vauban.arena.match import FORFEIT, RESIGNED, Match, own_setups
 from vauban.arena.play import play_games, play_on_boards
 from vauban.errors import ConfigurationError
@@ -88,6 +89,8 @@ SMALL_RUNS: dict[str, tuple[str, tuple[str, ...]]] = {
          "deep_cfr.strategy_batches=20", "deep_cfr.strategy_every=5", "deep_cfr.merge=false"),
     ),
     "psro": ("psro-kuhn-exact", ("psro.exact.rate=0.5", "psro.drawn=true", "psro.meta.random_start=true")),
+    "sac": ("sac-kuhn", ("sac.games=32", "sac.rounds=2", "sac.start=200", "sac.batch=64")),
+    "ppo": ("ppo-kuhn", ("ppo.games=64", "ppo.rounds=2", "ppo.batch=64")),
     "setups": ("laptop", _TINY),
     "belief": (
         "laptop",
@@ -304,7 +307,7 @@ def _sign_learner(preset: str, changes: tuple[str, ...]) -> str:
     config = load_config(preset, (*changes, f"iterations={ITERATIONS}", "minutes=0", "evaluation.every=0"))
     metrics, weights = _Hash(), _Hash()
     with _reproducible(), tempfile.TemporaryDirectory() as folder:
-        run = Run.begin(config, Path(folder) / "run")
+        run = Run.begin(config, Path(folder) / "run", agents=Opponents())
         for _ in range(ITERATIONS + (BELIEF_ITERATIONS if config.later_minutes() else 0)):
             assert run.goes_on()
             told = run.iterate()

@@ -126,6 +126,20 @@ class NetAgent(ModelAgent):
         super().__init__(options, seed)
         self.network = self.model.part(options.plays)
 
+    @property
+    def temperature(self) -> float:
+        """The temperature at which it plays."""
+        given = self.options.temperature
+        chosen: float = self.model.temperature if given is None else given
+        return chosen
+
+    @property
+    def draws(self) -> bool:
+        """Whether it draws one of several networks for a game."""
+        from vauban.nets.regrets import DrawnNetwork
+
+        return isinstance(self.network, DrawnNetwork)
+
     def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
         from vauban.search.opinion import pick, uniforms
 
@@ -172,9 +186,7 @@ class NetAgent(ModelAgent):
             network = network.member(views.viewer, number)
         opinion = ask(network, views)
         legal = opinion.legal.cpu().numpy().astype(np.int64)
-        given = self.options.temperature
-        temperature = self.model.temperature if given is None else given
-        log_policy = at_temperature(opinion.log_policy.double(), temperature).cpu().numpy()
+        log_policy = at_temperature(opinion.log_policy.double(), self.temperature).cpu().numpy()
         weights = np.exp(log_policy - log_policy.max(1, keepdims=True))
         return legal, weights / weights.sum(1, keepdims=True)
 

@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "analyse": ("analyse", "Search a position, or look back on a game."),
     "exploitability": ("solve", "Say how much a perfect opponent gains."),
     "psro": ("psro", "Compare ways to train populations."),
+    "best-response": ("best_response", "Train a player against an agent: how exploitable is it?"),
     "dynamics": ("dynamics", "Follow regularised Nash dynamics, and draw them."),
     "games": ("games", "List the games."),
     "observation": ("games", "Print every channel of an observation."),

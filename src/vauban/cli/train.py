@@ -60,9 +60,10 @@ def train(
 
     ataraxos trains a setup network and a move network by damped self-play; belief, which comes after it where it is
     given minutes, a network that names hidden pieces; rnad learns by regularised Nash dynamics; deep_cfr learns regrets
-    of single plays, and an average strategy. It first measures a few batches and says how long it will take and what
-    that costs. The run lives in a folder: its configuration, its metrics (metrics.jsonl, TensorBoard; docs/metrics.md
-    explains every one), its checkpoint, and the model, which plays: vauban match net:runs/laptop random --game medium.
+    of single plays, and an average strategy; sac and ppo learn to beat given opponents (vauban best-response). It first
+    measures a few batches and says how long it will take and what that costs. The run lives in a folder: its
+    configuration, its metrics (metrics.jsonl, TensorBoard; docs/metrics.md explains every one), its checkpoint, and the
+    model, which plays: vauban match net:runs/laptop random --game medium.
 
     Ctrl-C ends it after the iteration that is under way; it can be killed at any moment. --resume goes on, to the same
     numbers, and takes changes of the configuration too. --from begins with networks that are trained already, and
@@ -84,6 +85,7 @@ def train(
         raise ConfigurationError(f"a resumed run stays in its folder, {resume}: leave --out away")
     if resume is not None and model is not None:
         raise ConfigurationError(f"a resumed run has its own networks, in {resume}: leave --from away")
+    from vauban.agents.opponents import Opponents
     from vauban.learn.card import load_trained
     from vauban.learn.config import config_text, load_config
     from vauban.learn.run import Run, run_config
@@ -97,14 +99,15 @@ def train(
     place = local_device(device)
     evaluator = make_evaluator(config, place)
     folder = resume or out or Path("runs") / Path(preset or "").stem
-    with _gone_workers_end_it(), _no_room_is_said(config, place, folder):
+    with _gone_workers_end_it(), room_for(config, place, folder):
         workers = join_workers(place, config.patience)
         command = command_text(preset, resume, changes, workers.count, out, model)
         if preset is not None:
-            run = Run.begin(config, folder, place, workers, evaluator, None if model is None else load_trained(model))
+            begun_with = None if model is None else load_trained(model)
+            run = Run.begin(config, folder, place, workers, evaluator, begun_with, agents=Opponents())
         else:
-            run = Run.resume(folder, place, workers, changes, evaluator)
-        with _no_room_is_said(config, place, folder, run):
+            run = Run.resume(folder, place, workers, changes, evaluator, Opponents())
+        with room_for(config, place, folder, run):
             last = go(run, command, price)
         workers.leave()
     if workers.leads and json:
@@ -314,7 +317,7 @@ def stopped_by_signals(run: Run, display: Display) -> Iterator[None]:
 
 
 @contextmanager
-def _no_room_is_said(config: RunConfig, device: torch.device, folder: Path, run: Run | None = None) -> Iterator[None]:
+def room_for(config: RunConfig, device: torch.device, folder: Path, run: Run | None = None) -> Iterator[None]:
     """Say what to lower when memory is not enough."""
     from vauban.learn.run import CONFIG
 

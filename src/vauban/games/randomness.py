@@ -26,6 +26,8 @@ DEEP_CFR = 31
 """Of Deep CFR: first weights, minibatches, reservoirs; its traversals draw as any play does."""
 DRAWN_NETWORK = 32
 """Drawing the network that plays a game, where a model has several."""
+RESPONSE = 33
+"""Of learning a best response: seats, opponents and their chance, first weights, minibatches."""
 
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)

@@ -22,7 +22,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar
@@ -33,6 +33,7 @@ from torch import Tensor, nn
 from vauban import door
 from vauban.errors import ConfigurationError
 from vauban.games.base import Game, nearest
+from vauban.learn.opponents import Agents, NoAgents
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 
@@ -79,11 +80,13 @@ def in_order(declared: Sequence[Metric], measured: Mapping[str, Tensor]) -> Tens
 
 @dataclass(frozen=True)
 class Place:
-    """The surroundings of a learner: device, workers, seed."""
+    """The surroundings of a learner: device, workers, seed, agents to play against."""
 
     device: torch.device
     workers: Workers = ALONE
     seed: int = 1
+    agents: Agents = field(default_factory=NoAgents)
+    """Makes the agents that a configuration names."""
     note: Callable[[str], None] = lambda sentence: None
     """Is told sentences that whoever watches the run should read."""
     folder: Path | None = None

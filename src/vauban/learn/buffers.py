@@ -1,8 +1,11 @@
-"""Buffers that learning draws from: a uniform sample of all that was ever put in, of a fixed size.
+"""Buffers of a fixed size that learning draws from: a uniform sample of all that was ever put in, or the newest of it.
 
     reservoir = Reservoir(capacity, {"target": ((2,), torch.float32)}, device)
     reservoir.add({"target": targets}, mask, generator)
     reservoir.columns["target"][reservoir.draw(256, generator)]
+
+    ring = Ring(capacity, {"target": ((2,), torch.float32)}, device)
+    ring.add({"target": targets})
 
 Everything lies on the device, and nothing waits for it.
 """
@@ -92,3 +95,59 @@ def row_keys(rows: Tensor) -> Tensor:
     generator = torch.Generator().manual_seed(KEYS_SEED)
     factors = torch.randint(-(2**62), 2**62, (rows.shape[1],), generator=generator)
     return (rows * factors.to(rows.device)).sum(1)
+
+
+class Ring:
+    """Items in columns, of which the newest are kept: each takes the place of the oldest."""
+
+    def __init__(self, capacity: int, columns: Columns, device: torch.device) -> None:
+        self.capacity = capacity
+        self.columns = {
+            name: torch.zeros((capacity, *shape), dtype=dtype, device=device)
+            for name, (shape, dtype) in columns.items()
+        }
+        self.seen = 0
+        """Number of items that were ever put in."""
+
+    @property
+    def filled(self) -> int:
+        """Number of items that are in."""
+        return min(self.seen, self.capacity)
+
+    def places(self, count: int) -> Tensor:
+        """Return the places that the next items will have."""
+        device = next(iter(self.columns.values())).device
+        return (self.seen + torch.arange(count, device=device)) % self.capacity
+
+    def add(self, items: Mapping[str, Tensor]) -> None:
+        """Put in items, in their order."""
+        count = len(next(iter(items.values())))
+        places = self.places(count)[-self.capacity :]
+        for name, column in self.columns.items():
+            column[places] = items[name][-self.capacity :].to(column.dtype)
+        self.seen += count
+
+    def draw(self, count: int, generator: torch.Generator) -> Tensor:
+        """Return the places of items that are drawn evenly, with repetition; there must be one."""
+        device = next(iter(self.columns.values())).device
+        return torch.randint(self.filled, (count,), generator=generator, device=device)
+
+    def state(self) -> dict[str, Any]:
+        """Return all that is in."""
+        return {"seen": self.seen, **{name: column[: self.filled].clone() for name, column in self.columns.items()}}
+
+    def fits(self, state: Mapping[str, Any]) -> bool:
+        """Whether a `state()` is of a ring of the same columns and the same capacity."""
+        if set(state) != {"seen", *self.columns}:
+            return False
+        filled = min(int(state["seen"]), self.capacity)
+        return all(
+            state[name].shape == (filled, *column.shape[1:]) and state[name].dtype == column.dtype
+            for name, column in self.columns.items()
+        )
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Go on from `state()`."""
+        for name, column in self.columns.items():
+            column[: len(state[name])] = state[name].to(column.device)
+        self.seen = int(state["seen"])

@@ -10,13 +10,13 @@ Observations are not kept: records are, and `Looker` makes the rest again, for a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
 from vauban.games.base import Format, Game
-from vauban.nets.actor import Actor
+from vauban.nets.actor import Thought
 from vauban.nets.replay import Replay
 from vauban.sim.simulator import Simulator
 
@@ -57,6 +57,20 @@ class Ends(NamedTuple):
     """Its worth to the first player; 0 where it was cut off."""
 
 
+class Player(Protocol):
+    """Whoever plays all games of a simulator, for both players: an `Actor`, say."""
+
+    sim: Simulator
+    actions: Tensor
+    """The actions that were chosen last."""
+
+    def choose(self) -> Thought:
+        """Choose an action for each game."""
+
+    def step(self) -> None:
+        """Play what was chosen."""
+
+
 class Games:
     """Games that are played from their beginning to their end, time and again.
 
@@ -65,16 +79,17 @@ class Games:
     """
 
     def __init__(
-        self, game: Game, games: int, longest: int, make_actor: Callable[[Simulator], Actor], device: torch.device,
-        seed: int, format: Format | None = None,
+        self, game: Game, games: int, longest: int, make_actor: Callable[[Simulator], Player], device: torch.device,
+        seed: int, format: Format | None = None, *, captured: bool = True,
     ) -> None:  # fmt: skip
         """
         games: at once. longest: steps after which a game is cut off, with nothing won.
         make_actor: makes what plays the games of a simulator.
+        captured: False if on a GPU it cannot be captured into a graph.
         """
         sizes = [max(1, games >> halvings) for halvings in range(TABLES)]
         self._tables = [
-            _Table(make_actor(Simulator(game, size, device, seed, format=format, restart=False)))
+            _Table(make_actor(Simulator(game, size, device, seed, format=format, restart=False)), captured)
             for size in dict.fromkeys(sizes)
         ]
         self.sim = self._tables[0].sim
@@ -97,13 +112,14 @@ class Games:
         self._row = torch.zeros((), dtype=torch.int64, device=device)
 
     @torch.no_grad()
-    def play(self, first_number: int) -> Episodes:
+    def play(self, first_number: int, setups: Sequence[Any] | None = None) -> Episodes:
         """Play all games to their ends; they are numbered from `first_number`.
 
+        setups: both players' in each game, as `Simulator.reset` takes them; drawn evenly if not given.
         They lie where the games that were played before have lain.
         """
         table, smaller = self._tables[0], self._tables[1:]
-        table.sim.reset(first_number=first_number)
+        table.sim.reset(setups, first_number=first_number)
         table.games.copy_(torch.arange(table.sim.n, device=table.sim.device))
         self._row.zero_()
         self._columns.there.zero_()
@@ -151,10 +167,10 @@ class Games:
 class _Table:
     """A simulator, who plays at it, and which of all games lie there."""
 
-    def __init__(self, actor: Actor) -> None:
+    def __init__(self, actor: Player, captured: bool) -> None:
         self.actor, self.sim = actor, actor.sim
         self.games = torch.zeros(actor.sim.n, dtype=torch.int64, device=actor.sim.device)
-        self.replay = Replay(actor.sim.device)
+        self.replay = Replay(actor.sim.device, captured=captured)
 
     def take_over(self, table: _Table) -> None:
         """Go on with the games of a larger table, of which there is room for all that are not over."""

@@ -32,6 +32,7 @@ from vauban.learn.base import MODEL, SHARE, Learner, Metric, Place, StageConfig,
 from vauban.learn.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint, under
 from vauban.learn.config import RunConfig, config_text, parse_config, read_config
 from vauban.learn.journal import Journal
+from vauban.learn.opponents import Agents, NoAgents
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets import store
@@ -98,13 +99,15 @@ class Run:
     def __init__(
         self, config: RunConfig, folder: Path, device: torch.device, workers: Workers = ALONE,
         evaluator: Evaluator | None = None, clock: Callable[[], float] = time.perf_counter,
+        agents: Agents | None = None,
     ) -> None:  # fmt: skip
         """
         evaluator: measures a model while the run goes on, as often as `config.evaluation` says.
         clock: gives the time in seconds.
+        agents: makes the agents that a configuration names as opponents.
         """
         self.config, self.folder, self.device, self.workers, self.evaluator = config, folder, device, workers, evaluator
-        self._clock = clock
+        self._clock, self._agents = clock, agents or NoAgents()
         self.game: Game = game(config.game, config.rules or None)
         self.stages = [
             Stage(find_learner(name), table, *((0, table.minutes) if later else (config.iterations, config.minutes)))
@@ -134,12 +137,12 @@ class Run:
     def begin(
         cls, config: RunConfig, folder: Path, device: str | torch.device = "cpu", workers: Workers = ALONE,
         evaluator: Evaluator | None = None, model: store.Model | None = None,
-        clock: Callable[[], float] = time.perf_counter,
+        clock: Callable[[], float] = time.perf_counter, agents: Agents | None = None,
     ) -> Run:  # fmt: skip
         """Begin a run in a new folder; with a model, go on from its networks, and count on from its iterations."""
         if workers.any(workers.leads and (folder / CONFIG).exists()):
             raise ConfigurationError(f"there is a run in {folder} already: resume it, or name another folder")
-        run = cls(config, folder, torch.device(device), workers, evaluator, clock)
+        run = cls(config, folder, torch.device(device), workers, evaluator, clock, agents)
         if model is not None:
             run._go_on_from(model)
         # Not before: what is refused, or has no room, leaves no folder behind.
@@ -154,6 +157,7 @@ class Run:
     def resume(
         cls, folder: Path, device: str | torch.device = "cpu", workers: Workers = ALONE, changes: Sequence[str] = (),
         evaluator: Evaluator | None = None, clock: Callable[[], float] = time.perf_counter,
+        agents: Agents | None = None,
     ) -> Run:  # fmt: skip
         """Go on with the run in a folder, from its last checkpoint; its configuration may be changed.
 
@@ -161,7 +165,7 @@ class Run:
         refused: it would lose the model.
         """
         config = run_config(folder, changes)
-        run = cls(config, folder, torch.device(device), workers, evaluator, clock)
+        run = cls(config, folder, torch.device(device), workers, evaluator, clock, agents)
         own = [f"{stage.name}.{part}" for stage in run.stages for part in stage.kind.own]
         found = load_checkpoint(folder / CHECKPOINT, workers, own)
         if found is not None:
@@ -292,7 +296,8 @@ class Run:
 
     def _make_learner(self, stage: Stage) -> Learner:
         place = Place(
-            self.device, self.workers, self.config.seed, lambda sentence: self.notes.append(sentence), self.folder
+            self.device, self.workers, self.config.seed, self._agents, lambda sentence: self.notes.append(sentence),
+            self.folder,
         )
         learner = stage.learner = stage.kind(self.game, stage.config, place)
         names = [name for each in self.stages if each.learner for name in each.learner.networks]

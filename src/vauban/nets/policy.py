@@ -48,6 +48,15 @@ class PolicyNetwork(nn.Module):
         return torch.log_softmax(logits.masked_fill(nothing, 0.0), 1).masked_fill(absent, -torch.inf)
 
 
+def without_forecast(network: PolicyNetwork) -> PolicyNetwork:
+    """Let a network say nothing of the outcome, all alike, where nothing is learned about it."""
+    outcome = getattr(network, "outcome", None)
+    if isinstance(outcome, nn.Linear):
+        nn.init.zeros_(outcome.weight)
+        nn.init.zeros_(outcome.bias)
+    return network
+
+
 def at_temperature(log_policy: Tensor, temperature: float) -> Tensor:
     """Return the logarithms of policies at a temperature: below 1 likely actions are likelier, at 0 alone."""
     if temperature == 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +15,13 @@ from vauban.games.base import END, PLAYER, PLIES, STEP
 from vauban.games.randomness import draw
 from vauban.nets.actor import Thinker
 from vauban.nets.policy import PolicyNetwork
+from vauban.nets.positions import Recorded
 from vauban.observe import base as observations
 from vauban.sim.arrays import as_numpy
-from vauban.sim.cpu import CpuBatch
 from vauban.sim.store import Snapshot
 
 AT_ONCE = {"cpu": 256, "cuda": 8192}
 """Views that are looked at in one go: more only take more memory."""
-ALONE = 512
-"""Fewer views than this are not worth several threads."""
 
 
 class Opinion(NamedTuple):
@@ -54,41 +52,13 @@ def look(views: Snapshot, observation: str, dtype: torch.dtype) -> Tensor:
     rows, columns = views.game.board
     channels = observations.find(views.game, observation).channels(views.game)
     seen = torch.empty((len(views), rows * columns, channels), dtype=dtype, device=views.store.words.device)
-    _Views(views).observe(observation, seen)
+    Recorded(views).observe(observation, seen)
     return seen
 
 
 def _ask(network: PolicyNetwork, views: Snapshot) -> Opinion:
-    legal, counts, log_policy, outcome = Thinker(network, _Views(views)).think()
+    legal, counts, log_policy, outcome = Thinker(network, Recorded(views)).think()
     return Opinion(legal, counts, log_policy, outcome.float().softmax(-1))
-
-
-class _Views:
-    """Views as positions that a network is asked about."""
-
-    def __init__(self, views: Snapshot) -> None:
-        self._views, self._batch = views, _batch(views)
-        self.game, self.n = views.game, len(views)
-
-    def observe(self, name: str, out: Tensor, *, layout: str = "squares") -> None:
-        found = observations.find(self.game, name)
-        viewer = -1 if self._views.viewer is None else self._views.viewer
-        self._batch.observe_all(self._views.store, found, viewer, out, layout == "squares")
-
-    def legal_actions(self, out: Tensor, counts: Tensor) -> None:
-        self._batch.list_all(self._views.store, out, counts)
-
-
-def _batch(views: Snapshot) -> Any:
-    """Return the batch that runs the kernels over these records in place. A `Simulator` would refuse rules without
-    limits.
-    """
-    device = views.store.words.device
-    if device.type == "cpu":
-        return CpuBatch(views.game, views.format, 1 if len(views) < ALONE else None)
-    from vauban.sim.cuda import CudaBatch
-
-    return CudaBatch(views.game, views.format, device)
 
 
 def check_views(views: Snapshot) -> None:

@@ -320,9 +320,10 @@ class Simulator:
 
     # ── Records ──────────────────────────────────────────────────────────────────────────────────
 
-    def snapshot(self) -> Snapshot:
-        """Return a copy of all games as they are."""
-        return Snapshot(self.game, self.format, Store(*map(self._arrays.copy, self.store)))
+    def snapshot(self, rows: Array | None = None) -> Snapshot:
+        """Return a copy of all games as they are, or of those in some rows."""
+        copied = map(self._arrays.copy, self.store) if rows is None else (part[rows] for part in self.store)
+        return Snapshot(self.game, self.format, Store(*copied))
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot: of n games, or of one, which all games then continue.
@@ -357,10 +358,12 @@ class Simulator:
             yield index
             self.step(row, check=False)
 
-    def views(self, viewer: int) -> Snapshot:
-        """Return the games as one player may know them: everything hidden from that player is erased."""
+    def views(self, viewer: int, rows: Array | None = None) -> Snapshot:
+        """Return the games, or those in some rows, as one player may know them: all that is hidden from that player is
+        erased.
+        """
         _check_viewer(viewer)
-        snapshot = self.snapshot()
+        snapshot = self.snapshot(rows)
         self._batch.conceal_all(snapshot.store, viewer)
         return replace(snapshot, viewer=viewer)
 

@@ -28,7 +28,7 @@ from vauban.learn.networks import NetworkTable
 from vauban.learn.trainee import Trainee
 from vauban.nets.conv import ConvNetworkConfig
 from vauban.nets.kinds import describe
-from vauban.nets.policy import PolicyNetwork
+from vauban.nets.policy import PolicyNetwork, without_forecast
 from vauban.nets.regrets import DrawnNetwork
 from vauban.observe import base as observations
 from vauban.sim.simulator import Simulator
@@ -316,13 +316,7 @@ class DeepCFR(Learner):
     def _fresh(self, name: str) -> PolicyNetwork:
         """Return a network with first weights, the same ones in the same iteration."""
         with first_weights(self._seed(INITIAL, RESERVOIRS.index(name))):
-            network = self.settings.network.make(self.game)
-        # Nothing is learned about outcomes, so nothing is said of them.
-        outcome = getattr(network, "outcome", None)
-        if isinstance(outcome, nn.Linear):
-            nn.init.zeros_(outcome.weight)
-            nn.init.zeros_(outcome.bias)
-        return network
+            return without_forecast(self.settings.network.make(self.game))
 
     @torch.no_grad()
     def _begin_anew(self, name: str) -> None:
