@@ -106,7 +106,7 @@ def train(
             begun_with = None if model is None else load_trained(model)
             run = Run.begin(config, folder, place, workers, evaluator, begun_with, agents=Opponents())
         else:
-            run = Run.resume(folder, place, workers, changes, evaluator, Opponents())
+            run = Run.resume(folder, place, workers, changes, evaluator, agents=Opponents())
         with room_for(config, place, folder, run):
             last = go(run, command, price)
         workers.leave()

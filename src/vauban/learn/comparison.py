@@ -24,7 +24,7 @@ from vauban.errors import ConfigurationError
 from vauban.learn.base import find_learner
 from vauban.learn.config import EvaluationConfig, RunConfig, load_config
 from vauban.learn.journal import read_lines, write_lines
-from vauban.learn.run import CONFIG, MODEL, Evaluator, Run
+from vauban.learn.run import CONFIG, Evaluator, Run
 from vauban.work.base import Tell
 
 POINTS_FILE = "points.jsonl"
@@ -132,9 +132,7 @@ class Contest:
     def _measured(self, run: Run, number: int, measure: Evaluator) -> Point:
         run.save()
         seconds, totals = 60 * run.minutes, run.totals
-        return Point(
-            number, run.iteration, seconds, totals["games"], totals["moves"], dict(measure(self.folder / MODEL))
-        )
+        return Point(number, run.iteration, seconds, totals["games"], totals["moves"], dict(measure(run.player)))
 
 
 @dataclass(frozen=True)

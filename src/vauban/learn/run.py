@@ -296,7 +296,11 @@ class Run:
 
     def _make_learner(self, stage: Stage) -> Learner:
         place = Place(
-            self.device, self.workers, self.config.seed, self._agents, lambda sentence: self.notes.append(sentence),
+            self.device,
+            self.workers,
+            self.config.seed,
+            self._agents,
+            lambda sentence: self.notes.append(sentence),
             self.folder,
         )
         learner = stage.learner = stage.kind(self.game, stage.config, place)
