@@ -21,7 +21,7 @@ from vauban.solve import Solver, Tree
 
 CPU = torch.device("cpu")
 KEYS_SEED = 1
-"""Of the numbers by which views are told apart."""
+"""Seed of the numbers by which views are told apart."""
 
 
 @register("deep-cfr-table")
