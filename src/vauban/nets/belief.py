@@ -232,7 +232,7 @@ class BeliefNetwork(nn.Module, OrderedBelief):
         self.register_buffer("token_of_square", token, persistent=False)
 
     def forward(self, seen: Tensor, hidden: Hidden, values: Tensor) -> Tensor:
-        """Return the logits of each hidden piece's type by the values before it: positions × `pieces` × kinds, in one pass.
+        """Return the logits of each hidden piece's type by the values before it: positions × `pieces` × kinds.
 
         values: as `Simulator.hidden_values` has them. Nothing is masked; rows behind the last piece mean nothing.
         """
