@@ -60,6 +60,11 @@ class Metric:
     """Whether the card of a model keeps it: its course, if it is of the first stage; of a later one its last value."""
 
 
+SPEED = Metric("speed.moves_per_second", "Moves of this iteration by its seconds, those of learning included.",
+               shown="{:,.0f} moves/s")  # fmt: skip
+"""Of any algorithm that plays."""
+
+
 def names_of(declared: Sequence[Metric]) -> tuple[str, ...]:
     """Return the last parts of the names of metrics."""
     return tuple(each.name.rpartition(".")[2] for each in declared)
