@@ -214,14 +214,14 @@ def _simulator(game: Game, games: int, tracks: bool) -> Simulator:
 
 
 def _sign_game(name: str) -> str:
-    """Random games by the game's own rules."""
+    """Hash random games by the game's own rules."""
     hashed = _Hash()
     _play(base.game(name), GAMES, hashed)
     return hashed.text
 
 
 def _sign_rules(rules: str) -> str:
-    """Random games of barrage, which presets have limits for, and games that repeat themselves."""
+    """Hash random games of barrage, which presets have limits for, and games that repeat themselves."""
     hashed = _Hash()
     barrage = Stratego("barrage", rules)
     if barrage.bounded:

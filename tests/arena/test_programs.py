@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from vauban.agents import make_agent
 from vauban.agents.base import Actions, AgentError, Program, Row, Seeds, check_family
-from vauban.agents.external import PROTOCOLS, LineProtocol
+from vauban.agents.external import PROTOCOLS
+from vauban.agents.external.protocol import LineProtocol
 from vauban.arena.match import FAILED, FORFEIT, Match
 from vauban.arena.play import play_games
 from vauban.cli.main import app

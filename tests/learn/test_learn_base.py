@@ -13,7 +13,7 @@ import torch
 from vauban.errors import ConfigurationError
 from vauban.games.base import Game
 from vauban.learn import base
-from vauban.learn.base import NATS, Learner, Metric, Place, StageConfig, in_order, register
+from vauban.learn.base import NATS, Learner, Metric, Place, StageConfig, in_order, learners, register
 from vauban.learn.card import make_model, training_of
 from vauban.learn.config import config_text, parse_config
 from vauban.learn.curves import Against, curves_svg, make_panels, read_runs
@@ -227,6 +227,16 @@ def test_a_metric_that_cannot_be_shown_is_refused_when_its_learner_is_registered
 def test_a_name_that_is_taken_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="there is an algorithm 'even' already, Even of"):
         register("even")(Plain)
+
+
+def test_a_metric_has_one_meaning_whichever_algorithm_reports_it() -> None:
+    """Curves, cards and docs/metrics.md find it by its name."""
+    declared = [
+        (kind.name, each) for kind in learners().values() for each in kind.metrics if "vauban." in kind.__module__
+    ]
+    for name, each in declared:
+        others = [who for who, other in declared if other.name == each.name and other != each]
+        assert not others, f"{name} and {others} declare {each.name} in different words: share one declaration"
 
 
 def test_measured_and_declared_must_be_the_same() -> None:

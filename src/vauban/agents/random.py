@@ -70,7 +70,7 @@ def _run(function, views, seeds, answers):
 
 @kernel
 def choose_all(words, halves, bytes_, rules, seeds, actions):
-    """Any legal action of every game."""
+    """Choose any legal action in every game."""
     for row in range(len(words)):
         game = Record(words[row], halves[row], bytes_[row], rules)
         player, ply = np.uint64(game.bytes[PLAYER]), np.int64(game.words[PLIES])

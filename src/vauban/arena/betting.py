@@ -22,7 +22,7 @@ def share_on_win(wins: int, losses: int) -> Fraction:
 
 
 def _share(wins: int, losses: int) -> tuple[int, int]:
-    """(max((W+L)/2, W) + 2/3) / (W+L+1), above and below multiplied by six."""
+    """Return (max((W+L)/2, W) + 2/3) / (W+L+1), above and below multiplied by six."""
     return 3 * max(wins + losses, 2 * wins) + 4, 6 * (wins + losses + 1)
 
 

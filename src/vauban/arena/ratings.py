@@ -100,7 +100,7 @@ def rate(
 
 
 def components(games: ArrayLike) -> list[list[int]]:
-    """Groups of agents that games connect, the largest first; those who met nobody are groups of one."""
+    """Return the groups of agents that games connect, the largest first; those who met nobody are groups of one."""
     met = np.asarray(games) > 0
     reached = _reach(met | met.T)
     groups = {tuple(np.flatnonzero(row)) for row in reached}

@@ -198,7 +198,7 @@ def _table(table: Ratings, agents: list[str], wins: NDArray[np.int64], draws: ND
 
 
 def _cycles(rows: list[Report]) -> list[list[str]]:
-    """Three agents each of whom surely beats the next: what no rating can show."""
+    """Return three agents each of whom surely beats the next: what no rating can show."""
     beats = set()
     for row in rows:
         first, second = row["agents"]
@@ -297,7 +297,7 @@ def _power_text(log: float) -> str:
 
 
 def not_lost_text(row: Report) -> str:
-    """Clopper–Pearson's interval of the share of games that the first agent won or drew."""
+    """Return Clopper–Pearson's interval of the share of games that the first agent won or drew."""
     return f"{100 * row['not_lost_low']:.1f} … {row['not_lost_high']:.1%}"
 
 
@@ -451,7 +451,7 @@ def _ratings(ratings: Report) -> list[RenderableType]:
 
 
 def _matrices(report: Report) -> list[RenderableType]:
-    """Wins–draws–losses and the likelihood of superiority, for every group in which more than two have met."""
+    """Return tables of wins–draws–losses and the likelihood of superiority, for groups in which more than two met."""
     wins, draws, superior = report["wins"], report["draws"], report["los"]
     parts: list[RenderableType] = []
     for group in report["ratings"]:

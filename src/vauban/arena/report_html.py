@@ -288,7 +288,7 @@ def _matches(report: Report) -> str:
 
 
 def _stakes(report: Report) -> str:
-    """Mean utilities, in games that are worth more than a win or a loss."""
+    """Return a table of mean utilities, in games that are worth more than a win or a loss."""
     rows, said = [], []
     for row in report["matches"]:
         rows.append([*row["agents"], str(row["games"]), *map(minus, utility_text(row))])

@@ -110,7 +110,7 @@ def match_agents(results: Sequence[GameResult]) -> tuple[str, str]:
 
 
 def outcomes(results: Iterable[GameResult], agent: int = 0) -> list[int]:
-    """1, 0 or −1 for each game that was won, drawn or lost, in the order of their numbers."""
+    """Return 1, 0 or −1 for each game that was won, drawn or lost, in the order of their numbers."""
     return [result.outcome(agent) for result in in_order(results)]
 
 

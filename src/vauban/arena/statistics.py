@@ -71,7 +71,7 @@ class Estimate:
 
 
 def estimate(counts: Sequence[int]) -> Estimate:
-    """Score and Elo (score) from counts of games (lost, drawn, won) or of pairs (of 0, ½, 1, 1½, 2 points).
+    """Return the score and Elo (score) from counts of games (lost, drawn, won) or of pairs (of 0, ½, 1, 1½, 2 points).
 
     The ends of the score's interval are sent through `elo`, so the interval of the Elo is not
     symmetric, and reaches to infinity where the score's is clipped at 0 or 1.
@@ -169,14 +169,14 @@ def _log_ways(trials: int, successes: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def los(wins: int, losses: int) -> float:
-    """Likelihood of superiority, by the normal approximation; draws say nothing about who is stronger."""
+    """Return the likelihood of superiority, by the normal approximation; draws say nothing about who is stronger."""
     if wins + losses == 0:
         return 0.5
     return NormalDist().cdf((wins - losses) / math.sqrt(wins + losses))
 
 
 def los_exact(wins: int, losses: int) -> float:
-    """P(p > ½) for the share p of wins among decided games, with a uniform prior."""
+    """Return P(p > ½) for the share p of wins among decided games, with a uniform prior."""
     return _at_most(wins, wins + losses + 1)
 
 
@@ -187,7 +187,7 @@ def sign_test(wins: int, losses: int) -> tuple[float, float]:
 
 
 def _at_most(most: int, tosses: int) -> float:
-    """P(X ≤ most) for fair tosses: in whole numbers until the last division, or by logarithms if they are many."""
+    """Return P(X ≤ most) for fair tosses: in whole numbers until the last division, or by logarithms if many."""
     if tosses > MOST_EXACT:
         return float(np.exp(_log_ways(tosses, np.arange(most + 1)) - tosses * math.log(2)).sum())
     ways, total = 1, 0

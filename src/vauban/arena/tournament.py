@@ -119,7 +119,7 @@ class Settings:
             )
 
     def pairings(self) -> list[tuple[str, str]]:
-        """Pairs of agents that meet, the first agent of each match first."""
+        """Return the pairs of agents that meet, the first agent of each match first."""
         if self.gauntlet is not None:
             return [(self.gauntlet, other) for other in self.agents if other != self.gauntlet]
         return list(combinations(self.agents, 2))

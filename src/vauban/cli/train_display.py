@@ -171,7 +171,7 @@ def _iteration(run: Run) -> int:
 
 
 def seconds_left(run: Run) -> float | None:
-    """Seconds left of the stage that goes on, by the pace of the latest iterations; None if that cannot be told."""
+    """Return the seconds left of the stage that goes on, by the pace of the latest iterations; None if unknown."""
     stage, left = run.stage, []
     if stage.minutes:
         left.append(60 * (stage.minutes - run.minutes_of(stage)))
@@ -186,7 +186,7 @@ def _left_text(run: Run, before: str) -> str:
 
 
 def _seconds(told: Mapping[str, float]) -> float:
-    """Seconds of an iteration."""
+    """Return the seconds of an iteration."""
     return sum(value for name, value in told.items() if name.startswith("seconds."))
 
 
@@ -206,7 +206,7 @@ def scores_text(told: Mapping[str, float]) -> str:
 
 
 def estimate_lines(run: Run, found: Estimate | None, price: float) -> list[str]:
-    """Sentences on what a run will take. found: None where it was not measured. price: of an hour of one GPU."""
+    """Return sentences on what a run will take. found: None where it was not measured. price: of an hour of one GPU."""
     rate = price * run.workers.count if run.device.type == "cuda" else 0.0
     lines = [] if found is None else _first_lines(run, found, rate)
     for stage in run.stages[1:]:

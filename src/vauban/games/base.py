@@ -83,7 +83,7 @@ class Format:
         return self.shape, self.tracks, self.history, self.parameters.tobytes()
 
     def empty(self, rows: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint16], npt.NDArray[np.uint8]]:
-        """Zeros for so many records: their words, halves and bytes."""
+        """Return zeros for so many records: their words, halves and bytes."""
         words, halves, bytes_ = self.shape
         return (
             np.zeros((rows, words), np.uint64),

@@ -79,7 +79,7 @@ def float_bits(number):
 
 @primitive
 def clock():
-    """Seconds on a clock that never goes back; on the CPU only, for what may think as long as it was given."""
+    """Return seconds on a clock that never goes back; on the CPU only, for what may think as long as it was given."""
     raise NotImplementedError
 
 

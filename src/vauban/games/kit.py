@@ -72,7 +72,7 @@ def _all_observations(sim: Simulator, viewer: int | None = None) -> list[torch.T
 
 
 def _positions(game: Game, device: str) -> Iterator[Simulator]:
-    """Batches early and late in the game; some games of a late one are over."""
+    """Yield batches early and late in the game; some games of a late one are over."""
     sim = Simulator(game, N, device, SEED, restart=False)
     for ply in range(PLIES + 1):
         if ply in (0, 1, 2, 3, PLIES):

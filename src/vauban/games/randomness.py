@@ -39,7 +39,7 @@ WEYL_1 = np.uint64(0xBB67AE85)
 
 @kernel
 def philox(c0, c1, c2, c3, k0, k1):
-    """Four 32-bit numbers (in 64-bit words) from a 128-bit counter and a 64-bit key."""
+    """Return four 32-bit numbers (in 64-bit words) from a 128-bit counter and a 64-bit key."""
     for _ in range(10):
         product_0 = MULTIPLY_0 * c0
         product_1 = MULTIPLY_1 * c2
@@ -54,7 +54,7 @@ def philox(c0, c1, c2, c3, k0, k1):
 
 @kernel
 def draw(seed, number, ply, step, purpose, index):
-    """32 random bits for one purpose at one step of one game.
+    """Return 32 random bits for one purpose at one step of one game.
 
     step: which action within the ply, 0 for the first. index: tells several draws apart, below 2¹⁶.
     """

@@ -92,7 +92,7 @@ def model_checkpoint(model: Model, stages: Sequence[Stage], parts: Sequence[str]
 
 
 def moving_minutes(history: Mapping[str, Any]) -> float:
-    """Minutes of the first algorithm that made a model, by what its card says of its training."""
+    """Return the minutes of the first algorithm that made a model, by what its card says of its training."""
     curve = history.get("curve")
     return float(curve[-1]["minutes"] if curve else history.get("minutes", 0.0))
 

@@ -64,6 +64,11 @@ class Metric:
     """Whether the card of a model keeps it: its course, if it is of the first stage; of a later one its last value."""
 
 
+SPEED = Metric("speed.moves_per_second", "Moves of this iteration by its seconds, those of learning included.",
+               shown="{:,.0f} moves/s")  # fmt: skip
+"""Of any algorithm that plays."""
+
+
 def names_of(declared: Sequence[Metric]) -> tuple[str, ...]:
     """Return the last parts of the names of metrics."""
     return tuple(each.name.rpartition(".")[2] for each in declared)
@@ -137,7 +142,7 @@ class StageConfig:
     """Time limit of a later stage; 0: leave it out. The first algorithm has the minutes of the run."""
 
     def fewer(self) -> dict[str, tuple[int, int]]:
-        """Settings that memory depends on, by key: what they are, and what would need less."""
+        """Return the settings that memory depends on, by key: what they are, and what would need less."""
         return {}
 
 
@@ -203,7 +208,7 @@ class Learner(ABC):
         return {}
 
     def progress(self) -> dict[str, Any]:
-        """Progress in numbers and texts, which a checkpoint cannot do without."""
+        """Return the progress in numbers and texts, which a checkpoint cannot do without."""
         return {name: getattr(self, name) for name in self.counts}
 
     def load_progress(self, progress: Mapping[str, Any]) -> None:
@@ -217,7 +222,7 @@ class Learner(ABC):
         return {name: training.get(entry, 0) for name, entry in cls.counts.items()}
 
     def state(self) -> dict[str, Any]:
-        """Tensors that a resumed run goes on with, by part. Networks and optimisers are kept by the run."""
+        """Return the tensors that a resumed run goes on with, by part. Networks and optimisers are kept by the run."""
         return {}
 
     def load_state(self, state: Mapping[str, Any], missing: str = "it is not in the checkpoint") -> list[str]:

@@ -109,7 +109,7 @@ def training_of(run: Path) -> Training:
 
 
 def steps_of(lines: Sequence[Mapping[str, float]], before: Mapping[str, int] = {}) -> dict[str, int]:
-    """Gradient steps of each network that a run has trained; before: those that it began with."""
+    """Return the gradient steps of each network that a run has trained; before: those that it began with."""
     counted: dict[str, float] = {}
     for kind in learners().values():
         for part, metric in kind.steps.items():
@@ -148,7 +148,7 @@ def curve_of(lines: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
 
 
 def _spread(count: int, most: int) -> list[int]:
-    """At most `most` of the numbers below `count`, evenly spread from the first to the last."""
+    """Return at most `most` of the numbers below `count`, evenly spread from the first to the last."""
     if count <= most:
         return list(range(count))
     return [round(step * (count - 1) / max(1, most - 1)) for step in range(most)]

@@ -99,7 +99,7 @@ class RunConfig:
         object.__setattr__(self, "stages", made)
 
     def later_minutes(self) -> dict[str, float]:
-        """Minutes of each algorithm after the first one, without those that are left out."""
+        """Return the minutes of each algorithm after the first one, without those that are left out."""
         return {name: each.minutes for name, each in list(self.stages.items())[1:] if each.minutes}
 
 

@@ -83,7 +83,7 @@ class Journal:
             )
 
     def _tensorboard(self, part: str, clock: str) -> Any:
-        """TensorBoard's writer for a part, made when there is something to write."""
+        """Return TensorBoard's writer for a part, made when there is something to write."""
         if part not in self._boards:
             from torch.utils.tensorboard import SummaryWriter
 

@@ -218,7 +218,7 @@ class Run:
         return self.minutes_of(self.stages[0])
 
     def minutes_of(self, stage: Stage) -> float:
-        """Minutes of a stage so far."""
+        """Return the minutes of a stage so far."""
         running = self.place < len(self.stages) and self.stages[self.place] is stage
         return (stage.seconds + running * (self._clock() - self._since)) / 60
 

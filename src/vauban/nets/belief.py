@@ -108,7 +108,7 @@ class OrderedBelief(Belief):
         return torch.where(hidden.present, chosen, 0.0)
 
     def _fitted(self, values: Tensor) -> Tensor:
-        """Values as int64 of `pieces` columns."""
+        """Return the values as int64 of `pieces` columns."""
         values = values[:, : self.pieces].long()
         return functional.pad(values, (0, self.pieces - values.shape[1]), value=-1)
 
@@ -232,7 +232,7 @@ class BeliefNetwork(nn.Module, OrderedBelief):
         self.register_buffer("token_of_square", token, persistent=False)
 
     def forward(self, seen: Tensor, hidden: Hidden, values: Tensor) -> Tensor:
-        """Logits of each hidden piece's type given the values before it, in one pass: positions × `pieces` × kinds.
+        """Return the logits of each hidden piece's type by the values before it: positions × `pieces` × kinds.
 
         values: as `Simulator.hidden_values` has them. Nothing is masked; rows behind the last piece mean nothing.
         """

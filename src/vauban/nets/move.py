@@ -55,7 +55,7 @@ class MoveNetwork(PolicyNetwork):
         )
 
     def forward(self, seen: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits of moving from each occupiable square to each, and of the outcome."""
+        """Return the logits of moving from each occupiable square to each, and of the outcome."""
         squares = self.embed(seen)[:, self.occupiable] + self.positions[1:]
         value = self.positions[:1].expand(len(seen), 1, -1)
         x = torch.cat([value, squares], 1)

@@ -39,7 +39,7 @@ class PlainNetwork(PolicyNetwork):
         self.register_buffer("choice_of_action", torch.arange(game.action_count), persistent=False)
 
     def forward(self, seen: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits of the actions and of the outcome."""
+        """Return the logits of the actions and of the outcome."""
         x = functional.relu(self.embed(seen.flatten(1)))
         for layer in self.layers:
             x = x + functional.relu(layer(x))

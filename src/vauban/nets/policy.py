@@ -27,7 +27,7 @@ class PolicyNetwork(nn.Module):
     """int64, a choice for each action."""
 
     def forward(self, seen: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits of the choices (n × choices) and of the outcome (n × `game.utilities`, the worst first)."""
+        """Return the logits of the choices (n × choices) and of the outcome (n × `game.utilities`, the worst first)."""
         raise NotImplementedError
 
     def of_legal(self, seen: Tensor, legal: Tensor) -> Tensor:

@@ -93,7 +93,7 @@ class Up(nn.Module):
 
 
 class Pyramid(nn.Module):
-    """From channels on a board to `width` channels on the same board."""
+    """A pyramid, from channels on a board to `width` channels on the same board."""
 
     def __init__(self, channels: int, width: int, inner: int, outer_blocks: int, inner_blocks: int) -> None:
         super().__init__()

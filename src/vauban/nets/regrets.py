@@ -43,7 +43,7 @@ class RegretPolicy(PolicyNetwork):
         self.register_buffer("choice_of_action", values.choice_of_action, persistent=False)
 
     def forward(self, seen: Tensor) -> tuple[Tensor, Tensor]:
-        """Advantages of the choices, and the logits of the outcome."""
+        """Return the advantages of the choices, and the logits of the outcome."""
         choices: tuple[Tensor, Tensor] = self.values(seen)
         return choices
 

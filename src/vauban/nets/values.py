@@ -27,21 +27,21 @@ class ValueNetwork(PolicyNetwork):
     """The worth of the outcomes."""
 
     def set_utilities(self, game: Game) -> None:
-        """Keep what the outcomes of a game are worth; called where the network is made."""
+        """Keep the worth of a game's outcomes; called where the network is made."""
         self.register_buffer("utilities", utility_values(game, torch.device("cpu")), persistent=False)
 
     def estimate(self, seen: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits of the choices (n × choices), and what the positions are worth to the player on turn (n)."""
+        """Return the logits of the choices (n × choices), and the positions' worth to the player on turn (n)."""
         raise NotImplementedError
 
     def forward(self, seen: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits of the choices and of the outcome."""
+        """Return the logits of the choices and of the outcome."""
         choices, values = self.estimate(seen)
         return choices, tilted(values.float(), self.utilities.float())
 
 
 def estimator(network: PolicyNetwork, game: Game) -> Forward:
-    """Return what tells of observations the logits of the choices and what the positions are worth (float32)."""
+    """Return a function from observations to the logits of the choices and the positions' worth (float32)."""
     if isinstance(network, ValueNetwork):
         return network.estimate
     worths = utility_values(game, next(network.parameters()).device)

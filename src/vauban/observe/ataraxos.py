@@ -200,7 +200,7 @@ def set_levels(game, viewer, lane, lanes, levels):
 
 
 def channels(game: Stratego) -> int:
-    """455 and 32 on the classic board."""
+    """Return 455 and 32 on the classic board."""
     return STARTS + game.variant.squares + MOVES
 
 

@@ -175,7 +175,7 @@ def channel_names(game: Stratego | StrategoSteps) -> list[str]:
 
 
 def planes(game: Stratego | StrategoSteps) -> int:
-    """82, on every board."""
+    """Return 82, on every board."""
     return PLANES
 
 

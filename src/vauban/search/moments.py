@@ -156,7 +156,7 @@ def red_swing(found: Review, ply: int) -> float:
 
 
 Swing = Callable[[int], float]
-"""How far a move brought the outlook towards red."""
+"""Measures the distance by which a move brought the outlook towards red."""
 
 
 def turning_point(found: Review, plies: Iterable[int], swing: Swing, least: float) -> tuple[int, int] | None:

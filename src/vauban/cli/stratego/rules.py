@@ -1,4 +1,4 @@
-"""`vauban rules`: do recorded games agree with our rules?"""
+"""`vauban rules`: recorded games, replayed by our rules."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def rest_of(squares):
 
 @kernel
 def remember_adjacency(game, player):
-    """Before a move: which of the mover's pieces stand beside a piece that has just come up or been met."""
+    """Before a move: note which of the mover's pieces stand beside a piece that has just come up or been met."""
     bytes_ = game.bytes
     rules = game.rules
     own, enemy = pieces_of(game, player), pieces_of(game, 1 - player)
@@ -125,7 +125,7 @@ def remember_adjacency(game, player):
 
 @kernel
 def remember_evasion(game, identity, source, target):
-    """Before a move: does the piece leave the side of the one that moved last?"""
+    """Before a move: note a piece that leaves the side of the one that moved last."""
     previous = np.int64(game.bytes[PREVIOUS])
     shown = np.int64(game.bytes[SHOWN])
     if shown == NONE or target == previous:
@@ -137,7 +137,7 @@ def remember_evasion(game, identity, source, target):
 
 @kernel
 def remember_threat(game, other, identity, near):
-    """After a move to an empty square: whose neighbour has the piece become? `near` is what lies next to it."""
+    """After a move to an empty square: note whose neighbour the piece has become. `near` is what lies next to it."""
     met = common(near, pieces_of(game, other))
     while met[0] | met[1]:
         add_type(game, identity, SET_THREATENED, shown_type(game, first_of(met)))
@@ -146,7 +146,7 @@ def remember_threat(game, other, identity, near):
 
 @kernel
 def remember_protection(game, player, source, target, died, defender_won):
-    """After a move: who stands behind whom, against whom.
+    """After a move: note who stands behind whom, against whom.
 
     A protector C counts if it is the mover's and next to a square B, empty or the mover's, that
     is next to an enemy A. Only triples around what the last two plies changed are looked at.

@@ -355,7 +355,7 @@ class BeliefStage(Learner):
         return draw
 
     def _unseen_positions(self, purpose: int, strange: float) -> list[Snapshot]:
-        """Positions to measure on. Another seed plays other games, with other setups, from the first ply on."""
+        """Return positions to measure on. Another seed plays other games, with other setups, from the first ply on."""
         assert self._policy is not None
         games = max(1, self.settings.validation // TAKINGS)
         sim = Simulator(self.game, games, self.device, self.place.seed ^ OTHER_GAMES)

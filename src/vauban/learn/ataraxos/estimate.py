@@ -66,7 +66,7 @@ class _Clock:
         """Seconds by which first times have been longer than those after them, in all."""
 
     def time(self, work: Callable[[], Any]) -> float:
-        """Seconds of some work, the shortest of several times; the first time, which compiles, does not count."""
+        """Return the seconds of some work, the shortest of several times but the first, which compiles."""
         seconds: list[float] = []
         while len(seconds) < 2 or (len(seconds) <= REPEATS and sum(seconds) < ENOUGH):
             begun = time.perf_counter()

@@ -21,7 +21,7 @@ from vauban.learn.ataraxos.collect import Collector, Window
 from vauban.learn.ataraxos.estimate import estimate
 from vauban.learn.ataraxos.moves import MoveConfig, MoveLearner
 from vauban.learn.ataraxos.setups import SetupConfig, SetupLearner
-from vauban.learn.base import PLAYED, Estimate, Learner, Metric, Place, StageConfig, first_weights, register
+from vauban.learn.base import PLAYED, SPEED, Estimate, Learner, Metric, Place, StageConfig, first_weights, register
 from vauban.learn.networks import NetworkTable
 from vauban.learn.trainee import Trainee
 from vauban.nets.actor import Actor
@@ -61,8 +61,7 @@ class Ataraxos(Learner):
     config = AtaraxosConfig
     headed = ("setups",)
     metrics = (
-        Metric("speed.moves_per_second", "Moves of this iteration by its seconds: setups, collecting and both "
-               "trainings.", shown="{:,.0f} moves/s"),
+        SPEED,
         Metric("speed.collect", "By the seconds of playing the window alone.", shown="playing {:,.0f}"),
         Metric("speed.moves", "By the seconds of training the move network alone.", shown="learning {:,.0f}"),
         Metric("speed.setups", "By the seconds of drawing setups alone."),

@@ -320,7 +320,7 @@ def _cut(keys: Tensor, together: Tensor, count: int) -> list[tuple[int, int, int
 
 
 def shuffle_keys(positions: Tensor, seed: int, iteration: int) -> Tensor:
-    """Random 64-bit keys, a function of position, seed and iteration (mixed much as SplitMix64 does it)."""
+    """Return random 64-bit keys, a function of position, seed and iteration (mixed much as SplitMix64 does it)."""
     mixed = positions + ((seed * 0x9E3779B97F4A7C15 + iteration * 0xD1B54A32D192ED03) % 2**63)
     for shift, factor in ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15)):
         mixed = (mixed ^ (mixed >> shift)) * factor

@@ -16,7 +16,7 @@ from vauban.nets.setup import ENTROPY_SCALE, Heads
 
 
 def remaining_surprise(log_chosen: Tensor) -> Tensor:
-    """−log of the probability of what was placed on each square and all after it, given what stood before (nats).
+    """Return −log of the probability of what was placed on each square and after it, by what stood before (nats).
 
     log_chosen: the logarithm of the probability with which each square was filled as it was (n × squares). This is
     a sample of the conditional entropy of the rest of the setup.

@@ -378,7 +378,7 @@ class SetupLearner:
         self._drawn = dict(state["drawn"])
 
     def _batches(self, iteration: int, weights: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
-        """This worker's rows of each batch, through all epochs, and their shares in the batch.
+        """Yield this worker's rows of each batch, through all epochs, and their shares in the batch.
 
         The order depends on seed and iteration alone: several workers make the same batches as one would.
         """

@@ -28,7 +28,7 @@ def lambda_returns(
     foreseen: Tensor, players: Tensor, ended: Tensor, results: Tensor, utilities: Tensor,
     outcome_decay: float, advantage_decay: float,
 ) -> Returns:  # fmt: skip
-    """λ-returns along each player's own positions, bootstrapped where the window ends.
+    """Return λ-returns along each player's own positions, bootstrapped where the window ends.
 
     foreseen: distributions over outcomes, as the network foresaw them (length × n × utilities, float32).
     players: who was on turn (length × n); ended: where the move ended the game (bool).
@@ -92,12 +92,12 @@ def policy_loss(log_ratio: Tensor, advantages: Tensor, clip: float) -> Tensor:
 
 
 def is_clipped(log_ratio: Tensor, clip: float) -> Tensor:
-    """Positions at which the ratio of new policy to old is farther from 1 than the clip (bool)."""
+    """Return the positions at which the ratio of new policy to old is farther from 1 than the clip (bool)."""
     return (log_ratio.exp() - 1).abs() > clip
 
 
 def divergence(log_policy: Tensor, log_other: Tensor) -> Tensor:
-    """KL(policy ‖ other) of each row, over the entries where the policy is not 0."""
+    """Return KL(policy ‖ other) of each row, over the entries where the policy is not 0."""
     support = log_policy > -torch.inf
     difference = torch.where(support, log_policy - log_other, 0.0)
     return (torch.where(support, log_policy, -torch.inf).exp() * difference).sum(-1)
@@ -109,5 +109,5 @@ def entropy(log_policy: Tensor) -> Tensor:
 
 
 def outcome_loss(logits: Tensor, targets: Tensor) -> Tensor:
-    """Cross-entropy of each position's outcome to its target distribution."""
+    """Return the cross-entropy of each position's outcome to its target distribution."""
     return -(targets * logits.float().log_softmax(-1)).sum(-1)

@@ -23,6 +23,7 @@ from vauban.learn.base import (
     PLAYED,
     PLIES,
     SHARE,
+    SPEED,
     Learner,
     Metric,
     Place,
@@ -156,8 +157,7 @@ class RNaD(Learner):
     about = "regularised Nash dynamics (R-NaD) after DeepNash"
     config = RNaDConfig
     metrics = (
-        Metric("speed.moves_per_second", "Moves of this iteration by its seconds, of playing and of learning.",
-               shown="{:,.0f} moves/s"),
+        SPEED,
         Metric("speed.play", "By the seconds of playing alone.", shown="playing {:,.0f}"),
         Metric("speed.learn", "By the seconds of learning alone.", shown="learning {:,.0f}"),
         Metric("seconds.play", "Seconds that playing took."),

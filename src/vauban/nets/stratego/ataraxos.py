@@ -240,7 +240,7 @@ def convert(
 
 
 def fold(embedder: Tensor) -> Tensor:
-    """Weights of their 643 inputs as weights of our 487, which see the same.
+    """Return the weights of their 643 inputs as weights of our 487, which see the same.
 
     Identifiers 0 to 99 are start squares. The others never occur, but for the one of empty squares, which repeats a
     channel of the board.
@@ -266,7 +266,7 @@ def _size(tensors: Mapping[str, Tensor], heads: int, path: Path) -> Size:
 
 
 def _plan(architecture: Architecture, size: Size) -> dict[str, list[str]]:
-    """Our weight names, and the published ones they come from."""
+    """Return our weight names, and the published ones they come from."""
     layers = dict(architecture.layers)
     for block in range(size.depth):
         theirs = f"transformer.{block}."

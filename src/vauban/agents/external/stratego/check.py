@@ -1,4 +1,4 @@
-"""Does a foreign bot speak the line protocol? `check` plays it in many situations and says what it does wrong.
+"""Check that a foreign bot speaks the line protocol: `check` plays it in many situations and names its faults.
 
 Situations: whole games against a random mover, against long Scout moves and early battles, against
 an opponent that moves to and fro, each in both colours; being told to quit; the end of its input.
