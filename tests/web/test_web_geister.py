@@ -13,6 +13,7 @@ from vauban.games.geister import Geister
 from vauban.web import sight as wall
 from vauban.web.geister import sight as ghosts
 from vauban.web.geister.show import SHOW
+from vauban.web.levels import levels
 
 RUN = "b2b3 e5e4 b3b4 e4e3 b4b5 e3e2".split()  # noqa: SIM905
 """Each side takes a ghost: on b5 and on e2, the D of the other."""
@@ -178,6 +179,12 @@ def test_every_board_that_is_offered_can_be_drawn_and_played(variant):
     assert len(offer["gates"]) == 4 and set(offer["homes"]) == set(board.game.variant.letters)
     for square, after in pairwise(offer["homes"].values()):
         assert square != after
+
+
+def test_opponents_think_for_a_fixed_amount_since_by_a_clock_they_would_be_as_strong_as_the_machine():
+    agents = [level.agent("geister") for level in levels() if level.plays("geister")]
+    thinkers = [agent for agent in agents if agent.startswith(("mcts", "search"))]
+    assert thinkers and all("time=0" in agent for agent in thinkers)
 
 
 # ── Setups, records, playing on ──────────────────────────────────────────────────────────────────
