@@ -288,11 +288,15 @@ def test_networks_begin_anew_unless_they_are_to_go_on(tmp_path: Path) -> None:
 
 
 def regression_of(preset: str, name: str, changes: tuple[str, ...] = ()) -> Regression:
-    """Return a regression whose reservoir has the samples of two iterations."""
+    """Return a regression whose reservoir has the samples of two iterations, with all kinds of weights and policies."""
     config = load_config(preset, [*SMALL, *changes])
     learner = DeepCFR(game(config.game, config.rules or None), config.stages["deep_cfr"], Place(CPU))
     for learner.iteration in (1, 2):
         learner._traverse(0)
+    columns, generator = learner.regressions[name].reservoir.columns, torch.Generator().manual_seed(1)
+    for each in ("weight", "policy"):
+        if each in columns:
+            columns[each].uniform_(0.5, 2, generator=generator)
     return learner.regressions[name]
 
 
