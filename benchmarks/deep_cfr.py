@@ -51,8 +51,12 @@ def main() -> None:
 
 
 def measure(name: str, steps: Iterator[Callable[[], dict[str, float]]], seconds: float) -> None:
-    """Tell how far a solver is after each quarter of the seconds. steps: after each, what measures it."""
+    """Tell how far a solver is after each quarter of the seconds.
+
+    steps: give what measures it, when it is ready and then after each step.
+    """
     worked, passed, quarter = 0.0, 0.0, 1
+    next(steps)
     while quarter <= QUARTERS:
         processor, clock = time.process_time(), time.perf_counter()
         judge = next(steps)
@@ -65,8 +69,9 @@ def measure(name: str, steps: Iterator[Callable[[], dict[str, float]]], seconds:
 
 
 def ours(seed: int, folder: Path) -> Iterator[Callable[[], dict[str, float]]]:
-    """Go on by iterations of the preset; the networks that are drawn play."""
+    """Go on by iterations of the preset, once everything is compiled; the networks that are drawn play."""
     changes = [f"seed={seed}", "evaluation.every=0", "iterations=0", "deep_cfr.strategy_every=0"]
+    Run.begin(load_config("deep-cfr-leduc", changes), folder / "first").iterate()  # which compiles
     run = Run.begin(load_config("deep-cfr-leduc", changes), folder / "run")
     tree = build_tree("leduc")
 
@@ -76,6 +81,7 @@ def ours(seed: int, folder: Path) -> Iterator[Callable[[], dict[str, float]]]:
         assert isinstance(agent, NetAgent)
         return {"iterations": run.iteration, "nash_conv": round(evaluate(tree, tabulated(tree, agent)).nash_conv, 4)}
 
+    yield judge
     while True:
         run.iterate()
         yield judge
@@ -97,6 +103,7 @@ def theirs(seed: int) -> Iterator[Callable[[], dict[str, float]]]:
         average = policy.tabular_policy_from_callable(leduc, solver.action_probabilities)
         return {"iterations": iterations, "nash_conv": round(exploitability.nash_conv(leduc, average), 4)}
 
+    yield judge
     while True:
         solver.solve()
         iterations += AT_ONCE

@@ -47,7 +47,8 @@ KEPT = ("wins", "draws", "losses", "games", "score", "score_low", "score_high", 
 MATCHES = "matches.jsonl"
 """In a run's folder: its matches so far."""
 SAVING = 40.0
-"""Seconds that are left for checkpoints: a dozen runs of the published size write some gigabytes."""
+"""Seconds that are left for checkpoints, of which a dozen runs of the published size write some gigabytes; and that the
+first match is expected to take."""
 DIGITS = 6
 """Of metrics in the results."""
 
@@ -195,8 +196,9 @@ def _play_all(asked: argparse.Namespace, folder: Path, device: str, left: Callab
     """Play the matches that are missing; at_once: one of them even without the time for it."""
     config = run_config(folder)
     for model, opponent in _missing(asked, folder):
-        past = [match["seconds"] for match in read_lines(folder / MATCHES) if match["opponent"] == opponent]
-        if left() <= max(past, default=0.0) and not at_once:
+        played = read_lines(folder / MATCHES)
+        alike = [match for match in played if match["opponent"] == opponent] or played
+        if left() <= max((match["seconds"] for match in alike), default=SAVING) and not at_once:
             break
         at_once = False
         match = _play(model, opponent, asked, config, device)

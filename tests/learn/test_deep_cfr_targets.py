@@ -162,6 +162,34 @@ def test_weighted_targets_are_the_regrets_in_expectation(traverser: int, weights
 
 
 @pytest.mark.parametrize("traverser", [0, 1])
+def test_bounded_targets_are_divided_by_the_same_number_for_all_actions(traverser: int) -> None:
+    """The weights of `dream` add up to the other player's reach by the number of own actions before."""
+    made = list(plays(traverser))
+    paths = paths_of(
+        [[(s % 2 == traverser, 2, float(a), float(b)) for s, (a, b) in enumerate(each)] for _, _, each, _ in made],
+        [float(utility) for *_, utility in made],
+    )
+    factors = advantages(paths, "dream").factor
+    found: dict[tuple[int, str], float] = {}
+    for game, (chance, choices, _, _) in enumerate(made):
+        for step, choice in enumerate(choices):
+            if step % 2 == traverser:
+                key = choice.card, choice.before
+                found[key] = found.get(key, 0.0) + float(chance) * factors[step, game].item()
+    reaches: dict[tuple[int, str], Fraction] = {}
+    for cards in itertools.permutations(range(3), 2):
+        for before in {before for _, before in found}:
+            reach = Fraction(1, 6 * 2 ** (len(before) // 2))
+            for step, letter in enumerate(before):
+                if step % 2 != traverser:
+                    reach *= policy(cards[step % 2], before[:step])["pb".index(letter)]
+            key = cards[traverser], before
+            reaches[key] = reaches.get(key, Fraction(0)) + reach
+    assert found == pytest.approx({key: float(reach) for key, reach in reaches.items()}, abs=1e-13)
+    assert len(found) == 6
+
+
+@pytest.mark.parametrize("traverser", [0, 1])
 def test_strategy_weights_count_each_set_as_often_as_its_player_comes_there_by_itself(traverser: int) -> None:
     found: dict[tuple[int, str], float] = {}
     made = list(plays(traverser))
