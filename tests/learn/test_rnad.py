@@ -26,6 +26,7 @@ from vauban.learn.journal import read_metrics
 from vauban.learn.rnad.learner import RNaD, RNaDConfig
 from vauban.learn.run import Run
 from vauban.learn.trainee import Trainee
+from vauban.nets import distinct
 from vauban.nets.actor import Actor
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.store import load_model
@@ -107,6 +108,16 @@ def test_its_target_network_comes_close_to_an_equilibrium_of_kuhn_poker(tmp_path
 def test_chunks_of_any_size_make_the_same_step(tmp_path: Path) -> None:
     small, large = (trained(tmp_path / str(chunk), [f"rnad.chunk={chunk}", "rnad.eta=0.5"]) for chunk in (32, 4096))
     for one, other in zip(weights(small), weights(large), strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
+
+
+def test_asking_once_about_alike_positions_makes_the_same_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    merged = trained(tmp_path / "merged")
+    monkeypatch.setattr(distinct, "_weights", lambda count: torch.zeros(count, dtype=torch.float64))
+    every = trained(tmp_path / "every")
+    for one, other in zip(weights(merged), weights(every), strict=True):
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
 
 
