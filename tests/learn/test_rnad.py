@@ -14,11 +14,13 @@ import torch
 from safetensors.torch import load_file
 from test_learn_run import without_times
 from test_learn_workers import ENVIRONMENT, HOURS
+from torch._dynamo.testing import CompileCounter
 
 from vauban.agents.net import NetAgent, NetOptions
 from vauban.agents.tables import tabulated
 from vauban.errors import ConfigurationError
 from vauban.games.base import game
+from vauban.learn.base import Place
 from vauban.learn.card import load_trained, make_model
 from vauban.learn.config import load_config, parse_config
 from vauban.learn.episodes import Episodes, Games, row_chunks
@@ -307,6 +309,23 @@ def test_a_game_that_is_cut_off_has_nothing_won() -> None:
     over = games.ends.over
     assert len(played.there) == 2 and bool(over.any()) and not bool(over.all())
     assert (played.rewards[:, ~over] == 0).all() and (games.ends.utilities[~over] == 0).all()
+
+
+@pytest.mark.parametrize("name", ["micro", pytest.param("steps:nano", marks=pytest.mark.slow)])
+def test_what_a_gpu_compiles_is_less_than_torch_would_give_up_at(name: str) -> None:
+    """Tables of five sizes, a chunk with gradients and one without: beyond the limit torch goes on uncompiled."""
+    counter = CompileCounter()
+    config = parse_config(on_a_board(name), ["rnad.games=64", "rnad.chunk=64"])
+    learner = RNaD(game(config.game, config.rules), config.stages["rnad"], Place(torch.device("cpu")))
+    shape = learner.looker.seen.shape[1:]
+    compiled = [torch.compile(each, dynamic=False, backend=counter) for each in learner._forwards.values()]
+    with torch.no_grad():
+        for table in learner.games._tables:
+            compiled[0](torch.zeros(table.sim.n, *shape))
+        for other in compiled[1:]:
+            other(torch.zeros(80, *shape))
+    compiled[0](torch.zeros(80, *shape))
+    assert counter.frame_count == len(learner.games._tables) + 2 <= torch._dynamo.config.recompile_limit
 
 
 # ── Keeping ──────────────────────────────────────────────────────────────────────────────────────
