@@ -62,7 +62,7 @@ SPEEDS = {
     "paper": ("rnad-paper", ["rnad.games=256", "rnad.longest=512"]),
     "small": ("rnad-barrage", []),
 }
-"""What speed is measured with: a preset, and changes."""
+"""What speed is measured with, a preset and changes, beside presets as they are."""
 KEPT = ("wins", "draws", "losses", "games", "score", "score_low", "score_high", "mean_plies")
 """Entries of a match's summary that the results have."""
 OFTEN = 2_000_000
@@ -91,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--seconds", type=float, default=500.0, help="of trainings in this call")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="as vauban train has it")
+    parser.add_argument("--speeds", nargs="+", default=sorted(SPEEDS), help="of throughput: these, or presets")
     parser.add_argument("--steps", type=int, default=5, help="steps that speed is measured over")
     parser.add_argument("--presets", nargs="+", default=["rnad-leduc", "rnad-micro"], help="of small")
     parser.add_argument("--seeds", type=int, default=3, help="seeds 1, 2, … of each")
@@ -140,17 +141,18 @@ def _finish(process: subprocess.Popen[bytes], to: Path) -> dict[str, Any] | None
 
 def _throughput(asked: argparse.Namespace) -> None:
     rows = {}
-    for name in SPEEDS:
+    for name in asked.speeds:
         to = Path(asked.out) / "runs" / f"speed-{name}.json"
         found = _finish(_start(asked, f"speed {name}", to), to)
         if found:
             rows[name] = found
-    _keep(asked, "throughput", rows)
+    _keep(asked, "throughput", _results(asked).get("throughput", {}) | rows)
     for name, row in rows.items():
         print(
             f"{name}: {row['preset']} {' '.join(row['settings'])}: {row['parameters']:,} parameters, "
             f"{row['actions_per_second']:,.0f} actions/s (playing alone {row['playing']:,.0f}, learning alone "
-            f"{row['learning']:,.0f}), {row['actions_per_game']:.0f} actions a game, {row['gigabytes']:.2f} GB, "
+            f"{row['learning']:,.0f}), {row['actions_per_game']:.0f} actions a game, {row['games_per_second']:,.0f} games/s, "
+            f"{row['games_per_second_of_a_core']:,.0f} for each second of a core, {row['gigabytes']:.2f} GB, "
             f"{row['seconds_before']:.0f} s until all was compiled"
         )
         for part, share in row["parts"].items():
@@ -159,7 +161,7 @@ def _throughput(asked: argparse.Namespace) -> None:
 
 def _speed(asked: argparse.Namespace, name: str) -> dict[str, Any]:
     """Return the speed of steps, and then their parts: with a wait for the device around each."""
-    preset, changes = SPEEDS[name]
+    preset, changes = SPEEDS.get(name, (name, []))
     changes = [*changes, "rnad.steps=1", *asked.set]
     config, device = load_config(preset, changes), local_device(asked.device)
     begun = time.perf_counter()
@@ -167,7 +169,9 @@ def _speed(asked: argparse.Namespace, name: str) -> dict[str, Any]:
     for _ in range(5):  # graphs are captured at the fourth
         learner.iterate()
     before = time.perf_counter() - begun
+    games, processor = learner.finished, time.process_time()
     steps = [learner.iterate() for _ in range(asked.steps)]
+    processor = time.process_time() - processor
     play, learn = (sum(each[f"seconds.{part}"] for each in steps) for part in ("play", "learn"))
     moves = sum(each["speed.moves_per_second"] * (each["seconds.play"] + each["seconds.learn"]) for each in steps)
     gigabytes = torch.cuda.max_memory_allocated(device) / 2**30 if device.type == "cuda" else 0.0
@@ -175,6 +179,8 @@ def _speed(asked: argparse.Namespace, name: str) -> dict[str, Any]:
         "preset": preset, "settings": changes, "device": _name(device),
         "parameters": sum(each.numel() for each in learner.trainee.network.parameters()),
         "actions_per_second": moves / (play + learn), "playing": moves / play, "learning": moves / learn,
+        "games_per_second": (learner.finished - games) / (play + learn),
+        "games_per_second_of_a_core": (learner.finished - games) / processor,
         "actions_per_game": moves / (asked.steps * learner.settings.games),
         "gigabytes": gigabytes, "seconds_before": before, "parts": _parts(learner, asked.steps),
     }  # fmt: skip

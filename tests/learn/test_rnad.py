@@ -14,11 +14,13 @@ import torch
 from safetensors.torch import load_file
 from test_learn_run import without_times
 from test_learn_workers import ENVIRONMENT, HOURS
+from torch._dynamo.testing import CompileCounter
 
 from vauban.agents.net import NetAgent, NetOptions
 from vauban.agents.tables import tabulated
 from vauban.errors import ConfigurationError
 from vauban.games.base import game
+from vauban.learn.base import Place
 from vauban.learn.card import load_trained, make_model
 from vauban.learn.config import load_config, parse_config
 from vauban.learn.episodes import Episodes, Games, row_chunks
@@ -26,6 +28,7 @@ from vauban.learn.journal import read_metrics
 from vauban.learn.rnad.learner import RNaD, RNaDConfig
 from vauban.learn.run import Run
 from vauban.learn.trainee import Trainee
+from vauban.nets import distinct
 from vauban.nets.actor import Actor
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.store import load_model
@@ -107,6 +110,16 @@ def test_its_target_network_comes_close_to_an_equilibrium_of_kuhn_poker(tmp_path
 def test_chunks_of_any_size_make_the_same_step(tmp_path: Path) -> None:
     small, large = (trained(tmp_path / str(chunk), [f"rnad.chunk={chunk}", "rnad.eta=0.5"]) for chunk in (32, 4096))
     for one, other in zip(weights(small), weights(large), strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
+
+
+def test_asking_once_about_alike_positions_makes_the_same_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    merged = trained(tmp_path / "merged")
+    monkeypatch.setattr(distinct, "_weights", lambda count: torch.zeros(count, dtype=torch.float64))
+    every = trained(tmp_path / "every")
+    for one, other in zip(weights(merged), weights(every), strict=True):
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
 
 
@@ -296,6 +309,23 @@ def test_a_game_that_is_cut_off_has_nothing_won() -> None:
     over = games.ends.over
     assert len(played.there) == 2 and bool(over.any()) and not bool(over.all())
     assert (played.rewards[:, ~over] == 0).all() and (games.ends.utilities[~over] == 0).all()
+
+
+@pytest.mark.parametrize("name", ["micro", pytest.param("steps:nano", marks=pytest.mark.slow)])
+def test_what_a_gpu_compiles_is_less_than_torch_would_give_up_at(name: str) -> None:
+    """Tables of five sizes, a chunk with gradients and one without: beyond the limit torch goes on uncompiled."""
+    counter = CompileCounter()
+    config = parse_config(on_a_board(name), ["rnad.games=64", "rnad.chunk=64"])
+    learner = RNaD(game(config.game, config.rules), config.stages["rnad"], Place(torch.device("cpu")))
+    shape = learner.looker.seen.shape[1:]
+    compiled = [torch.compile(each, dynamic=False, backend=counter) for each in learner._forwards.values()]
+    with torch.no_grad():
+        for table in learner.games._tables:
+            compiled[0](torch.zeros(table.sim.n, *shape))
+        for other in compiled[1:]:
+            other(torch.zeros(80, *shape))
+    compiled[0](torch.zeros(80, *shape))
+    assert counter.frame_count == len(learner.games._tables) + 2 <= torch._dynamo.config.recompile_limit
 
 
 # ── Keeping ──────────────────────────────────────────────────────────────────────────────────────
