@@ -16,14 +16,21 @@ from vauban.games.randomness import draw
 from vauban.nets.actor import Thinker
 from vauban.nets.policy import PolicyNetwork
 from vauban.observe import base as observations
+from vauban.observe.base import Observation
 from vauban.sim.arrays import as_numpy
 from vauban.sim.cpu import CpuBatch
 from vauban.sim.store import Snapshot
+
+Edit = Callable[[Snapshot, Observation, Tensor], None]
+"""Changes what a network sees of views: an observation of them, by squares."""
 
 AT_ONCE = {"cpu": 256, "cuda": 8192}
 """Views that are looked at in one go: more only take more memory."""
 ALONE = 512
 """Fewer views than this are not worth several threads."""
+
+
+Actions = npt.NDArray[np.int64]
 
 
 class Opinion(NamedTuple):
@@ -39,13 +46,16 @@ class Opinion(NamedTuple):
     """float32, the probabilities of the outcomes (`game.utilities`) for the player on turn."""
 
 
-def ask(network: PolicyNetwork, views: Snapshot) -> Opinion:
-    """Return the network's opinion of views of the player on turn, on the network's device and with its numbers."""
+def ask(network: PolicyNetwork, views: Snapshot, edit: Edit | None = None) -> Opinion:
+    """Return the network's opinion of views of the player on turn, on the network's device and with its numbers.
+
+    edit: changes what it sees.
+    """
     check_views(views)
     device = next(network.parameters()).device
     most = AT_ONCE[device.type]
     with torch.inference_mode():
-        parts = [_ask(network, views[start : start + most].to(device)) for start in range(0, len(views), most)]
+        parts = [_ask(network, views[start : start + most].to(device), edit) for start in range(0, len(views), most)]
         return Opinion(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
 
@@ -58,22 +68,31 @@ def look(views: Snapshot, observation: str, dtype: torch.dtype) -> Tensor:
     return seen
 
 
-def _ask(network: PolicyNetwork, views: Snapshot) -> Opinion:
-    legal, counts, log_policy, outcome = Thinker(network, _Views(views)).think()
+def legal_actions(views: Snapshot) -> Actions:
+    """Return the legal actions of each view, −1 behind the last, in the order in which policies have them."""
+    legal = torch.empty((len(views), views.game.max_legal), dtype=torch.int16)
+    _Views(views.to("cpu")).legal_actions(legal, torch.empty(len(views), dtype=torch.int32))
+    return legal.numpy().astype(np.int64)
+
+
+def _ask(network: PolicyNetwork, views: Snapshot, edit: Edit | None) -> Opinion:
+    legal, counts, log_policy, outcome = Thinker(network, _Views(views, edit)).think()
     return Opinion(legal, counts, log_policy, outcome.float().softmax(-1))
 
 
 class _Views:
     """Views as positions that a network is asked about."""
 
-    def __init__(self, views: Snapshot) -> None:
-        self._views, self._batch = views, _batch(views)
+    def __init__(self, views: Snapshot, edit: Edit | None = None) -> None:
+        self._views, self._batch, self._edit = views, _batch(views), edit
         self.game, self.n = views.game, len(views)
 
     def observe(self, name: str, out: Tensor, *, layout: str = "squares") -> None:
         found = observations.find(self.game, name)
         viewer = -1 if self._views.viewer is None else self._views.viewer
         self._batch.observe_all(self._views.store, found, viewer, out, layout == "squares")
+        if self._edit is not None:
+            self._edit(self._views, found, out)
 
     def legal_actions(self, out: Tensor, counts: Tensor) -> None:
         self._batch.list_all(self._views.store, out, counts)
