@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from vauban.agents.base import Actions, Floats, Row, Seeds, drawn_policies
+from vauban.agents.improve import Wanted, improvements, shaping
 from vauban.agents.options import option, options_text
 from vauban.agents.setups import make_sampler, usual_setups
 from vauban.errors import ConfigurationError
-from vauban.games.randomness import MOVE
 
 if TYPE_CHECKING:
     from vauban.games.base import Game
+    from vauban.nets.policy import PolicyNetwork
     from vauban.nets.store import Model
+    from vauban.search.player import Manner, Player
     from vauban.sim.store import Snapshot
 
 DEVICES = ("cpu", "cuda")
@@ -32,7 +34,11 @@ class NetOptions:
     trained for, by any rules (vauban models lists the models). The setups are its own as well: from its list, or from
     its setup network; a model that has neither sets up as people do.
 
-    Where a model keeps several networks to be drawn from, one is drawn for a whole game.
+    Where a model keeps several networks to be drawn from, one is drawn for a whole game. One that was trained in steps
+    (steps:barrage) plays the game of whole moves too, and sets up by playing the deployment.
+
+    From threshold on, the options improve play without training (docs/agents.md): any network takes threshold and
+    levels, the others know Stratego.
     """
 
     model: str = option("", "a model: the name of a shipped one, or a folder such as runs/mine", leading=True)
@@ -44,6 +50,15 @@ class NetOptions:
     device: str = option("cpu", "where it runs: cpu or cuda")
     setups: str = option("own", "how it sets up: own (as it learned), human, uniform, list:FILE, …")
     plays: str = option("", "which of the model's networks plays, if not the one that its card names")
+    threshold: float = option(0.0, "never play what is less likely than this, e.g. 0.03", least=0, most=1)
+    levels: int = option(0, "make probabilities multiples of one in so many, e.g. 16; 0: leave them", least=0)
+    setup_levels: int = option(0, "the same for a deployment piece by piece, e.g. 32", least=0)
+    threats: bool = option(True, "0: do not threaten a piece again and again by going back and forth")
+    eagerness: float = option(1.0, "above 1: take a draw for want of battles to be nearer, e.g. 2", least=0)
+    memory: bool = option(False, "1: a piece that did not take what it would have taken is none that would")
+    bounds: float | None = option(
+        None, "leave out moves whose best case is worse than now by more than this, e.g. 0.05", kind=float, least=0
+    )
 
     def __post_init__(self) -> None:
         if self.temperature is not None and not self.temperature >= 0:
@@ -90,6 +105,10 @@ class ModelAgent:
         if self.options.setups != "own":
             return make_sampler(self.options.setups, game)(rng)
         self.check_plays(game)
+        return self.own_setup(game, player, rng)
+
+    def own_setup(self, game: Game, player: int, rng: random.Random) -> Row:
+        """Return a setup as the model has learned to set up."""
         if self.model.game.same_setups(game):
             if self.model.setups is not None:
                 return make_sampler(f"mirrored:list:{self.model.setups}", game)(rng)
@@ -107,13 +126,7 @@ class ModelAgent:
         raise NotImplementedError
 
     def judge(self, views: Snapshot) -> Floats:
-        """Estimate each game's worth by the network."""
-        from vauban.search.opinion import ask
-
-        self.model.check_plays(views.game)
-        outcomes = ask(self.model.player, views).outcome.double().cpu().numpy()
-        worth: Floats = outcomes @ np.array(views.game.utilities)
-        return worth
+        raise NotImplementedError
 
 
 class NetAgent(ModelAgent):
@@ -126,32 +139,39 @@ class NetAgent(ModelAgent):
         super().__init__(options, seed)
         self.network = self.model.part(options.plays)
 
-    @property
-    def temperature(self) -> float:
-        """The temperature at which it plays."""
-        given = self.options.temperature
-        chosen: float = self.model.temperature if given is None else given
-        return chosen
+    def check_plays(self, game: Game) -> None:
+        """Refuse a game for which the model, or an option, is not meant."""
+        self._player(game)
 
-    @property
-    def draws(self) -> bool:
-        """Whether it draws one of several networks for a game."""
+    def own_setup(self, game: Game, player: int, rng: random.Random) -> Row:
+        """Where it has learned the game in steps, play the deployment; else as any model does."""
+        found = self._player(game)
+        return found.deploy(player, rng) if found.in_steps else super().own_setup(game, player, rng)
+
+    def plainly(self, game: Game) -> tuple[PolicyNetwork, float] | None:
+        """Return the network and the temperature that a game is played by, where there is no more to it."""
         from vauban.nets.regrets import DrawnNetwork
+        from vauban.search.player import Manner
 
-        return isinstance(self.network, DrawnNetwork)
+        found = self._player(game)
+        if found.in_steps or isinstance(self.network, DrawnNetwork):
+            return None
+        temperature = found.manner.temperature
+        return (found.network, temperature) if found.manner == Manner(temperature) else None
 
     def choose(self, views: Snapshot, seeds: Seeds) -> Actions:
-        from vauban.search.opinion import pick, uniforms
-
-        legal = np.full((len(views), views.game.max_legal), -1, np.int64)
-        policies = np.zeros(legal.shape)
+        actions = np.full(len(views), -1, np.int64)
         assert views.viewer is not None
         drawn = drawn_policies(self.chances(views.viewer), views, seeds)
         for number in np.unique(drawn):
             rows = np.flatnonzero(drawn == number)
-            legal[rows], policies[rows] = self._policies(views[rows], int(number))
-        places = pick(policies, uniforms(views, seeds, MOVE))
-        return legal[np.arange(len(legal)), places]
+            player = self._player(views.game, views.viewer, int(number))
+            actions[rows] = player.choose(views[rows], np.asarray(seeds)[rows])
+        return actions
+
+    def judge(self, views: Snapshot) -> Floats:
+        """Estimate each game's worth by the network."""
+        return self._player(views.game).judge(views)
 
     def policy(self, views: Snapshot) -> Floats:
         assert views.viewer is not None
@@ -170,25 +190,39 @@ class NetAgent(ModelAgent):
 
     def policy_of(self, views: Snapshot, number: int) -> Floats:
         """Return the policy of one of the networks that are drawn from, as `policy` has it."""
-        legal, policies = self._policies(views, number)
-        return np.where(legal >= 0, policies, 0.0)
+        return self._player(views.game, views.viewer, number).policy(views).chances
 
-    def _policies(self, views: Snapshot, number: int) -> tuple[Actions, Floats]:
-        """Return the legal actions of each view, −1 behind the last, and their probabilities."""
-        from vauban.nets.policy import at_temperature
+    def _player(self, game: Game, viewer: int | None = None, number: int = 0) -> Player:
+        """Return the network at a game, as the options say; of several that are drawn from, one of the viewer's."""
         from vauban.nets.regrets import DrawnNetwork
-        from vauban.search.opinion import ask
+        from vauban.search.player import Player
 
-        self.model.check_plays(views.game)
         network = self.network
-        if isinstance(network, DrawnNetwork):
-            assert views.viewer is not None
-            network = network.member(views.viewer, number)
-        opinion = ask(network, views)
-        legal = opinion.legal.cpu().numpy().astype(np.int64)
-        log_policy = at_temperature(opinion.log_policy.double(), self.temperature).cpu().numpy()
-        weights = np.exp(log_policy - log_policy.max(1, keepdims=True))
-        return legal, weights / weights.sum(1, keepdims=True)
+        if isinstance(network, DrawnNetwork) and viewer is not None:
+            network = network.member(viewer, number)
+        player = Player(self.model, game, network)
+        player.manner = self._manner(player)
+        return player
+
+    def _manner(self, player: Player) -> Manner:
+        from vauban.search.player import Manner
+
+        options = self.options
+        if options.setup_levels and not player.in_steps:
+            raise ConfigurationError(
+                f"setup_levels={options.setup_levels} of agent {self.name!r}: it is for models that were trained in "
+                f"steps and place their pieces one by one in a game of whole moves, unlike this one in "
+                f"{player.game.name!r}; leave it out"
+            )
+        wanted = Wanted.of(options)
+        improved = improvements(self.name, wanted, player.game, self.model.game, player.network.observation)
+        return Manner(
+            self.model.temperature if options.temperature is None else options.temperature,
+            shaping(options.threshold, options.levels),
+            shaping(options.threshold, options.setup_levels),
+            improved.edit,
+            improved.pruning,
+        )
 
 
 def load(name: str, device: str) -> Model:

@@ -29,9 +29,8 @@ class Opponents:
         """Return the player of an agent, or of a solver's policy."""
         agent = make_opponent(text, game, device.type)
         set_up = _set_up(agent, game)
-        if isinstance(agent, NetAgent) and not agent.draws:
-            return NetworkPlayer(text, agent.network, agent.temperature, set_up)
-        return AgentPlayer(agent, set_up)
+        plainly = agent.plainly(game) if isinstance(agent, NetAgent) else None
+        return AgentPlayer(agent, set_up) if plainly is None else NetworkPlayer(text, *plainly, set_up)
 
     def sampler(self, text: str, game: Game) -> Callable[[random.Random], Any]:
         return make_sampler(text or usual_setups(game) or UNIFORM, game)

@@ -164,6 +164,7 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
     if not config.evaluation.every:
         return None
     played = game(config.game, config.evaluation.rules or config.rules or None)
+    played = played.plain or played  # which every agent of the ladder plays, too
     if not played.drawn and config.evaluation.ladder:
         raise ConfigurationError(
             f"evaluation.ladder: a score counts games won, and those of {played.name!r} are played for stakes; set "
@@ -262,8 +263,12 @@ def _next_step(run: Run) -> str:
     agent, config = f"{run.stages[0].kind.agent}:{run.player}", run.config
     rules = ["--rules", config.rules] if config.rules else []
     if run.game.drawn:
-        setups = ["--setups", own] if (own := own_setups(run.game)) else []
-        command = ["vauban", "match", agent, "random", "--game", config.game, *rules, *setups]
+        played = run.game.plain
+        name = config.game if played is None else played.definition()
+        if played is None or not isinstance(name, str):
+            played, name = run.game, config.game
+        setups = ["--setups", own] if (own := own_setups(played)) else []
+        command = ["vauban", "match", agent, "random", "--game", name, *rules, *setups]
         return f"To see it play: {shlex.join(command)}"
     return f"To see how good it is: {shlex.join(['vauban', 'exploitability', config.game, agent, *rules])}"
 

@@ -235,6 +235,9 @@ class Game(ABC):
     """Whether players choose their setups before the game; otherwise chance draws them, or the game `deploys`."""
     deploys: bool = False
     """Whether a game that is given no setups begins without any, and players place their pieces by actions."""
+    plain: Game | None = None
+    """The same game in whole moves, where this one plays it in steps; `vauban.sim.<family>` leads from one to the
+    other. A model that has learned the steps plays it as well."""
     moves: npt.NDArray[np.int64] | None = None
     """By action its two squares, from and to, in the frame of the player who moves; None where actions are no moves.
 
@@ -654,6 +657,7 @@ ANSWERED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "barred": ("squares on which nothing can stand", lambda v: isinstance(v, tuple) and all(map(_is_whole, v))),
     "public_actions": ("whether both players see every action", _is_bool),
     "deploys": ("whether players place their pieces by actions", _is_bool),
+    "plain": ("the same game in whole moves, None where it is played so", lambda v: v is None or isinstance(v, Game)),
     "hidden_kinds": ("names of what a hidden thing can be", _are_texts),
     "rules_text": ("the rules as text, None where there are none to choose", lambda v: v is None or _is_text(v)),
 }

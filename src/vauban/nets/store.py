@@ -94,9 +94,13 @@ class Model:
         """The temperature at which it plays, unless somebody asks for another."""
         return float(self.card.get("temperature", 1.0))
 
+    def plays(self, game: Game) -> bool:
+        """Say whether the model is meant for a game; rules may differ from those of its training."""
+        return game.name in self.card["variants"] and game.same_board(self.game)
+
     def check_plays(self, game: Game) -> None:
-        """Refuse a game for which the model is not meant; rules may differ from those of its training."""
-        if game.name not in self.card["variants"] or not game.same_board(self.game):
+        """Refuse a game for which the model is not meant."""
+        if not self.plays(game):
             raise ModelError(
                 f"the model {self.card['name']!r} plays {' and '.join(self.card['variants'])}, not {game.name!r}"
             )

@@ -36,7 +36,7 @@ from vauban.games.stratego.layout import (
     UNMOVED,
 )
 from vauban.games.stratego.pieces import BOMB, FLAG, MOVABLE_TYPES, TYPES
-from vauban.observe.base import HiddenChannels, Observation, put, put_row, register, widened
+from vauban.observe.base import HiddenChannels, Observation, PublicChannels, put, put_row, register, widened
 
 OWN_TYPES, THEIR_CHANCES, OWN_CHANCES = 0, 12, 24
 OWN_HIDDEN, THEIR_HIDDEN, EMPTY, OWN_MOVED, THEIR_MOVED = 36, 37, 38, 39, 40
@@ -246,5 +246,10 @@ register(
         default=True,
         # A piece that has moved is no Flag and no Bomb.
         hidden=HiddenChannels(THEIR_HIDDEN, THEIR_MOVED, THEIR_CHANCES, tuple(range(MOVABLE_TYPES))),
+        public=PublicChannels(
+            tuple(range(OWN_CHANCES, OWN_CHANCES + len(TYPES))),
+            tuple(range(THEIR_CHANCES, THEIR_CHANCES + len(TYPES))),
+            BATTLELESS_SHARE,
+        ),
     )
 )

@@ -67,6 +67,19 @@ class HiddenChannels(NamedTuple):
     """The kinds that any hidden thing can be; the others are for things that are not bound."""
 
 
+class PublicChannels(NamedTuple):
+    """Channels that tell what is public of pieces, and how near a draw is: what agents may change before a network
+    sees it (`vauban.agents.improve`)."""
+
+    own: tuple[int, ...]
+    """By kind of a hidden thing (`Game.hidden_kinds`): how likely the viewer's piece is to be of it, to all that the
+    opponent knows."""
+    theirs: tuple[int, ...]
+    """The same of the opponent's pieces."""
+    battleless: int
+    """The plies without a battle, as a share of those that make a draw."""
+
+
 @dataclass(frozen=True)
 class Observation:
     """One kind of observation of one family of games."""
@@ -90,7 +103,9 @@ class Observation:
     pieces: tuple[int, ...] = ()
     """The channels that mark the viewer's pieces, if it says so: each piece in one of them."""
     hidden: HiddenChannels | None = None
-    """The channels that tell of hidden things, if it tells all that there is to know of them."""
+    """Where it tells of hidden things, if it tells all that there is to know of them."""
+    public: PublicChannels | None = None
+    """Where it tells what is public, if it says so."""
 
 
 _observations: dict[tuple[str, str], Observation] = {}

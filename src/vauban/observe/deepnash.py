@@ -48,7 +48,7 @@ from vauban.observe.ataraxos import (
     chance,
     share,
 )
-from vauban.observe.base import Observation, put, put_row, register
+from vauban.observe.base import Observation, PublicChannels, put, put_row, register
 
 LAKES, OWN_TYPES, THEIR_CHANCES, OWN_CHANCES = 0, 1, 13, 25
 MOVES, MOVE_COUNT = 37, 40
@@ -179,10 +179,11 @@ def planes(game: Stratego | StrategoSteps) -> int:
     return PLANES
 
 
+_KINDS = [plane_of(kind) for kind in range(len(TYPES))]
+_PUBLIC = PublicChannels(
+    tuple(OWN_CHANCES + plane for plane in _KINDS), tuple(THEIR_CHANCES + plane for plane in _KINDS), BATTLELESS_SHARE
+)
 for _family in (Stratego.family, StrategoSteps.family):
-    register(
-        Observation(
-            "deepnash", _family, planes, channel_names, mark, set_levels, default=_family == StrategoSteps.family
-        )
-    )
-    register(Observation("deepnash-printed", _family, planes, channel_names, mark, set_printed_levels))
+    _usual = _family == StrategoSteps.family
+    register(Observation("deepnash", _family, planes, channel_names, mark, set_levels, default=_usual, public=_PUBLIC))
+    register(Observation("deepnash-printed", _family, planes, channel_names, mark, set_printed_levels, public=_PUBLIC))

@@ -15,13 +15,16 @@ from vauban.games.base import END, PLAYER, PLIES, STEP
 from vauban.games.randomness import draw
 from vauban.nets.actor import Thinker
 from vauban.nets.policy import PolicyNetwork
-from vauban.nets.positions import Recorded
+from vauban.nets.positions import Edit, Recorded
 from vauban.observe import base as observations
 from vauban.sim.arrays import as_numpy
 from vauban.sim.store import Snapshot
 
 AT_ONCE = {"cpu": 256, "cuda": 8192}
 """Views that are looked at in one go: more only take more memory."""
+
+
+Actions = npt.NDArray[np.int64]
 
 
 class Opinion(NamedTuple):
@@ -37,13 +40,16 @@ class Opinion(NamedTuple):
     """float32, the probabilities of the outcomes (`game.utilities`) for the player on turn."""
 
 
-def ask(network: PolicyNetwork, views: Snapshot) -> Opinion:
-    """Return the network's opinion of views of the player on turn, on the network's device and with its numbers."""
+def ask(network: PolicyNetwork, views: Snapshot, edit: Edit | None = None) -> Opinion:
+    """Return the network's opinion of views of the player on turn, on the network's device and with its numbers.
+
+    edit: changes what it sees.
+    """
     check_views(views)
     device = next(network.parameters()).device
     most = AT_ONCE[device.type]
     with torch.inference_mode():
-        parts = [_ask(network, views[start : start + most].to(device)) for start in range(0, len(views), most)]
+        parts = [_ask(network, views[start : start + most].to(device), edit) for start in range(0, len(views), most)]
         return Opinion(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
 
@@ -56,8 +62,15 @@ def look(views: Snapshot, observation: str, dtype: torch.dtype) -> Tensor:
     return seen
 
 
-def _ask(network: PolicyNetwork, views: Snapshot) -> Opinion:
-    legal, counts, log_policy, outcome = Thinker(network, Recorded(views)).think()
+def legal_actions(views: Snapshot) -> Actions:
+    """Return the legal actions of each view, −1 behind the last, in the order in which policies have them."""
+    legal = torch.empty((len(views), views.game.max_legal), dtype=torch.int16)
+    Recorded(views.to("cpu")).legal_actions(legal, torch.empty(len(views), dtype=torch.int32))
+    return legal.numpy().astype(np.int64)
+
+
+def _ask(network: PolicyNetwork, views: Snapshot, edit: Edit | None) -> Opinion:
+    legal, counts, log_policy, outcome = Thinker(network, Recorded(views, edit)).think()
     return Opinion(legal, counts, log_policy, outcome.float().softmax(-1))
 
 

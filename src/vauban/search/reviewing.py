@@ -30,7 +30,8 @@ from vauban.nets.hidden import Kinds, Left
 from vauban.nets.store import Model
 from vauban.search.analysis import Analysis
 from vauban.search.moments import critical_positions, find_moments
-from vauban.search.opinion import ask, look
+from vauban.search.opinion import look
+from vauban.search.player import Player
 from vauban.search.review import Believed, Forecast, Review, Shares, Standing
 from vauban.search.search import Search, SearchConfig
 from vauban.sim.store import Snapshot
@@ -112,15 +113,16 @@ def look_back(
         seconds=0.0,
     )
     if model is not None:
-        model.check_plays(board.game)
+        player = Player(model, board.game)
         views = _own_views(kind, positions)
         looks = {} if belief is None else _places_to_look(found, belief)
         told.expect(sum(map(len, views)) + sum(map(len, looks.values())) * LOOK_COST + (search is not None) * 100)
-        outcomes, policies = _foresee(found, model, views, told)
+        outcomes, policies = _foresee(found, player, views, told)
         found = replace(found, model=str(model.card["name"]), outcomes=outcomes, policies=policies)
         if belief is not None:
             found = replace(found, beliefs=_believe(found, belief, positions, looks, told))
-        if search is not None and board.game.bounded:
+        # Rollouts play what the network has learned, and do not begin in whole moves if that is a game in steps.
+        if search is not None and board.game.bounded and not player.in_steps:
             searches, unsearched = _search(found, search, positions, views, seed, told)
             found = replace(found, searches=searches, unsearched=unsearched)
     moments = find_moments(found)
@@ -190,14 +192,14 @@ def _own_views(kind: type[Review], positions: Sequence[Any]) -> tuple[Views, Vie
 
 
 def _foresee(
-    found: Review, model: Model, views: tuple[Views, Views], told: _Progress
+    found: Review, player: Player, views: tuple[Views, Views], told: _Progress
 ) -> tuple[dict[int, Forecast], dict[int, dict[Any, float]]]:
     """Compute what the side on turn foresees, and would play, by position."""
     forecasts: dict[int, Forecast] = {}
     policies: dict[int, dict[Any, float]] = {}
     for side in (0, 1):
         for places, part in views[side].parts(AT_ONCE):
-            opinion = ask(model.player, part)
+            opinion = player.opinion(part)
             legal, outcomes = opinion.legal.cpu().numpy(), opinion.outcome.double().cpu().numpy()
             policies_of = opinion.log_policy.double().exp().cpu().numpy()
             for place, actions, shares, outcome in zip(places, legal, policies_of, outcomes, strict=True):

@@ -10,22 +10,26 @@ action = game.action_of(piece, target)     # of the plain game
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from vauban.errors import IllegalActionError, RecordError
-from vauban.games.base import PLAYER, STEP
+from vauban.games.base import PLAYER, STEP, Game
 from vauban.games.kernel import Record, kernel
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.layout import NONE
 from vauban.games.stratego.layout import WORDS as PLAIN_WORDS
 from vauban.games.stratego.steps.game import StrategoSteps
+from vauban.games.stratego.steps.game import in_steps as game_in_steps
 from vauban.games.stratego.steps.layout import CHOSEN, DEPLOYING, PIECE
 from vauban.games.stratego.steps.rules import choose_piece, is_legal, open_squares, turned
 from vauban.sim.compile import CPU, compiled, progress
 from vauban.sim.store import Snapshot, Store
+
+__all__ = ["game_in_steps", "in_steps", "in_whole_moves", "setup_of"]
 
 
 @kernel
@@ -41,6 +45,12 @@ def choose_pieces(words, halves, bytes_, rules, pieces):
             choose_piece(game, turned(game, np.int64(game.bytes[PLAYER]), pieces[row]))
             open_squares(game)
     return -1
+
+
+def setup_of(game: Game, squares: Sequence[int]) -> npt.NDArray[np.int8]:
+    """Return the setup that a player's actions in the deployment of a game in steps make."""
+    assert isinstance(game, StrategoSteps)
+    return game.setup_of(squares)
 
 
 def in_steps(plain: Snapshot, pieces: npt.NDArray[Any] | None = None) -> Snapshot:

@@ -12,7 +12,7 @@ LETTERS = "SONTLPJCGMFB"
 """One letter for each type; capitals are red, small letters blue."""
 HIDDEN_LETTER = "U"
 
-SPY, SCOUT, MINER, MARSHAL, FLAG, BOMB = 0, 1, 2, 9, 10, 11
+SPY, SCOUT, MINER, COLONEL, GENERAL, MARSHAL, FLAG, BOMB = 0, 1, 2, 7, 8, 9, 10, 11
 MOVABLE_TYPES = 10
 """Types below this number can move."""
 

@@ -54,12 +54,12 @@ class StrategoSteps(Game):
     hidden_kinds = (*TYPES, "Nothing")
     setups: StrategoSetups
     kernels = KERNELS
+    plain: Stratego
 
     def __init__(
         self, variant: str | Variant | Stratego = "classic", rules: str | Mapping[str, Any] | Rules | None = None
     ) -> None:
         self.plain = variant if isinstance(variant, Stratego) else Stratego(variant, rules)
-        """The same game with whole moves and given setups."""
         plain = self.plain
         self.variant = plain.variant
         self.rules = plain.rules

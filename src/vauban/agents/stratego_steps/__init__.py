@@ -1,0 +1,1 @@
+"""What only agents of Stratego in steps have."""
