@@ -30,6 +30,7 @@ from vauban.learn.psro import experiment
 from vauban.learn.psro.ledger import LedgerError, SqliteLedger
 from vauban.learn.psro.normal_form import MatrixWorkshop
 from vauban.learn.psro.pipeline import ACTIVE, TRAINED, WAITING, Pipeline, Plateau
+from vauban.learn.psro.portrait import Portrait
 from vauban.learn.psro.schemes import SCHEMES, find_scheme
 from vauban.learn.psro.trees import TreeWorkshop
 from vauban.learn.psro.workshop import Checkpoint, Job, Measured, Trained, Wanted, Workshop
@@ -513,6 +514,26 @@ def test_a_population_is_not_gone_on_with_by_another_scheme(tmp_path: Path) -> N
     run.close()
     with pytest.raises(LedgerError, match='was begun with scheme "p2sro", and this asks for "naive"'):
         Run.resume(tmp_path / "run", changes=['psro.scheme="naive"'])
+
+
+def test_a_population_is_shown_with_its_meta_nash_and_its_payoffs(kuhn_run: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "population.svg"
+    done = CliRunner().invoke(app, ["psro", "show", str(kuhn_run), "--out", str(picture), "--json"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert [each["number"] for each in told["policies"]] == list(range(13))
+    # No policy gains from an equilibrium of the table, and those that it plays lose nothing.
+    for each in told["policies"]:
+        assert each["against_the_mix"] < 2e-3
+        assert each["chance"] < 0.01 or each["against_the_mix"] > -2e-3
+    gained = [each["performance"] for each in told["policies"][1:]]
+    assert gained[0] == pytest.approx(11 / 24) and gained[-1] < 0.02
+    payoffs = Portrait.of(read_population(kuhn_run)).payoffs
+    assert not np.isnan(payoffs).any() and (payoffs == -payoffs.T).all()
+    # A cell for every ordered pair, a bar for each policy, and the frame.
+    assert picture.read_text(encoding="utf-8").count("<rect") == 13 * 12 + 13 + 1
+    shown = CliRunner().invoke(app, ["psro", "show", str(kuhn_run)])
+    assert "policy   chance  gets now" in shown.stdout
 
 
 # ── Killed ───────────────────────────────────────────────────────────────────────────────────────
