@@ -98,9 +98,9 @@ def show(
 ) -> None:
     """Show a population: its meta-Nash, and what its policies gain and get from it.
 
-    Told of each policy: its chance in the meta-Nash; what it gets from this mix now, about 0 for those that are drawn; what
-    it gained from its opponents when it was trained last, which estimates from below how exploitable these were; its
-    updates, what it has learned from, and the policy that it began as a copy of. The picture has the payoff table too.
+    Told of each policy: its chance in the meta-Nash; what it gets from this mix now, about 0 for those that are drawn;
+    what it gained from its opponents when it was trained last, which estimates from below how exploitable these were;
+    its updates, what it has learned from, and the policy that it began as a copy of. The picture has the payoff table.
 
     Example: vauban psro show runs/psro-leduc-exact --out population.svg
     """
