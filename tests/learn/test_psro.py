@@ -30,6 +30,7 @@ from vauban.learn.psro import experiment
 from vauban.learn.psro.ledger import LedgerError, SqliteLedger
 from vauban.learn.psro.normal_form import MatrixWorkshop
 from vauban.learn.psro.pipeline import ACTIVE, TRAINED, WAITING, Pipeline, Plateau
+from vauban.learn.psro.portrait import Portrait
 from vauban.learn.psro.schemes import SCHEMES, find_scheme
 from vauban.learn.psro.trees import TreeWorkshop
 from vauban.learn.psro.workshop import Checkpoint, Job, Measured, Trained, Wanted, Workshop
@@ -242,6 +243,18 @@ def test_the_lowest_trains_against_a_mix_that_is_settled_and_the_others_against_
     assert list(workshop.jobs[-1][2].chances) == settled
 
 
+def test_a_settled_mix_stays_even_if_it_was_found_by_chance() -> None:
+    workshop = Told({1: FLAT, 2: FLAT})  # and 3 goes on rising
+    solver = MetaSolver(50, random_start=True)
+    pipeline = Pipeline(find_scheme("p2sro"), workshop, workers=2, solver=solver)
+    for _ in range(10):
+        pipeline.update()
+    assert pipeline.finished == [0, 1, 2]
+    settled = {tuple(jobs[3].chances) for jobs in workshop.jobs if 3 in jobs and not jobs[3].warm}
+    warm = {tuple(jobs[4].chances) for jobs in workshop.jobs if 4 in jobs and jobs[4].warm}
+    assert len(settled) == 1 and len(warm) > 2
+
+
 def test_a_pair_of_checkpoints_is_measured_once_and_the_top_policy_not_before_somebody_needs_it() -> None:
     workshop = Told(dict.fromkeys(range(100), FLAT))
     pipeline = Pipeline(find_scheme("p2sro"), workshop, workers=3)
@@ -379,6 +392,23 @@ def test_an_exact_best_response_gets_what_its_opponents_are_exploitable_for() ->
     assert lowest.performance == pytest.approx(exact, abs=1e-12)
 
 
+def test_a_best_response_plays_evenly_where_its_opponents_never_let_it_come() -> None:
+    workshop = TreeWorkshop(build_tree("kuhn"))
+    for number in (0, 1, 2):
+        workshop.begin(number, None, ())
+    workshop.train([Job(Checkpoint(1, 0), [Checkpoint(0, 0)], np.ones(1), False, ())])
+    # Against policy 1, which never passes with a jack or a king as the first player, for example.
+    [came] = workshop.train([Job(Checkpoint(2, 0), [Checkpoint(1, 1)], np.ones(1), False, ())])
+    against = workshop.table(workshop.mixed([Checkpoint(1, 1)], np.ones(1)))
+    assert came.performance == pytest.approx(evaluate(workshop.tree, against).exploitability)
+    reach = workshop.mixed([Checkpoint(2, 1)], np.ones(1))
+    own = np.add.reduceat(reach[:-1], workshop.tree.groups.first_slot[:-1]) > 0
+    table = workshop.table(reach).reshape(-1, 2)
+    even = (table == 0.5).all(1)
+    assert ((table == 0).any(1) | even).all()
+    assert (own & even).any() and (own & ~even).any()
+
+
 def test_payoffs_on_a_tree_are_those_of_playing_both_seats() -> None:
     from vauban.solve import joined
 
@@ -513,6 +543,26 @@ def test_a_population_is_not_gone_on_with_by_another_scheme(tmp_path: Path) -> N
     run.close()
     with pytest.raises(LedgerError, match='was begun with scheme "p2sro", and this asks for "naive"'):
         Run.resume(tmp_path / "run", changes=['psro.scheme="naive"'])
+
+
+def test_a_population_is_shown_with_its_meta_nash_and_its_payoffs(kuhn_run: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "population.svg"
+    done = CliRunner().invoke(app, ["psro", "show", str(kuhn_run), "--out", str(picture), "--json"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert [each["number"] for each in told["policies"]] == list(range(13))
+    # No policy gains from an equilibrium of the table, and those that it plays lose nothing.
+    for each in told["policies"]:
+        assert each["against_the_mix"] < 2e-3
+        assert each["chance"] < 0.01 or each["against_the_mix"] > -2e-3
+    gained = [each["performance"] for each in told["policies"][1:]]
+    assert gained[0] == pytest.approx(11 / 24) and gained[-1] < 0.02
+    payoffs = Portrait.of(read_population(kuhn_run)).payoffs
+    assert not np.isnan(payoffs).any() and (payoffs == -payoffs.T).all()
+    # A cell for every ordered pair, a bar for each policy, and the frame.
+    assert picture.read_text(encoding="utf-8").count("<rect") == 13 * 12 + 13 + 1
+    shown = CliRunner().invoke(app, ["psro", "show", str(kuhn_run)])
+    assert "policy   chance  gets now" in shown.stdout
 
 
 # ── Killed ───────────────────────────────────────────────────────────────────────────────────────

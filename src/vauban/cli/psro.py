@@ -1,26 +1,25 @@
-"""`vauban psro`: experiments on populations."""
+"""`vauban psro`: a population in figures, and the experiment on random matrix games."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from vauban.cli.output import Json, console, print_json, progress_bar
+from vauban.cli.output import Json, complaining, console, print_json, progress_bar
+from vauban.errors import ConfigurationError
 
 psro = typer.Typer(
-    help="Experiments on populations of policies (docs/psro.md). Populations are trained by vauban train psro-….",
-    epilog="Example: vauban psro normal-form --dimension 60 --rate 0.5 --workers 4 --updates 100",
+    help="Look at populations of policies, and compare ways to train them (docs/psro.md). They are trained by vauban "
+    "train psro-….",
+    epilog="Example: vauban psro normal-form --dimension 60 --rate 0.5 --workers 4 --updates 100 · vauban psro show "
+    "runs/psro-leduc-exact",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
-
-@psro.callback()
-def group() -> None:
-    """Experiments on populations of policies (docs/psro.md). Populations are trained by vauban train psro-…."""
 
 
 @psro.command("normal-form")
@@ -89,3 +88,52 @@ def normal_form(
     console.print(f"{seconds} s", highlight=False)
     if json:
         print_json({"rows": list(experiment.rows(curves)), "games": games, "seconds": seconds})
+
+
+@psro.command("show")
+def show(
+    run: Annotated[Path, typer.Argument(help="The folder of a run that trains a population, or of a population.")],
+    out: Annotated[Path | None, typer.Option(help="A picture: a file that ends in .svg.")] = None,
+    json: Json = False,
+) -> None:
+    """Show a population: its meta-Nash, and what its policies gain and get from it.
+
+    Told of each policy: its chance in the meta-Nash; what it gets from this mix now, about 0 for those that are drawn;
+    what it gained from its opponents when it was trained last, which estimates from below how exploitable these were;
+    its updates, what it has learned from, and the policy that it began as a copy of. The picture has the payoff table.
+
+    Example: vauban psro show runs/psro-leduc-exact --out population.svg
+    """
+    from vauban.learn.population import read_population
+    from vauban.learn.psro.portrait import Portrait, portrait_svg
+
+    if out is not None and out.suffix.lower() != ".svg":
+        raise ConfigurationError(f"--out {out}: the picture is SVG, so name a file that ends in .svg")
+    population = read_population(run)
+    portrait = Portrait.of(population)
+    got = portrait.against_the_mix
+    if out is not None:
+        with complaining(out):
+            out.write_text(portrait_svg(portrait), encoding="utf-8")
+    if json:
+        both = zip(population.policies, got, strict=True)
+        policies = [{**asdict(each), "against_the_mix": float(now)} for each, now in both]
+        print_json({"run": population.run, "game": population.game.name, "scheme": population.scheme,
+                    "updates": population.updates, "policies": policies})  # fmt: skip
+        return
+    console.print(f"{population.run}: {population.game.name}, {population.scheme}, {population.updates} updates",
+                  highlight=False, markup=False)  # fmt: skip
+    console.print(
+        f"{'policy':>6}{'chance':>9}{'gets now':>10}{'gained':>9}{'updates':>9}{'steps':>12}{'episodes':>12}  copy of"
+    )
+    for each, now in zip(population.policies, got, strict=True):
+        gained = "" if each.performance is None else f"{each.performance:.4f}"
+        parent = "" if each.parent is None else str(each.parent)
+        state = "" if each.finished else "  in training"
+        console.print(
+            f"{each.number:6}{each.chance:9.4f}{now:10.4f}{gained:>9}{each.updates:9}{each.steps:12,}{each.episodes:12,}"
+            f"  {parent}{state}",
+            highlight=False,
+        )
+    if out is not None:
+        console.print(f"the picture is in {out}", highlight=False, markup=False, soft_wrap=True)

@@ -10,6 +10,7 @@ import json
 import math
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -113,8 +114,7 @@ class SqliteLedger:
 
     def entries(self) -> list[Entry]:
         """Return all entries of the payoff table."""
-        rows = self._database.execute("SELECT row, row_version, column, column_version, payoff, games FROM payoffs")
-        return [Entry(Checkpoint(a, b), Checkpoint(c, d), payoff, games) for a, b, c, d, payoff, games in rows]
+        return _entries(self._database)
 
     def count(self) -> int:
         """Return the number of entries of the payoff table, those of older checkpoints among them."""
@@ -143,6 +143,20 @@ class SqliteLedger:
     def close(self) -> None:
         """Close the file."""
         self._database.close()
+
+
+def read_entries(path: Path) -> list[Entry]:
+    """Return all entries of the payoff table of a population, which may be in training meanwhile."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=60)) as database:
+            return _entries(database)
+    except sqlite3.DatabaseError as error:
+        raise LedgerError(f"{path} cannot be read as a population's payoffs: {error}") from error
+
+
+def _entries(database: sqlite3.Connection) -> list[Entry]:
+    rows = database.execute("SELECT row, row_version, column, column_version, payoff, games FROM payoffs")
+    return [Entry(Checkpoint(a, b), Checkpoint(c, d), payoff, games) for a, b, c, d, payoff, games in rows]
 
 
 def _row(member: Member) -> tuple[Any, ...]:
