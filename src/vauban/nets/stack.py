@@ -41,9 +41,7 @@ class StackNetworkConfig:
 class StackNetwork(PolicyNetwork):
     """Chooses moves and foresees the outcome, by convolutions alone."""
 
-    def __init__(
-        self, game: Game, first: int = 128, width: int = 256, depth: int = 7, observation: str = ""
-    ) -> None:
+    def __init__(self, game: Game, first: int = 128, width: int = 256, depth: int = 7, observation: str = "") -> None:
         super().__init__()
         if game.moves is None:
             raise ConfigurationError(f"a stack of convolutions needs a board, and {game.name!r} has none")
