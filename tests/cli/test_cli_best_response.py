@@ -41,7 +41,7 @@ def test_it_trains_measures_and_says_what_is_best(tmp_path: Path) -> None:
 def test_its_last_line_is_an_object_with_score_interval_seconds_and_episodes_of_both_seats(tmp_path: Path) -> None:
     arguments = ["--set", "sac.games=64", "--set", "iterations=3", "--set", "sac.start=50", "--set", "sac.rounds=1"]
     words = ["uniform", "first", "--weight", "1", "--weight", "3", "--game", "kuhn", "--oracle", "sac", *arguments]
-    found = json.loads(told(*words, "--out", str(tmp_path / "run"), "--games", "400", "--json").splitlines()[-1])
+    found = json.loads(told(*words, "--out", str(tmp_path / "run"), "--games", "4000", "--json").splitlines()[-1])
     assert found["agents"] == ["uniform", "first"] and found["oracle"] == "sac" and found["episodes"] == 192
     low, high = found["interval"]
     assert low < found["score"] < high and found["seconds"] > 0
@@ -49,6 +49,7 @@ def test_its_last_line_is_an_object_with_score_interval_seconds_and_episodes_of_
     for seat in ("first", "second"):
         assert found[seat]["low"] < found[seat]["score"] < found[seat]["high"] and found[seat]["games"] > 100
     exact = found["exact"]
+    assert low - 0.1 < exact["score"] < high + 0.1, "the mixture of the tree is the one that plays"
     assert exact["best"] == pytest.approx(sum(exact["best_responses"]) / 2)
     assert exact["share"] == pytest.approx(exact["score"] / exact["best"])
     assert sum(each["episodes"] > 0 for each in found["course"]) == 3

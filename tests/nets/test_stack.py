@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 import torch
 
@@ -47,7 +49,7 @@ def test_it_has_the_published_size_and_is_described_by_its_settings() -> None:
     network = StackNetwork(played)
     channels = observations.default(played).channels(played)
     sizes = [channels, 128, *[256] * 6, 100]
-    convolutions = sum(9 * before * after + after for before, after in zip(sizes[:-1], sizes[1:], strict=True))
+    convolutions = sum(9 * before * after + after for before, after in pairwise(sizes))
     assert sum(each.numel() for each in network.parameters()) == convolutions + 257 * len(played.utilities)
     assert describe(network)["kind"] == "stack" and find_kind("stack").network is StackNetwork
 

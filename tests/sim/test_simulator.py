@@ -341,6 +341,19 @@ def test_a_viewer_is_a_player(viewer: object) -> None:
             call(viewer)
 
 
+def test_some_rows_are_what_all_of_them_have_there() -> None:
+    sim = Simulator("micro", 8, seed=1)
+    sim.play_random(3)
+    rows = torch.tensor([6, 1, 1])
+    for some, every in ((sim.views(1, rows), sim.views(1)), (sim.snapshot(rows), sim.snapshot())):
+        assert some.viewer == every.viewer and len(some) == 3
+        for mine, theirs in zip(some.store, every.store, strict=True):
+            assert torch.equal(mine, theirs[rows])
+    before = sim.snapshot()
+    sim.snapshot(rows).store.words.zero_()
+    assert torch.equal(sim.snapshot().store.words, before.store.words), "they are copies"
+
+
 def test_views_are_observed_and_never_played() -> None:
     sim = Simulator("barrage", 4, seed=1)
     seen = sim.observe("ataraxos", viewer=0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vauban.cli.output import Json, complaining, console, errors, print_json
+from vauban.cli.output import Json, complaining, console, errors, print_json, progress_bar
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.learn.presets import presets
 
@@ -42,7 +42,7 @@ def best_response(
         list[float] | None, typer.Option(help="How often each agent plays, in proportion: once for each of them.")
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(help="Train for so many minutes, not as long as the preset says.", min=0)
+        float | None, typer.Option(help="Train for so many minutes, not as long as the preset says.", min=0.01)
     ] = None,
     oracle: Annotated[str, typer.Option(help=f"What learns: {' or '.join(ORACLES)}.")] = ORACLES[0],
     preset: Annotated[str | None, typer.Option(help="Its configuration: a preset or a .toml file.")] = None,
@@ -57,7 +57,7 @@ def best_response(
     seed: Annotated[int, typer.Option(help="Seed of all chance.", min=0)] = 1,
     games: Annotated[
         int, typer.Option(help="Games that the response is measured by, both seats together.", min=2)
-    ] = 10_000,
+    ] = 2_000,
     limit: Annotated[
         int, typer.Option(help="Most histories of a game whose exact best response is computed too.", min=0)
     ] = LARGEST,
@@ -122,6 +122,8 @@ def best_response(
         with room_for(config, place, folder, run):
             go(run, command_text(None if resume else named, resume, changes, 1, out))
     if run.stopping:
+        errors.print(f"vauban best-response --resume {folder} goes on too, and measures it in the end", markup=False,
+                     highlight=False, soft_wrap=True)  # fmt: skip
         raise typer.Exit(INTERRUPTED)
     _report(run, games, exact, plot or folder / "response.svg", json)
 
@@ -224,7 +226,8 @@ def _report(run: Run, games: int, exact: _Exact | str, plot: Path, as_json: bool
 
     learner = run.first
     assert isinstance(learner, Responds)
-    measured = learner.measure(games)
+    with progress_bar("measuring", games) as move:
+        measured = learner.measure(games, move)
     points = course(read_metrics(run.folder), POINTS)
     found: dict[str, Any] = {}
     if isinstance(exact, _Exact):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -76,8 +76,11 @@ class Responds(Protocol):
 
     episodes: int
 
-    def measure(self, games: int) -> SeatScores:
-        """Play new games with what was learned, and return what it gains."""
+    def measure(self, games: int, tick: Callable[[int], None] = ...) -> SeatScores:
+        """Play new games with what was learned, and return what it gains.
+
+        tick: called from time to time with the number of games that are over.
+        """
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 import time
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, ClassVar, NamedTuple
@@ -250,10 +250,10 @@ class Oracle(Learner):
 
     # ── What it has come to ──────────────────────────────────────────────────────────────────────
 
-    def measure(self, games: int) -> SeatScores:
+    def measure(self, games: int, tick: Callable[[int], None] = lambda _: None) -> SeatScores:
         """Play new games by the network that plays in the end, against the opponents of now: what it gains from them.
 
-        games: at least so many; every call plays the same ones.
+        games: at least so many; every call plays the same ones. tick: called with the number of those that are over.
         """
         duels = self._make_duels(self.trainee.average)
         duels.face(self.duels.opponents, self.duels.weights)
@@ -262,6 +262,7 @@ class Oracle(Learner):
             duel = duels.play(MEASURED + number * duels.count)
             for seat in (0, 1):
                 found[seat].extend(duel.utilities[duel.seats == seat].tolist())
+            tick(min(games, (number + 1) * duels.count))
         return SeatScores(Sample.of(found[0]), Sample.of(found[1]))
 
     # ── Keeping ──────────────────────────────────────────────────────────────────────────────────
