@@ -24,7 +24,7 @@ from vauban.learn.config import parse_config
 from vauban.nets.store import ModelError, load_model
 from vauban.search.opinion import ask, legal_actions
 from vauban.search.player import Player
-from vauban.search.reviews import reviewer_of
+from vauban.search.reviewing import look_back
 from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 from vauban.sim.stratego_steps import in_steps
@@ -144,7 +144,7 @@ def test_a_game_is_looked_back_on_by_what_it_would_have_played(agent: NetAgent) 
     while len(board.history) < 6 and not board.is_over:
         board.push(next(iter(board.legal_moves)))
     model = load_model(str(agent.options.model))
-    found = reviewer_of(board.game).review(board, model)
+    found = look_back(board, model)
     player = Player(model, board.game)
     back = board.copy()
     back.pop()
