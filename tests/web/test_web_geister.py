@@ -187,6 +187,11 @@ def test_opponents_think_for_a_fixed_amount_since_by_a_clock_they_would_be_as_st
     assert thinkers and all("time=0" in agent for agent in thinkers)
 
 
+def test_opponents_have_ratings_on_the_full_board_counted_from_random_play():
+    elo = {level.agent("geister"): level.elo["geister"] for level in levels() if "geister" in level.elo}
+    assert elo["random"] == 0 == min(elo.values()) and elo["net:geister"] > elo["purple:depth=3"]
+
+
 # ── Setups, records, playing on ──────────────────────────────────────────────────────────────────
 
 
