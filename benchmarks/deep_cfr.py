@@ -1,11 +1,13 @@
-"""Deep CFR here and in OpenSpiel on Leduc poker, in one run: NashConv by the processor's seconds, one thread.
+"""Deep CFR on a CPU, by the processor's time, one thread: beside OpenSpiel's, and a minibatch as published.
 
     pip install -r benchmarks/requirements-peers.txt
-    python benchmarks/deep_cfr.py --seconds 60
+    python benchmarks/deep_cfr.py leduc --seconds 60
+    python benchmarks/deep_cfr.py minibatch
 
-Ours is the preset deep-cfr-leduc, with outcome sampling. OpenSpiel's samples externally; its networks and the steps of
-its trainings are settings below. Both are measured after each quarter of the seconds, as soon as an iteration ends;
-measuring is not counted. One line of JSON for each.
+`leduc` tells the NashConv of both in Leduc poker. Ours is the preset deep-cfr-leduc, with outcome sampling. OpenSpiel's
+samples externally; its networks and the steps of its trainings are settings below. Both are measured after each quarter
+of the seconds, as soon as an iteration ends; measuring is not counted. `minibatch` trains a value network for Geister
+as published. One line of JSON for each figure.
 """
 
 from __future__ import annotations
@@ -25,10 +27,12 @@ from vauban.agents import make_agent
 from vauban.agents.net import NetAgent
 from vauban.agents.tables import tabulated
 from vauban.learn.config import load_config
+from vauban.learn.deep_cfr.learner import DeepCFR
 from vauban.learn.run import Run
 from vauban.solve import build_tree, evaluate
 
 QUARTERS = 4
+ROUNDS, MINIBATCHES = 3, 45
 OPENSPIEL = {
     "policy_network_layers": (64, 64), "advantage_network_layers": (64, 64), "num_traversals": 200,
     "learning_rate": 1e-3, "batch_size_advantage": 2048, "batch_size_strategy": 2048,
@@ -41,11 +45,15 @@ AT_ONCE = 5
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("leduc", "minibatch"))
     parser.add_argument("--seconds", type=float, default=60.0, help="of the processor, for each")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
+        if asked.what == "minibatch":
+            measure_minibatches(Path(folder), asked.seed)
+            return
         measure("Vauban", ours(asked.seed, Path(folder)), asked.seconds)
     measure(f"OpenSpiel {version('open_spiel')}", theirs(asked.seed), asked.seconds)
 
@@ -66,6 +74,21 @@ def measure(name: str, steps: Iterator[Callable[[], dict[str, float]]], seconds:
             quarter = int(worked * QUARTERS / seconds) + 1
             line = {"solver": name, "processor_seconds": round(worked, 1), "seconds": round(passed, 1), **judge()}
             print(json.dumps(line), flush=True)
+
+
+def measure_minibatches(folder: Path, seed: int) -> None:
+    """Tell how long a minibatch of a value network takes, observations included: a few times."""
+    changes = [f"seed={seed}", "evaluation.every=0", "deep_cfr.batches=1"]
+    run = Run.begin(load_config("deep-cfr-geister", changes), folder / "run")
+    run.iterate()
+    assert isinstance(run.first, DeepCFR)
+    regression = run.first.regressions["first"]
+    for number in range(ROUNDS + 1):
+        processor = time.process_time()
+        regression.learn(MINIBATCHES, 1.0, torch.Generator().manual_seed(seed))
+        each = (time.process_time() - processor) / MINIBATCHES
+        if number:  # in the first one something may be compiled
+            print(json.dumps({"minibatch_of": regression.batch, "milliseconds": round(1000 * each, 1)}), flush=True)
 
 
 def ours(seed: int, folder: Path) -> Iterator[Callable[[], dict[str, float]]]:
