@@ -60,7 +60,7 @@ def train(
 
     ataraxos trains a setup network and a move network by damped self-play; belief, which comes after it where it is
     given minutes, a network that names hidden pieces; rnad learns by regularised Nash dynamics; deep_cfr learns regrets
-    of single plays, and an average strategy. It first measures a few batches and says how long it will take and what
+    of single plays, and an average strategy; psro grows a population of policies. It first measures a few batches and says how long it will take and what
     that costs. The run lives in a folder: its configuration, its metrics (metrics.jsonl, TensorBoard; docs/metrics.md
     explains every one), its checkpoint, and the model, which plays: vauban match net:runs/laptop random --game medium.
 
