@@ -123,6 +123,21 @@ def test_pipeline_psro_is_far_below_all_others_after_100_updates() -> None:
     assert ours * 5 < min(means.values())
 
 
+@pytest.mark.parametrize("random_start", [False, True])
+def test_dch_with_as_many_levels_as_strategies_rests_unless_mixes_are_found_by_chance(random_start: bool) -> None:
+    pipeline = experiment.Setting(12, "dch", 1.0, 12, random_start=random_start).pipeline(0)
+    for _ in range(60):
+        pipeline.update()
+    workshop = pipeline.workshop
+    assert isinstance(workshop, MatrixWorkshop)
+    before = workshop.strategies.copy()
+    moved = 0
+    for _ in range(20):
+        pipeline.update()
+        moved += int((workshop.strategies != before).any())
+    assert (moved > 0) == random_start
+
+
 # ── The game of rock, paper, scissors and x ──────────────────────────────────────────────────────
 
 

@@ -400,9 +400,12 @@ def _description(name: str, family: str | None = None) -> dict[str, Any]:
             f"{name} is no agent by itself: {name}:{protocol.given} is a program of your own, e.g. "
             f"{protocol.example!r} ({protocol.docs}; {protocol.check} says whether it is in order)"
         )
-    if name in LEARNED or name == POPULATION:
-        options = PopulationOptions() if name == POPULATION else LEARNED[name].options_kind()
+    if name in LEARNED:
+        options = LEARNED[name].options_kind()
         text, plays = cleandoc(type(options).__doc__ or ""), "what its model plays"
+    elif name == POPULATION:
+        options = PopulationOptions()
+        text, plays = cleandoc(PopulationOptions.__doc__ or ""), "what its run trained"
     elif name in OPTIONS:
         options, text, plays = OPTIONS[name](), MEANINGS[name], "small games"
     else:

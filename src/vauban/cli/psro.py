@@ -42,6 +42,10 @@ def normal_form(
     game: Annotated[
         str, typer.Option(help="A symmetric matrix game, in which policies begin as its first strategy: rps-x.")
     ] = "",
+    random_start: Annotated[
+        bool,
+        typer.Option(help="Solve each meta-game from a random start, so that its mix differs a little every time."),
+    ] = False,
     games: Annotated[int, typer.Option(help="Random games of each dimension.", min=1)] = 5,
     updates: Annotated[int, typer.Option(help="Updates of every policy in training.", min=1)] = 500,
     processes: Annotated[int, typer.Option(help="Processes at a time.", min=1)] = 1,
@@ -65,7 +69,7 @@ def normal_form(
     begun = time.perf_counter()
     settings = experiment.grid(
         dimension or experiment.DIMENSIONS, scheme or experiment.USUAL, rate or experiment.RATES,
-        workers or experiment.WORKERS, game=game,
+        workers or experiment.WORKERS, game=game, random_start=random_start,
     )  # fmt: skip
     if anneal:
         settings = experiment.with_annealed(settings, anneal)

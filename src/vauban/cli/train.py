@@ -60,10 +60,10 @@ def train(
 
     ataraxos trains a setup network and a move network by damped self-play; belief, which comes after it where it is
     given minutes, a network that names hidden pieces; rnad learns by regularised Nash dynamics; deep_cfr learns regrets
-    of single plays, and an average strategy; sac and ppo learn to beat given opponents (vauban best-response). It first
-    measures a few batches and says how long it will take and what that costs. The run lives in a folder: its
-    configuration, its metrics (metrics.jsonl, TensorBoard; docs/metrics.md explains every one), its checkpoint, and the
-    model, which plays: vauban match net:runs/laptop random --game medium.
+    of single plays, and an average strategy; psro grows a population of policies; sac and ppo learn to beat given
+    opponents (vauban best-response). It first measures a few batches and says how long it will take and what that
+    costs. The run lives in a folder: its configuration, its metrics (metrics.jsonl, TensorBoard; docs/metrics.md
+    explains every one), its checkpoint, and the model, which plays: vauban match net:runs/laptop random --game medium.
 
     Ctrl-C ends it after the iteration that is under way; it can be killed at any moment. --resume goes on, to the same
     numbers, and takes changes of the configuration too. --from begins with networks that are trained already, and

@@ -176,7 +176,7 @@ class Run:
                 f"began anew: begin another run with its networks, vauban train {folder / CONFIG} --from "
                 f"{folder / MODEL} --out FOLDER"
             )
-        else:
+        elif not run.iteration:  # a learner may keep what it has come to itself
             run.notes.append("there is no checkpoint yet, so it begins anew")
         if run.journal:
             run.journal.rewind({stage.kind.clock: _iteration(stage) for stage in run.stages})

@@ -25,6 +25,7 @@ from vauban.learn.curves import COLOURS, STYLE
 from vauban.learn.psro.normal_form import STARTS, MatrixWorkshop
 from vauban.learn.psro.pipeline import Pipeline
 from vauban.learn.psro.schemes import TITLES, find_scheme
+from vauban.solve.meta import MetaSolver
 from vauban.work.base import Executor, Tell
 
 DIMENSIONS, RATES, WORKERS = (15, 30, 45, 60, 120), (0.1, 0.2, 0.5), (4, 8, 16)
@@ -51,6 +52,8 @@ class Setting:
     """Updates after which the learning rate is half; 0: it stays."""
     game: str = ""
     """A matrix game by name, in which every policy begins as its first strategy, in place of random games."""
+    random_start: bool = False
+    """Whether each meta-game is solved from a random start, so that its mix differs a little every time."""
 
     @property
     def title(self) -> str:
@@ -72,7 +75,8 @@ class Setting:
         else:
             payoffs = random_antisymmetric(self.dimension, seed)
         workshop = MatrixWorkshop(payoffs, self.rate, seed, self.halves, starts)
-        return Pipeline(find_scheme(self.scheme), workshop, workers=self.workers)
+        solver = MetaSolver(random_start=self.random_start)
+        return Pipeline(find_scheme(self.scheme), workshop, workers=self.workers, solver=solver, seed=seed)
 
 
 @dataclass(frozen=True)
@@ -142,13 +146,13 @@ def named_payoffs(name: str) -> np.ndarray:
 
 def grid(
     dimensions: Sequence[int] = DIMENSIONS, schemes: Sequence[str] = USUAL, rates: Sequence[float] = RATES,
-    workers: Sequence[int] = WORKERS, halves: float = 0.0, game: str = "",
+    workers: Sequence[int] = WORKERS, halves: float = 0.0, game: str = "", random_start: bool = False,
 ) -> list[Setting]:  # fmt: skip
     """Return all settings of an experiment; a scheme that trains one policy at a time is there once for all workers."""
     if game:
         dimensions = [len(named_payoffs(game))]
     made = [
-        Setting(dimension, scheme, rate, 1 if find_scheme(scheme).one else count, halves, game)
+        Setting(dimension, scheme, rate, 1 if find_scheme(scheme).one else count, halves, game, random_start)
         for dimension in dimensions
         for rate in rates
         for count in workers
