@@ -183,9 +183,10 @@ def _row(told: Any, run: Path, name: str, game: Game, variant: str, date: str) -
     if played != name and Path(played).resolve() not in (run.resolve(), (run / MODEL).resolve()):
         raise ModelError(f"a match of the model {played!r}, and this one is {name!r}, of the run {str(run)!r}")
     found = strength_row(told, "", date)
-    if game.plain is not None and found["variant"] == game.plain.name:
+    plain = game.plain
+    if plain is not None and found["variant"] == plain.name:
         # What was learned in steps is played in whole moves, too.
-        game, variant = game.plain, game.plain.name
+        game, variant = plain, plain.name
     if found["variant"] != game.name:
         raise ModelError(f"a match of {found['variant']!r}, and the model plays {game.name}")
     row = found | {"agent": f"{kind}:{name}{comma}{rest}"}
