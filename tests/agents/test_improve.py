@@ -20,7 +20,7 @@ from vauban.agents import make_agent, make_player
 from vauban.agents.improve import Wanted
 from vauban.agents.net import NetAgent
 from vauban.agents.stratego.improve import improve
-from vauban.agents.stratego.improve.bounds import LIKELY, upper_bounds
+from vauban.agents.stratego.improve.bounds import LIKELY, leaves, upper_bounds
 from vauban.agents.stratego.improve.memory import ruled_out
 from vauban.agents.stratego.improve.threats import pointless
 from vauban.board import Board, View
@@ -387,6 +387,31 @@ def test_bounds_are_those_of_all_that_can_be() -> None:
             safe += np.isfinite(wanted)
             attacks += board.move_of(int(legal[0, place])).target in board.pieces()
     assert seen > 100 and attacks > 10 and safe > 40
+
+
+def test_what_is_foreseen_is_to_the_byte_what_the_player_will_see() -> None:
+    found = 0
+    for seed in range(20):
+        board, dice = Board.random(SMALL, seed, "chase=off"), random.Random(seed)
+        while not board.is_over and len(board.history) < 40:
+            views = snapshot(board)
+            legal = legal_actions(views)
+            keys, worth, ends = leaves(views, legal, np.where(legal >= 0, 1.0, 0.0))
+            after = board.copy()
+            after.push(dice.choice(list(after.legal_moves)))
+            if after.is_over:
+                break
+            place = int(np.flatnonzero(legal[0] == after.actions[-1])[0])
+            reply = dice.choice(list(after.legal_actions))
+            safe = is_safe(after, reply)
+            after.push(reply)
+            if safe and not after.is_over:
+                wanted = snapshot(after).pack()[0]
+                lines = ends[np.flatnonzero((keys[:, 1] == place) & np.isnan(worth))].pack()
+                assert (lines == wanted).all(1).any()
+                found += 1
+            board = after
+    assert found > 30
 
 
 def slow_bound(board: Board, action: int) -> float:
