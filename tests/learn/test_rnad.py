@@ -113,9 +113,7 @@ def test_chunks_of_any_size_make_the_same_step(tmp_path: Path) -> None:
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
 
 
-def test_asking_once_about_alike_positions_makes_the_same_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_asking_once_about_alike_positions_makes_the_same_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     merged = trained(tmp_path / "merged")
     monkeypatch.setattr(distinct, "_weights", lambda count: torch.zeros(count, dtype=torch.float64))
     every = trained(tmp_path / "every")
