@@ -152,9 +152,8 @@ def _throughput(asked: argparse.Namespace) -> None:
             f"{name}: {row['preset']} {' '.join(row['settings'])}: {row['parameters']:,} parameters, "
             f"{row['actions_per_second']:,.0f} actions/s (playing alone {row['playing']:,.0f}, learning alone "
             f"{row['learning']:,.0f}), {row['actions_per_game']:.0f} actions a game, "
-            f"{row['games_per_second']:,.0f} games/s, {row['games_per_second_of_a_core']:,.0f} for each second of a "
-            f"core, {row['gigabytes']:.2f} GB, "
-            f"{row['seconds_before']:.0f} s until all was compiled"
+            f"{row['games_per_second']:,.0f} games/s, {row['games_per_second_of_a_core']:,.0f} a second of a core, "
+            f"{row['gigabytes']:.2f} GB, {row['seconds_before']:.0f} s until all was compiled"
         )
         for part, share in row["parts"].items():
             print(f"    {part:32} {share:6.1%}")
