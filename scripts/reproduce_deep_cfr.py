@@ -125,10 +125,10 @@ def _go_on_with_all(asked: argparse.Namespace, runs: Path, environment: Mapping[
 @contextmanager
 def _sharing(asked: argparse.Namespace) -> Iterator[Mapping[str, str]]:
     """Give the environment in which processes share the machine."""
-    # More threads than cores would only wait for each other.
+    # More threads than cores would only wait for each other; whoever shares the cores asks for fewer still.
     side_by_side = asked.seeds * len(asked.presets)
     threads = str(max(1, (os.cpu_count() or 1) // side_by_side))
-    environment = {**os.environ, "OMP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads}
+    environment = {"OMP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads, **os.environ}
     control = shutil.which("nvidia-cuda-mps-control")
     if asked.no_mps or asked.device == "cpu" or control is None or side_by_side == 1:
         print("without NVIDIA's multi-process service", flush=True)
