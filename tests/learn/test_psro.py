@@ -569,7 +569,7 @@ def test_a_population_is_shown_with_its_meta_nash_and_its_payoffs(kuhn_run: Path
     # No policy gains from an equilibrium of the table, and those that it plays lose nothing.
     for each in told["policies"]:
         assert each["against_the_mix"] < 2e-3
-        assert each["chance"] < 0.01 or each["against_the_mix"] > -2e-3
+        assert each["chance"] < 0.05 or each["against_the_mix"] > -2e-3
     gained = [each["performance"] for each in told["policies"][1:]]
     assert gained[0] == pytest.approx(11 / 24) and gained[-1] < 0.02
     payoffs = Portrait.of(read_population(kuhn_run)).payoffs
