@@ -11,6 +11,7 @@ import torch
 from typer.testing import CliRunner
 
 from vauban.agents import make_agent
+from vauban.agents.base import drawn_policies
 from vauban.agents.net import NetAgent
 from vauban.agents.solved import policy
 from vauban.agents.tables import tabulated
@@ -175,7 +176,7 @@ def test_a_drawn_network_plays_a_whole_game_and_all_are_drawn_by_their_chances(k
     own = np.flatnonzero(tree.groups.owner == 0)
     views = tree.views(own)  # of the first choices and of the second ones: at other plies of the same games
     seeds = np.arange(3000, dtype=np.uint64)
-    draws = [agent._draw(views[[row] * 3000], seeds) for row in (0, len(own) - 1)]
+    draws = [drawn_policies(agent.chances(0), views[[row] * 3000], seeds) for row in (0, len(own) - 1)]
     assert np.array_equal(*draws)
     shares = np.bincount(draws[0], minlength=3) / 3000
     assert shares == pytest.approx([1 / 6, 2 / 6, 3 / 6], abs=0.03)

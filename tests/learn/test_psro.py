@@ -86,7 +86,9 @@ after 100 updates)."""
 
 def check_row(row: dict, updates: int) -> None:  # type: ignore[type-arg]
     setting = experiment.Setting(60, row["scheme"], row["rate"], row["workers"])
-    [curves] = experiment.run_all([setting], 5, updates, Here())
+    told = tuple(at for at in experiment.TOLD if at <= updates)
+    played = [experiment.Played(setting, seed, told).run(lambda share: None) for seed in range(5)]
+    curves = experiment.Curves(setting, tuple(played))
     for at, (mean, error, whole) in row["exploitability"].items():
         if int(at) > updates or (row["scheme"] == "rectified" and int(at) > 200):
             continue
@@ -569,7 +571,7 @@ def test_a_population_is_shown_with_its_meta_nash_and_its_payoffs(kuhn_run: Path
     # No policy gains from an equilibrium of the table, and those that it plays lose nothing.
     for each in told["policies"]:
         assert each["against_the_mix"] < 2e-3
-        assert each["chance"] < 0.01 or each["against_the_mix"] > -2e-3
+        assert each["chance"] < 0.05 or each["against_the_mix"] > -2e-3
     gained = [each["performance"] for each in told["policies"][1:]]
     assert gained[0] == pytest.approx(11 / 24) and gained[-1] < 0.02
     payoffs = Portrait.of(read_population(kuhn_run)).payoffs
