@@ -47,7 +47,8 @@ def test_its_last_line_is_an_object_with_score_interval_seconds_and_episodes_of_
     assert low < found["score"] < high and found["seconds"] > 0
     assert found["score"] == pytest.approx((found["first"]["score"] + found["second"]["score"]) / 2)
     for seat in ("first", "second"):
-        assert found[seat]["low"] < found[seat]["score"] < found[seat]["high"] and found[seat]["games"] > 100
+        below, above = found[seat]["interval"]
+        assert below < found[seat]["score"] < above and found[seat]["games"] > 100
     exact = found["exact"]
     assert low - 0.1 < exact["score"] < high + 0.1, "the mixture of the tree is the one that plays"
     assert exact["best"] == pytest.approx(sum(exact["best_responses"]) / 2)
@@ -63,6 +64,12 @@ def test_a_run_is_resumed_with_the_agents_that_it_has(tmp_path: Path) -> None:
     )  # fmt: skip
     assert found["episodes"] == 5 * 64 and found["seed"] == 7
     assert run_config(run).stages["ppo"].opponents == ("uniform",)  # type: ignore[attr-defined]
+
+
+def test_too_few_games_for_an_interval_have_none(tmp_path: Path) -> None:
+    words = ["--set", "ppo.games=1", "--set", "iterations=1", "--set", "ppo.rounds=1", "--games", "2", "--json"]
+    found = json.loads(told("uniform", "--game", "kuhn", *words, "--out", str(tmp_path / "run")).splitlines()[-1])
+    assert found["course"][0]["interval"] is None and found["episodes"] == 1
 
 
 def test_where_nothing_is_exact_it_says_why(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -245,13 +246,13 @@ def _report(run: Run, games: int, exact: _Exact | str, plot: Path, as_json: bool
             {
                 "game": run.game.name, "rules": run.config.rules or None, "agents": list(opponents),
                 "oracle": run.stages[0].name, "seed": run.config.seed, "score": measured.score,
-                "interval": [measured.score - measured.margin, measured.score + measured.margin],
+                "interval": _interval(measured.score, measured.margin),
                 "first": _sample_table(measured.first), "second": _sample_table(measured.second),
                 "seconds": round(60 * run.minutes, 1), "episodes": learner.episodes, "exact": found or None,
                 "model": str(run.folder / "model"), "plot": str(plot),
                 "course": [
                     {"minutes": round(each.minutes, 4), "episodes": int(each.games), "score": each.scores.score,
-                     "margin": each.scores.margin, "first": each.scores.first.mean,
+                     "interval": _interval(each.scores.score, each.scores.margin), "first": each.scores.first.mean,
                      "second": each.scores.second.mean}
                     for each in points
                 ],
@@ -265,11 +266,15 @@ def _report(run: Run, games: int, exact: _Exact | str, plot: Path, as_json: bool
                   soft_wrap=True)  # fmt: skip
 
 
-def _sample_table(sample: Sample) -> dict[str, float]:
+def _interval(score: float, margin: float) -> list[float] | None:
+    """Return both ends of an interval; None where there were too few games for one, since JSON has no infinity."""
+    return [score - margin, score + margin] if math.isfinite(margin) else None
+
+
+def _sample_table(sample: Sample) -> dict[str, Any]:
     from vauban.learn.response import SIGMAS
 
-    margin = SIGMAS * sample.error
-    return {"score": sample.mean, "low": sample.mean - margin, "high": sample.mean + margin, "games": sample.games}
+    return {"score": sample.mean, "interval": _interval(sample.mean, SIGMAS * sample.error), "games": sample.games}
 
 
 def _print(run: Run, points: Sequence[Point], measured: SeatScores, exact: dict[str, Any], episodes: int) -> None:

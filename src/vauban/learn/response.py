@@ -123,7 +123,7 @@ def course_svg(title: str, points: Sequence[Point], measured: SeatScores, best: 
     end = points[-1].minutes or 1.0
     shown = [(point.minutes, point.scores.score, point.scores.margin) for point in points]
     shown = [each for each in shown if math.isfinite(each[2])]
-    last = (end, measured.score, measured.margin)
+    last = (end, measured.score, measured.margin if math.isfinite(measured.margin) else 0.0)
     heights = [0.0, *(y + sign * m for _, y, m in (*shown, last) for sign in (-1, 1))]
     heights += [] if best is None else [best]
     x = charts.Scale.fitting(0, end, LEFT, WIDTH - RIGHT, 8)
