@@ -18,7 +18,7 @@ from torch import Tensor
 from vauban.errors import ConfigurationError
 from vauban.games.base import Game
 from vauban.games.randomness import RESPONSE
-from vauban.learn.base import PLIES, SHARE, Learner, Metric, Place, StageConfig
+from vauban.learn.base import PLAY_AND_LEARN, PLIES, SHARE, SPEED, Learner, Metric, Place, StageConfig
 from vauban.learn.best_response.duels import UNIFORM, Duel, Duels
 from vauban.learn.networks import NetworkTable
 from vauban.learn.opponents import NetworkPlayer, Player
@@ -42,10 +42,8 @@ REMEMBERED = 10_000
 
 
 METRICS = (
-    Metric("speed.moves_per_second", "Moves of this iteration, of both players, by its seconds.",
-           shown="{:,.0f} moves/s"),
-    Metric("seconds.play", "Seconds that playing took."),
-    Metric("seconds.learn", "Seconds that learning took."),
+    SPEED,
+    *PLAY_AND_LEARN,
     Metric("response.score", "Mean utility of the response in the games of this iteration, both seats alike: what it "
            "gains from its opponents while it learns, a lower bound of their exploitability but for chance.",
            title="Gain of the response", shown="gains {:+.3f}", drawn=True, kept=True),
