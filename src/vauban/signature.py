@@ -9,7 +9,7 @@ never of the bytes of a record, so that records may be laid out anew.
     observations/…  every observation of every game
     agents/…        games of every agent that needs no model, in batches and on boards; agents/FAMILY/… for those of
                     other families than Stratego
-    learners/…      ten iterations of a small run of every learner: its metrics, its weights
+    learners/…      ten iterations of a small run of every learner: its metrics, its weights or tables
 
 All but the last are integers, or numbers that every machine computes alike. A learner's line holds for one kind of CPU
 and one version of torch: see `learned_on`.
@@ -303,7 +303,7 @@ def _sign_agent(name: str, family: str) -> str:
 
 
 def _sign_learner(preset: str, changes: tuple[str, ...]) -> str:
-    """Return two hashes of some iterations of a run: of its metrics that are not times, and of its weights."""
+    """Return two hashes of some iterations of a run: its metrics that are not times, and its weights or tables."""
     config = load_config(preset, (*changes, f"iterations={ITERATIONS}", "minutes=0", "evaluation.every=0"))
     metrics, weights = _Hash(), _Hash()
     with _reproducible(), tempfile.TemporaryDirectory() as folder:
@@ -321,6 +321,8 @@ def _sign_learner(preset: str, changes: tuple[str, ...]) -> str:
             for network in (trainee.network, trainee.average)
             for tensor in network.state_dict().values()
         ]
+        # A population has tables in place of networks.
+        tensors += [np.load(table).astype("<f4").tobytes() for table in run.player.rglob("*.npy")]
     # By what they hold and not by their names, which may change.
     weights.add(*sorted(hashlib.blake2b(each, digest_size=8).hexdigest() for each in tensors))
     return f"metrics {metrics.text} weights {weights.text}"

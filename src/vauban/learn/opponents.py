@@ -1,4 +1,4 @@
-"""Whom a learner plays against: networks, which stay on their device, and agents, which are handed views.
+"""Opponents of a learner: networks, which stay on their device, and agents, which are handed views.
 
     players = NetworkPlayer("mine", network), AgentPlayer(agent)
     log_policy = players[1].log_policy(sim, rows, legal)      # of some games of a simulator
@@ -28,7 +28,7 @@ from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 
 SEAT, OPPONENT, CHANCE, SETUP = 0, 1, 2, 3
-"""What is drawn for a game with the purpose `RESPONSE`, by index: the learner's seat, the opponent, its chance, and a
+"""Indices of the draws for a game with the purpose `RESPONSE`: the learner's seat, the opponent, its chance, and a
 seed for both setups."""
 
 SetUp = Callable[[int, random.Random], Any]
@@ -40,7 +40,7 @@ class Player(ABC):
 
     name: str
     set_up: SetUp | None = None
-    """How it sets up by itself; None if it does not."""
+    """Its own way to set up; None if it has none."""
 
     @abstractmethod
     def log_policy(self, sim: Simulator, rows: Tensor, legal: Tensor) -> Tensor:

@@ -49,7 +49,7 @@ class PsroConfig(StageConfig):
     workers: int = 3
     """Policies in training at a time."""
     oracle: str = "exact"
-    """What trains a policy: exact."""
+    """The way to train a policy: exact."""
     drawn: bool = False
     """Whether a new policy begins as a copy of one that is drawn from the meta-Nash below it."""
     meta: MetaSolver = field(default_factory=MetaSolver)
@@ -79,7 +79,7 @@ def _exact(game: Game, config: PsroConfig, place: Place, folder: Path) -> Worksh
 ORACLES = {
     "exact": OracleKind(_exact, lambda policy: f"table:{POLICIES}/{folder_name(policy)}/{TABLE}"),
 }
-"""What trains policies, by name."""
+"""Ways to train policies, by name."""
 
 
 @register("psro")
