@@ -306,7 +306,7 @@ def test_merged_items_have_the_same_gradient_as_all_items(name: str) -> None:
     regression = regression_of("deep-cfr-leduc", name)
     network, filled = regression.trainee.network, int(regression.reservoir.filled)
     regression._look(torch.arange(regression.sim.n).clamp(max=filled - 1))
-    everything = Items(*(column[:filled].clone() for column in regression._items))
+    everything = Items(*(column[:filled].clone() for column in regression.items))
     merged = regression._merged()
     assert len(merged.weight) < filled / 2
     assert len(merged.seen.flatten(1).unique(dim=0)) == len(merged.seen)
@@ -314,7 +314,7 @@ def test_merged_items_have_the_same_gradient_as_all_items(name: str) -> None:
     for items in (everything, merged):
         network.zero_grad()
         # The mean over the items; weights of merged ones are scaled for that of a minibatch.
-        loss = regression._error(network, items) * len(items.weight)
+        loss = regression.error(network, items) * len(items.weight)
         (loss / (filled if items is everything else max(len(items.weight), regression.batch))).backward()
         gradients.append(torch.cat([each.grad.flatten() for each in network.parameters() if each.grad is not None]))
     assert gradients[0].norm() > 0
@@ -346,7 +346,7 @@ def test_minibatches_of_merged_items_have_all_of_them_or_a_fair_share(batch: int
     merged = regression._merged()
     assert len(merged.weight) == distinct
     regression._take(merged, torch.Generator().manual_seed(1))
-    weights = regression._items.weight.view(-1, batch)
+    weights = regression.items.weight.view(-1, batch)
     whole = merged.weight.sum().item()
     if batch > distinct:
         assert torch.allclose(weights.sum(1), torch.full_like(weights[:, 0], whole))

@@ -7,6 +7,7 @@ GPU a step of training is captured once and replayed; nothing waits for it but t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
@@ -66,12 +67,13 @@ class Regression(ABC):
         device = sim.device
         shape = sim.observation_shape(trainee.network.observation, "squares")
         legal, self._counts = sim.legal_actions()
-        self._items = Items(
+        self.items = Items(
             torch.empty((sim.n, *shape), dtype=trainee.dtype, device=device),
             legal,
             torch.zeros(legal.shape, device=device),
             torch.zeros(sim.n, device=device),
         )
+        """The minibatches that are laid out, one below the other."""
         self._number = torch.zeros((), dtype=torch.int64, device=device)
         self._rows = torch.arange(batch, device=device)
         self._loss = torch.zeros((), device=device)
@@ -83,8 +85,19 @@ class Regression(ABC):
 
     def learn(self, batches: int, scale: float, generator: torch.Generator) -> float:
         """Train on this many minibatches, with all weights multiplied by `scale`; return the mean loss."""
-        self.trainee.network.train()
         self._loss.zero_()
+        done = 0
+        for laid_out in self.lay_out(batches, scale, generator):
+            self._number.zero_()
+            for number in range(done, done + laid_out):
+                self.trainee.set_learning_rate(self.rate_at(number, batches))
+                self._train(self._train_batch)
+            done += laid_out
+        return self._loss.item() / batches
+
+    def lay_out(self, batches: int, scale: float, generator: torch.Generator) -> Iterator[int]:
+        """Lay out minibatches to be trained on, some at a time: say each time how many of them there are now."""
+        self.trainee.network.train()
         merged = self._merged() if self.merge else None
         at_once = self.sim.n // self.batch
         for first in range(0, batches, at_once):
@@ -92,15 +105,14 @@ class Regression(ABC):
                 self._look(self.reservoir.draw(self.sim.n, generator))
             else:
                 self._take(merged, generator)
-            self._items.weight.mul_(scale)
-            self._number.zero_()
-            for number in range(first, min(first + at_once, batches)):
-                done = number / max(1, batches - 1)
-                self.trainee.set_learning_rate(self.rate * (1 - done * (1 - self.final_rate)))
-                self._train(self._train_batch)
+            self.items.weight.mul_(scale)
+            yield min(at_once, batches - first)
         self.trainee.network.eval()
         self.trainee.update_average(0.0)
-        return self._loss.item() / batches
+
+    def rate_at(self, number: int, batches: int) -> float:
+        """Return the learning rate of one of so many minibatches."""
+        return self.rate * (1 - number / max(1, batches - 1) * (1 - self.final_rate))
 
     @torch.no_grad()
     def _look(self, places: Tensor) -> None:
@@ -108,10 +120,10 @@ class Regression(ABC):
         columns = self.reservoir.columns
         for part, name in zip(self.sim.store, Store._fields, strict=True):
             part.copy_(columns[name][places])
-        self.sim.observe(self.trainee.network.observation, self._items.seen, layout="squares")
-        self.sim.legal_actions(self._items.legal, self._counts)
-        self._items.wanted.copy_(self._wanted(places))
-        self._items.weight.copy_(columns["weight"][places])
+        self.sim.observe(self.trainee.network.observation, self.items.seen, layout="squares")
+        self.sim.legal_actions(self.items.legal, self._counts)
+        self.items.wanted.copy_(self._wanted(places))
+        self.items.weight.copy_(columns["weight"][places])
 
     @torch.no_grad()
     def _merged(self) -> Items:
@@ -127,7 +139,7 @@ class Regression(ABC):
             places = torch.arange(first, first + n, device=self.sim.device)
             self._look(places.clamp(max=filled - 1))
             there = min(n, filled - first)
-            part = Items(*(column[:there] for column in self._items))
+            part = Items(*(column[:there] for column in self.items))
             found = merge(part if found is None else Items(*map(torch.cat, zip(found, part, strict=True))))
             if there == n:
                 self._blocks = first + n, found
@@ -148,15 +160,15 @@ class Regression(ABC):
             rows = self._rows.repeat(self.sim.n // self.batch)
             weight = torch.where(rows < count, merged.weight[rows % count], 0.0)
             rows = rows % count
-        for column, values in zip(self._items, merged, strict=True):
+        for column, values in zip(self.items, merged, strict=True):
             column[: len(rows)] = values[rows]
-        self._items.weight[: len(rows)] = weight
+        self.items.weight[: len(rows)] = weight
 
     def _train_batch(self) -> None:
         """Take a step on the next of the minibatches that are laid out."""
         rows = self._number * self.batch + self._rows
-        items = Items(*(column[rows] for column in self._items))
-        loss = self._error(self.trainee.working, items)
+        items = Items(*(column[rows] for column in self.items))
+        loss = self.error(self.trainee.working, items)
         self.trainee.descend([loss], self.gradient_norm)
         self._loss += loss.detach()
         self._number += 1
@@ -166,7 +178,7 @@ class Regression(ABC):
         """Return the targets of the legal actions of items."""
 
     @abstractmethod
-    def _error(self, network: PolicyNetwork, items: Items) -> Tensor:
+    def error(self, network: PolicyNetwork, items: Items) -> Tensor:
         """Return the loss of a minibatch."""
 
 
@@ -185,10 +197,10 @@ class AdvantageRegression(Regression):
 
     def _wanted(self, places: Tensor) -> Tensor:
         place, taken, others = (self.reservoir.columns[name][places] for name in ("place", "taken", "others"))
-        wanted = others[:, None].repeat(1, self._items.wanted.shape[1])
+        wanted = others[:, None].repeat(1, self.items.wanted.shape[1])
         return wanted.scatter_(1, place.long()[:, None], taken[:, None])
 
-    def _error(self, network: PolicyNetwork, items: Items) -> Tensor:
+    def error(self, network: PolicyNetwork, items: Items) -> Tensor:
         there = items.legal >= 0
         values = torch.where(there, network.of_legal(items.seen, items.legal), 0.0).float()
         return targets.advantage_loss(values, items.wanted, there, items.weight)
@@ -205,7 +217,7 @@ class StrategyRegression(Regression):
     def _wanted(self, places: Tensor) -> Tensor:
         return self.reservoir.columns["policy"][places]
 
-    def _error(self, network: PolicyNetwork, items: Items) -> Tensor:
+    def error(self, network: PolicyNetwork, items: Items) -> Tensor:
         policy = network(items.seen)[0].float().softmax(1)
         wanted = torch.zeros_like(policy)
         of_action = network.choice_of_action[items.legal.long().clamp_min(0)]
