@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +17,8 @@ from vauban.errors import ConfigurationError, VaubanError
 from vauban.learn.presets import presets
 
 if TYPE_CHECKING:
+    import torch
+
     from vauban.learn.config import RunConfig
     from vauban.learn.response import Point, Sample, SeatScores
     from vauban.learn.run import Run
@@ -127,6 +131,28 @@ def best_response(
                      highlight=False, soft_wrap=True)  # fmt: skip
         raise typer.Exit(INTERRUPTED)
     _report(run, games, exact, plot or folder / "response.svg", json)
+
+
+def learn_response(
+    agent: str, played: RunConfig, oracle: str, seconds: float, games: int, device: torch.device, folder: Path,
+    clock: Callable[[], float],
+) -> SeatScores:  # fmt: skip
+    """Train a response to an agent of a run for some seconds of a clock, in a folder; what it gains in new games."""
+    from vauban.agents.opponents import Opponents
+    from vauban.learn.config import load_config
+    from vauban.learn.response import Responds
+    from vauban.learn.run import Run
+
+    named = _preset(oracle, played.game)
+    changes = _changes(named, [agent], played.game, played.rules, None, seconds / 60, played.seed,
+                       [f'{oracle}.setups="own"'])  # fmt: skip
+    shutil.rmtree(folder, ignore_errors=True)  # of a measurement that was killed
+    with closing(Run.begin(load_config(named, changes), folder, device, clock=clock, agents=Opponents())) as run:
+        while run.goes_on():
+            run.iterate()
+        run.save()
+        assert isinstance(run.first, Responds)
+        return run.first.measure(games)
 
 
 def _preset(oracle: str, game: str) -> str:
