@@ -169,7 +169,7 @@ def _speed(asked: argparse.Namespace, name: str) -> dict[str, Any]:
     for _ in range(5):  # graphs are captured at the fourth
         learner.iterate()
     before = time.perf_counter() - begun
-    games, processor = learner.finished, time.process_time()
+    finished, processor = learner.games, time.process_time()
     steps = [learner.iterate() for _ in range(asked.steps)]
     processor = time.process_time() - processor
     play, learn = (sum(each[f"seconds.{part}"] for each in steps) for part in ("play", "learn"))
@@ -179,8 +179,8 @@ def _speed(asked: argparse.Namespace, name: str) -> dict[str, Any]:
         "preset": preset, "settings": changes, "device": _name(device),
         "parameters": sum(each.numel() for each in learner.trainee.network.parameters()),
         "actions_per_second": moves / (play + learn), "playing": moves / play, "learning": moves / learn,
-        "games_per_second": (learner.finished - games) / (play + learn),
-        "games_per_second_of_a_core": (learner.finished - games) / processor,
+        "games_per_second": (learner.games - finished) / (play + learn),
+        "games_per_second_of_a_core": (learner.games - finished) / processor,
         "actions_per_game": moves / (asked.steps * learner.settings.games),
         "gigabytes": gigabytes, "seconds_before": before, "parts": _parts(learner, asked.steps),
     }  # fmt: skip

@@ -318,12 +318,12 @@ def test_what_a_gpu_compiles_is_less_than_torch_would_give_up_at(name: str) -> N
     shape = learner.looker.seen.shape[1:]
     compiled = [torch.compile(each, dynamic=False, backend=counter) for each in learner._forwards.values()]
     with torch.no_grad():
-        for table in learner.games._tables:
+        for table in learner.episodes._tables:
             compiled[0](torch.zeros(table.sim.n, *shape))
         for other in compiled[1:]:
             other(torch.zeros(80, *shape))
     compiled[0](torch.zeros(80, *shape))
-    assert counter.frame_count == len(learner.games._tables) + 2 <= torch._dynamo.config.recompile_limit
+    assert counter.frame_count == len(learner.episodes._tables) + 2 <= torch._dynamo.config.recompile_limit
 
 
 # ── Keeping ──────────────────────────────────────────────────────────────────────────────────────
