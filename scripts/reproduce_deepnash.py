@@ -203,9 +203,10 @@ def _parts(learner: RNaD, steps: int) -> dict[str, float]:
 
     whole: Any = learner
     whole.looker.look = timed("observations made again", learner.looker.look)
-    for name, forward in learner._forwards.items():
-        part = "forward, in training" if name == "mine" else "forward, target and regularisation"
-        learner._forwards[name] = timed(part, forward)
+    whole._forward = timed("forward, in training", learner._forward)
+    others = "forward, target and regularisation"
+    whole._judge = timed(others, learner._judge)
+    whole._regular = {name: timed(others, forward) for name, forward in learner._regular.items()}
     variant = learner.settings.variant
     kept, backward = targets.VARIANTS[variant], torch.autograd.backward
     targets.VARIANTS[variant] = timed("v-trace", kept)
