@@ -169,7 +169,7 @@ def _speed(asked: argparse.Namespace, name: str) -> dict[str, Any]:
     for _ in range(5):  # graphs are captured at the fourth
         learner.iterate()
     before = time.perf_counter() - begun
-    games, processor = learner.finished, time.process_time()
+    finished, processor = learner.games, time.process_time()
     steps = [learner.iterate() for _ in range(asked.steps)]
     processor = time.process_time() - processor
     play, learn = (sum(each[f"seconds.{part}"] for each in steps) for part in ("play", "learn"))
@@ -179,8 +179,8 @@ def _speed(asked: argparse.Namespace, name: str) -> dict[str, Any]:
         "preset": preset, "settings": changes, "device": _name(device),
         "parameters": sum(each.numel() for each in learner.trainee.network.parameters()),
         "actions_per_second": moves / (play + learn), "playing": moves / play, "learning": moves / learn,
-        "games_per_second": (learner.finished - games) / (play + learn),
-        "games_per_second_of_a_core": (learner.finished - games) / processor,
+        "games_per_second": (learner.games - finished) / (play + learn),
+        "games_per_second_of_a_core": (learner.games - finished) / processor,
         "actions_per_game": moves / (asked.steps * learner.settings.games),
         "gigabytes": gigabytes, "seconds_before": before, "parts": _parts(learner, asked.steps),
     }  # fmt: skip
@@ -203,9 +203,10 @@ def _parts(learner: RNaD, steps: int) -> dict[str, float]:
 
     whole: Any = learner
     whole.looker.look = timed("observations made again", learner.looker.look)
-    for name, forward in learner._forwards.items():
-        part = "forward, in training" if name == "mine" else "forward, target and regularisation"
-        learner._forwards[name] = timed(part, forward)
+    whole._forward = timed("forward, in training", learner._forward)
+    others = "forward, target and regularisation"
+    whole._judge = timed(others, learner._judge)
+    whole._regular = {name: timed(others, forward) for name, forward in learner._regular.items()}
     variant = learner.settings.variant
     kept, backward = targets.VARIANTS[variant], torch.autograd.backward
     targets.VARIANTS[variant] = timed("v-trace", kept)
