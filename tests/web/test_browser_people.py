@@ -118,7 +118,7 @@ def test_two_friends_play_by_a_link_and_agree_on_a_draw(visit):
     host.page.locator("dialog.end").get_by_role("button", name="Rematch").click()
     # The other is told, in the dialog and beside the board, and for the ear.
     expect(guest.page.locator("dialog.end .asked")).to_have_text("Friend would like a rematch.")
-    expect(guest.page.locator("#live")).to_have_text("Friend would like a rematch.")
+    expect(guest.page.locator("#live :last-child")).to_have_text("Friend would like a rematch.")
     expect(host.button("Rematch asked")).to_be_disabled()
     # Whoever is away when it is made finds the way after coming back.
     old = host.page.url
@@ -251,7 +251,7 @@ def test_what_the_server_refuses_is_said_in_the_pages_own_words(visit):
         if host.page.locator(".toast").count() == 0:
             guest.button("Decline").click()
             host.see(".toast", has_text="The draw was declined.")
-    host.see(".toast", has_text="You have offered a draw not long ago. Moves to wait: 20.")
+    host.see(".toast", has_text="You have offered a draw not long ago: wait 20 more moves.")
     host.button("Take back").evaluate("each => { each.disabled = false; }")
     host.button("Take back").click()
     host.page.locator("dialog").get_by_role("button", name="Take back").click()

@@ -3,7 +3,7 @@
 import { fillActions, offerBox, rematch } from "./actions.js";
 import { fillCard } from "./cards.js";
 import { Clock, ThinkingTime } from "./clock.js";
-import { button, copyText, el, notice, say, toast, way } from "./dom.js";
+import { button, copyText, el, hush, notice, say, toast, way } from "./dom.js";
 import { endDialog, endWords, promiseLines, rememberPromises, verdict, verified } from "./ending.js";
 import { familyOf, screenAddress, show as showFamily } from "./family.js";
 import { countResult } from "./games.js";
@@ -222,7 +222,7 @@ class GameScreen {
     this.unbuild = this.play = null;
     this.shown = this.sight; // if the game ends meanwhile, that is news
     document.getElementById("toasts").replaceChildren();
-    say("", true);
+    hush();
     say(t("handover.title", { side: t(`Side.${side}`) }));
     this.main.replaceChildren(
       handOver(side, () => {
@@ -366,7 +366,7 @@ class GameScreen {
     if (shown && sight.ply > shown.ply && sight.last) {
       const words = this.play.words(this.table.since(shown.ply));
       if (this.table.myTurn) words.push(t("turn.yours"));
-      say([...words, ...this.play.warnings()].join(" "));
+      say([...words, ...this.play.warnings()].join(" "), { stays: true });
       this.play.sound();
     } else if (shown && sight.ply < shown.ply) {
       say(t("took_back"));
@@ -380,7 +380,7 @@ class GameScreen {
       document.querySelector("dialog.end .asked")?.replaceChildren(this.#asked(sight));
     }
     if (sight.offer && !shown?.offer && sight.offer.by !== sight.seat) {
-      say(t(`offer.${sight.offer.kind}`, { name: sight.players[sight.offer.by] }), true);
+      say(t(`offer.${sight.offer.kind}`, { name: sight.players[sight.offer.by] }), { urgent: true });
     }
     if (sight.phase === "over" && shown?.phase !== "over") this.#end(Boolean(shown));
   }
@@ -399,7 +399,7 @@ class GameScreen {
     this.renderStatus();
     if (!seen || this.closed) return;
     sound("end");
-    say(endWords(sight, this.hotseat), true);
+    say(endWords(sight, this.hotseat), { urgent: true });
     const wish = await endDialog(sight, this.promises, this.hotseat, this.variant.looks_back);
     if (wish === "rematch")
       rematch(this.sight, (message) => {

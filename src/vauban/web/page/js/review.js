@@ -19,6 +19,10 @@ import { momentWords, percent, refusal, typeName } from "./words.js";
 const PLAY_EVERY = 800;
 
 export function show(main, [id, secret, ply], offered) {
+  if (!id) {
+    location.replace("#/import"); // the games that there are to look back on
+    return null;
+  }
   const screen = new ReviewScreen(main, id, secret, offered, Number(ply));
   return () => screen.close();
 }
