@@ -232,8 +232,8 @@ def test_a_friend_a_take_back_a_draw_and_a_rematch(server):
         blue.do("rematch")
         there = red.wait_for("rematch"), blue.wait_for("rematch")
         assert there[0]["game"] == there[1]["game"] != red.game
-        assert [list(each["seats"]) for each in there] == [["blue"], ["red"]]
-        with server.sit(there[0]["game"], "blue", there[0]["seats"]["blue"]) as again:
+        assert [each["seats"] for each in there] == [{"blue": "red"}, {"red": "blue"}]
+        with server.sit(there[0]["game"], "blue", red.secret) as again:
             assert (again.sight["phase"], again.sight["pieces"]) == ("setup", [])
 
 
@@ -243,7 +243,7 @@ def test_a_rematch_against_a_machine_comes_at_once_with_colours_changed(server):
         give_up(seat)
         seat.do("rematch")
         there = seat.wait_for("rematch")
-        with server.sit(there["game"], "blue", there["seats"]["blue"]) as again:
+        with server.sit(there["game"], "blue", seat.secret) as again:
             own = {piece["type"]: piece["from"] for piece in again.sight["pieces"] if piece["side"] == "blue"}
             assert own["flag"] == "j10"  # the same setup, from the other side
             assert again.my_turn()["ply"] == 1
@@ -256,7 +256,7 @@ def test_a_rematch_against_a_machine_with_another_setup(server):
         assert seat.refused("rematch", keep=1)["code"] == "keep"
         seat.do("rematch", keep=False)
         there = seat.wait_for("rematch")
-    with server.sit(there["game"], "blue", there["seats"]["blue"]) as again:
+    with server.sit(there["game"], "blue", seat.secret) as again:
         # The machine has set up, and sealed it; it begins when the person has, too.
         assert again.sight["phase"] == "setup" and again.sight["ready"] == {"red": True, "blue": False}
         assert again.sight["commitment"]["red"] and again.sight["pieces"] == []
@@ -356,7 +356,7 @@ def test_two_at_one_device_and_two_machines(server):
         seat.do("resign")
         seat.until(lambda sight: sight["over"] is not None)
         seat.do("rematch")
-        assert set(seat.wait_for("rematch")["seats"]) == {"red", "blue"}
+        assert seat.wait_for("rematch")["seats"] == {"red": "red", "blue": "blue"}
     against = {"kind": "watch", "red": "cadet", "blue": "cadet"}
     made = server.post("/api/games", variant="fives", against=against)
     with server.sit(made["game"], "watch", made["seats"]["watch"]) as seat:
@@ -393,8 +393,8 @@ def test_a_game_without_aids_says_so_to_everybody_and_so_does_its_rematch(server
         red.do("rematch")
         blue.do("rematch")
         told = red.wait_for("rematch")
-        [(seat, secret)] = told["seats"].items()
-        with server.sit(told["game"], seat, secret) as again:
+        assert told["seats"] == {"blue": "red"}
+        with server.sit(told["game"], "blue", red.secret) as again:
             assert again.sight["aids"] is False
     status, found, _ = server.ask(
         "POST", "/api/games", {"variant": "barrage", "against": {"kind": "friend"}, "aids": 1}

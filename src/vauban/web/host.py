@@ -171,9 +171,9 @@ class Host:
         if kind == "level" and show.has_setups(variant, rules):
             own = show.read_setup(variant, wanted.get("setup"))
         table = await self._new_table(made, {side: own} if own is not None else {})
-        answer: Json = {"game": table.game, "seats": dict(table.secrets)}
-        if table.invitation is not None:
-            answer["friend"] = {"seat": invited, "invitation": table.invitation["token"]}
+        answer: Json = {"game": table.game, "seats": made["secrets"]}
+        if invited is not None:
+            answer["friend"] = made["invitation"] | {"invitation": made["invitation"]["token"]}
         return answer
 
     async def join(self, game: str, wanted: Json) -> Json:
@@ -199,9 +199,9 @@ class Host:
         """Make a table of a recorded game, to look back on."""
         found = await asyncio.to_thread(imported, text, self.games)
         sitters = (Sitter("person", found.names[0]), Sitter("person", found.names[1]))
-        table = await self._new_table(new_table(found.variant, "import", sitters, record=found.record), {})
-        seats = dict(table.secrets)
-        return {"game": table.game, "seats": seats, "games": found.games, "family": table.show.family}
+        made = new_table(found.variant, "import", sitters, record=found.record)
+        table = await self._new_table(made, {})
+        return {"game": table.game, "seats": made["secrets"], "games": found.games, "family": table.show.family}
 
     async def play_on(self, table: Table, wanted: Json) -> Json:
         """Make a game against a level that goes on from a position of a finished one; return what `make_game` does."""
@@ -223,7 +223,7 @@ class Host:
         made = new_table(table.variant, "level", (sitters[0], sitters[1]), rules=rules, played_on=origin)
         moves = table.move_texts(ply)
         there = await self._new_table(made, dict(enumerate(setups)), moves)
-        return {"game": there.game, "seats": dict(there.secrets)}
+        return {"game": there.game, "seats": made["secrets"]}
 
     def _machine(self, key: Any, variant: str) -> Sitter:
         level = find_level(key, variant, self.levels)
@@ -599,7 +599,7 @@ class Host:
             for client in room.clients:
                 client.reply({"say": "error", "code": "rematch", "key": "rematch", "data": {}, "text": sentence(error)})
         else:
-            room.table.follow(there.game, _rematch_seats(room.table, there))
+            room.table.follow(there.game, _rematch_seats(room.table))
             self._changed(room)
             for client in room.clients:
                 self._tell_of_rematch(room, client)
@@ -613,7 +613,10 @@ class Host:
             Sitter(s.who, s.name, s.level, s.agent, secrets.randbits(62), s.seconds) for s in table.sitters[::-1]
         )
         clock = table.clock.as_json()
-        made = new_table(table.variant, table.kind, (red, blue), clock, table.takebacks, table.aids, rules=table.rules)
+        hashes = {new: table.hashes[old] for there in _rematch_seats(table).values() for new, old in there.items()}
+        made = new_table(
+            table.variant, table.kind, (red, blue), clock, table.takebacks, table.aids, rules=table.rules, hashes=hashes
+        )
         own = {
             1 - player: setup
             for player, setup in enumerate(table.setups)
@@ -640,14 +643,12 @@ class Host:
             log.error("a game could not go on", exc_info=task.exception())
 
 
-def _rematch_seats(table: Table, there: Table) -> dict[str, dict[str, str]]:
-    """Return, by seat at a table, the seats of the rematch with their secrets."""
+def _rematch_seats(table: Table) -> dict[str, dict[str, str]]:
+    """Return, by seat at a table, the seats of the rematch, each with the seat here that the same secret opens."""
     if table.kind == "hotseat":
-        return dict.fromkeys(SIDES, there.secrets)
-    if table.kind == "watch":
-        return {WATCH: there.secrets}
+        return {seat: {side: side for side in SIDES} for seat in SIDES}
     swapped = dict(zip(SIDES, SIDES[::-1], strict=True))
-    return {seat: {new: there.secrets[new]} for seat, new in swapped.items() if new in there.secrets}
+    return {seat: {swapped.get(seat, seat): seat} for seat in table.hashes}
 
 
 def _read_table(game: str, events: Sequence[Event]) -> Table:

@@ -13,6 +13,7 @@ nothing of it goes to a player but through `vauban.web.sight`.
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import secrets
 import time
@@ -31,6 +32,8 @@ WATCH = "watch"
 SEATS = (*SIDES, WATCH)
 PACES = {"slow": 3.0, "usual": 1.0, "fast": 0.2}
 """Pause between the moves of two watched machines, as a multiple of the usual one."""
+HASH = "sha256:"
+"""Begins the hash of a secret; no secret has a colon."""
 OFFER_PAUSE = 20
 """Plies between two offers of a draw by one side: or an agent could be sounded out move by move."""
 
@@ -88,11 +91,13 @@ def new_table(
     invited: str | None = None,
     rules: str | None = None,
     played_on: Mapping[str, Any] | None = None,
+    hashes: Mapping[str, str] | None = None,
 ) -> Event:
     """Make the event that makes a table, with an id and secrets that nobody can guess.
 
-    The seat that is `invited` has no secret yet: it gets one when the invitation is taken (`Table.join`).
-    `played_on` tells from where in another game this one goes on (`Host.play_on`).
+    The secrets are for those who sit there; a table keeps hashes of them (`Table.made`). `hashes` are those of seats
+    that are opened by a secret of another game. The seat that is `invited` has no secret yet: it gets one when the
+    invitation is taken (`Table.join`). `played_on` tells from where in another game this one goes on (`Host.play_on`).
     """
     seats = [WATCH] if kind in ("watch", "import") else [seat for seat in _people(sitters) if seat != invited]
     return {
@@ -103,7 +108,7 @@ def new_table(
         "rules": show_of(variant).rules_text(variant, rules),
         "seed": secrets.randbits(63),
         "sitters": [asdict(sitter) for sitter in sitters],
-        "secrets": {seat: secrets.token_urlsafe(24) for seat in seats},
+        "secrets": hashes or {seat: secrets.token_urlsafe(24) for seat in seats},
         "look": secrets.token_urlsafe(24),
         "invitation": None if invited is None else {"seat": invited, "token": secrets.token_urlsafe(24)},
         "clock": make_clock(clock).as_json(),
@@ -115,8 +120,28 @@ def new_table(
     }
 
 
+def hashed(secret: str) -> str:
+    """Return what is kept of a secret: its hash. No salt is needed, for secrets are 192 random bits."""
+    return HASH + hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+def _kept(secret: str) -> str:
+    """Return the hash of a secret that was kept as a hash, or as it was, as earlier versions did."""
+    return secret if secret.startswith(HASH) else hashed(secret)
+
+
+def _sealed(made: Event) -> Event:
+    """Return the event that makes a table without the secrets that open seats: with their hashes."""
+    invitation = made["invitation"]
+    if invitation is not None:
+        invitation = invitation | {"token": _kept(invitation["token"])}
+    return made | {
+        "secrets": {seat: _kept(secret) for seat, secret in made["secrets"].items()}, "invitation": invitation,
+    }  # fmt: skip
+
+
 def _same(right: str | None, given: str) -> bool:
-    """Compare a secret with the right one, if there is one. Takes equally long whatever is wrong."""
+    """Compare a text with the right one, if there is one. Takes equally long whatever is wrong."""
     same = hmac.compare_digest((right or "-" * 32).encode(), given.encode("utf-8", "replace"))
     return same and right is not None
 
@@ -143,10 +168,12 @@ class Table:
         """Whether the players set something up before the first move."""
         self.seed: int | None = made.get("seed")  # games that were kept before chance mattered have none
         self.sitters: tuple[Sitter, Sitter] = (Sitter(**made["sitters"][0]), Sitter(**made["sitters"][1]))
-        self.secrets: dict[str, str] = dict(made["secrets"])
+        self.hashes: dict[str, str] = dict(_sealed(made)["secrets"])
+        """Hashes of the secrets that open seats."""
         self.look: str = made["look"]
-        """The secret that opens the game to whoever looks on, and no seat to play on (`admits` says when)."""
-        self.invitation: dict[str, str] | None = made["invitation"]
+        """The secret that opens the game to whoever looks on, and no seat to play on (`admits` says when). Kept
+        as it is: everybody at the table is told it, and it opens nothing that the shelf does not show."""
+        self.invitation: dict[str, str] | None = _sealed(made)["invitation"]
         self.clock = make_clock(made["clock"])
         self.takebacks: bool = made["takebacks"]
         self.aids: bool = made.get("aids", True)  # games that were kept before this could be chosen have them
@@ -178,7 +205,8 @@ class Table:
         self.keeps_setup = True
         """Whether that is with the same setup, against a machine."""
         self.follower: dict[str, Any] | None = None
-        """The table that they play again at: its game, and by seat here the seat and secret there."""
+        """The table that they play again at: its game, and by seat here the seats there, each with the seat here that
+        the same secret opens; or with a secret, as earlier versions kept it."""
         if made["record"] is not None:
             self._import(made["record"])
         else:
@@ -186,8 +214,8 @@ class Table:
 
     @classmethod
     def made(cls, event: Event) -> Table:
-        """Make a table from its first event (`new_table`)."""
-        return cls(event)
+        """Make a table from its first event (`new_table`); of its secrets it keeps hashes."""
+        return cls(_sealed(event))
 
     @classmethod
     def replayed(cls, events: Iterable[Event]) -> Table:
@@ -222,15 +250,15 @@ class Table:
     def invited(self) -> str | None:
         """The seat that waits for an invited friend."""
         seat = None if self.invitation is None else self.invitation["seat"]
-        return None if seat in self.secrets else seat
+        return None if seat in self.hashes else seat
 
     def invites(self, token: str) -> bool:
         """Say whether this is the invitation to this table, open or taken."""
-        return _same(None if self.invitation is None else self.invitation["token"], token)
+        return _same(None if self.invitation is None else self.invitation["token"], hashed(token))
 
     def owns(self, seat: str, secret: str) -> bool:
         """Say whether this is the secret of this seat. Takes equally long whatever is wrong."""
-        return _same(self.secrets.get(seat), secret)
+        return _same(self.hashes.get(seat), hashed(secret))
 
     def admits(self, seat: str, secret: str) -> bool:
         """Say whether this secret opens this seat: as its own, or to look on where all may be seen.
@@ -307,7 +335,7 @@ class Table:
             raise TableError("invitation", "Nobody is invited to this game.")
         seat = self.invitation["seat"]
         if self.invited is not None:
-            self._happen({"what": "joined", "by": SIDES.index(seat), "secret": secret})
+            self._happen({"what": "joined", "by": SIDES.index(seat), "secret": hashed(secret)})
         elif not self.admits(seat, secret):
             raise TableError(
                 "invitation", "This invitation has been taken: it opens the seat once, in the browser that came first."
@@ -425,7 +453,8 @@ class Table:
         return self.follower is None and wanted <= self.wishes
 
     def follow(self, game: str, seats: Mapping[str, Mapping[str, str]]) -> None:
-        """Note the table of the rematch; `seats`: by seat here, the seats there with their secrets."""
+        """Note the table of the rematch; `seats`: by seat here, the seats there, each with the seat here that the same
+        secret opens."""
         self._happen({"what": "follow", "game": game, "seats": {seat: dict(there) for seat, there in seats.items()}})
 
     # ── Inside ───────────────────────────────────────────────────────────────────────────────────
@@ -467,7 +496,7 @@ class Table:
         if what == "setup":
             self._apply_setup(event)
         elif what == "joined":
-            self.secrets[SIDES[event["by"]]] = event["secret"]
+            self.hashes[SIDES[event["by"]]] = _kept(event["secret"])
             self._begin()
         elif what == "move":
             self._apply_move(event)

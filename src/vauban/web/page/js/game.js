@@ -148,7 +148,10 @@ class GameScreen {
     this.render();
   }
 
-  #follow({ game, seats }) {
+  #follow({ game, seats: told }) {
+    // Each seat has the secret of one here, or is told with its own, as in games that were kept long ago.
+    const secret = (given) => this.entry.seats[given] ?? keyOf(this.id, given) ?? given;
+    const seats = Object.fromEntries(Object.entries(told).map(([seat, given]) => [seat, secret(given)]));
     const known = kept(this.id) ?? {};
     const mine = kept(game)?.seats ?? {};
     keepGame(game, {
