@@ -8,7 +8,7 @@ import re
 import signal
 
 import pytest
-from browser import CUT, QUIET, SCOUTS, Player, cross, friends, hotseat
+from browser import CUT, PHONE, QUIET, SCOUTS, Player, cross, friends, hotseat
 from playwright.sync_api import Route, WebSocketRoute, expect
 
 from vauban.games.stratego.pieces import BOMB, LETTERS
@@ -353,6 +353,31 @@ def test_two_machines_that_are_watched_are_paused_stepped_and_stopped(visit):
     visitor.see(".review .board")
     visitor.open("#/import")
     expect(page.locator(".games li").first).to_contain_text("not finished")
+
+
+def test_whoever_has_a_seat_is_told_of_another_browser_on_it(visit):
+    visitor, tab, thief = visit(), visit(**PHONE), visit(**PHONE)
+    visitor.start(QUIET)
+    fragment = "#" + visitor.page.url.split("#")[1]
+    game = fragment.split("/")[-2]
+    [secret, name] = visitor.page.evaluate(
+        """game => [JSON.parse(localStorage["vauban.games"]).find(({id}) => id === game).seats.red,
+                    localStorage["vauban.browser"]]""",
+        game,
+    )
+    said = "Your seat is open in another browser, too."
+    # The same browser in another window.
+    tab.context.add_init_script(f"if (location.host) localStorage['vauban.browser'] = {json.dumps(name)}")
+    tab.open(f"{fragment}/{secret}")
+    tab.see(".bottom-card.turn")
+    expect(tab.page.locator(".status")).not_to_contain_text(said)
+    thief.open(f"{fragment}/{secret}")
+    for each in (visitor, thief):
+        each.see(".toast", has_text=said)
+        each.see(".status .warning", has_text=said)
+        each.fits()
+    visitor.picture("elsewhere-desktop")
+    thief.picture("elsewhere-phone")
 
 
 def test_a_move_is_prepared_while_the_other_side_thinks(visit):

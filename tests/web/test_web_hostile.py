@@ -528,6 +528,28 @@ def test_a_message_in_many_pieces_is_measured_as_a_whole(server):
 # ── All at once ──────────────────────────────────────────────────────────────────────────────────
 
 
+def test_a_second_browser_on_a_seat_is_told_of_to_both_and_to_nobody_else(server):
+    red, blue = server.friends()
+
+    def come(browser: str) -> Seat:
+        return server.sit(red.game, "red", red.secret, browser=browser)
+
+    for seat in (red, blue):
+        seat.ws.close()
+    wait_until(lambda: red.game not in server.host.rooms)
+    with come("mine") as first, come("mine") as tab:
+        assert not first.sight["elsewhere"] and not tab.sight["elsewhere"], "two tabs of one browser"
+        with come("another") as other, server.sit(red.game, "blue", blue.secret) as friend:
+            assert other.sight["elsewhere"]
+            first.until(lambda sight: sight["elsewhere"])
+            friend.do("offer_draw")
+            assert not friend.until(lambda sight: sight["offer"] is not None)["elsewhere"]
+        # It is said as long as the table is in memory, also when the other has gone.
+        first.do("answer_draw", accept=False)
+        assert first.until(lambda sight: sight["offer"] is None)["elsewhere"]
+        assert first.refused("sit", game=red.game, seat="red", secret=red.secret, browser="x" * 41)["code"] == "message"
+
+
 def test_two_tabs_of_one_seat_see_the_same_and_only_one_of_two_moves_is_made(server):
     made = server.level("cadet")
     place = (made["game"], "red", made["seats"]["red"])

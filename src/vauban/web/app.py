@@ -43,6 +43,8 @@ SIT_SECONDS = 10.0
 """Time for a new socket to sit down at a table."""
 MOST_SAID = 600
 """Longest error message, in letters."""
+MOST_BROWSER = 40
+"""Longest name of a browser, in letters."""
 BODY_SECONDS = 20.0
 """Time for a whole request to arrive."""
 SEND_SECONDS = 20.0
@@ -481,12 +483,15 @@ async def _listen(websocket: WebSocket, client: Client, host: Host, limits: Limi
 async def _sit(client: Client, host: Host, limits: Limits, address: str, wanted: Json) -> None:
     game, seat, secret = (wanted.get(key) for key in ("game", "seat", "secret"))
     have, number, eyes = wanted.get("have", 0), wanted.get("n"), wanted.get("eyes")
+    browser = wanted.get("browser")
     if not (isinstance(game, str) and isinstance(seat, str) and isinstance(secret, str)):
         raise TableError("message", "To sit down takes a game, a seat and a secret.")
     if type(have) is not int or have < 0:
         raise TableError("message", "'have' is the number of moves that are known already.")
     if eyes is not None and not isinstance(eyes, str):
         raise TableError("message", "'eyes' is a side, or nothing.")
+    if browser is not None and not (isinstance(browser, str) and len(browser) <= MOST_BROWSER):
+        raise TableError("message", f"'browser' is a name of up to {MOST_BROWSER} letters, or nothing.")
     with guarded(limits, address):
-        await host.sit(client, game, seat, secret, have, eyes)
+        await host.sit(client, game, seat, secret, have, eyes, browser)
     client.show(number if isinstance(number, int | str) else None)

@@ -285,9 +285,19 @@ class Host:
     # ── At a table ───────────────────────────────────────────────────────────────────────────────
 
     async def sit(
-        self, client: Client, game: str, seat: str, secret: str, have: int = 0, eyes: str | None = None
+        self,
+        client: Client,
+        game: str,
+        seat: str,
+        secret: str,
+        have: int = 0,
+        eyes: str | None = None,
+        browser: str | None = None,
     ) -> None:
-        """Seat a client at a table, by the secret of the seat; a watcher may look on with the eyes of a side."""
+        """Seat a client at a table, by the secret of the seat; a watcher may look on with the eyes of a side.
+
+        `browser` is a name by which a seat's owner is told of other browsers on the seat.
+        """
         table = await self._load(game)
         if table is None or seat not in SEATS or not table.admits(seat, secret):
             raise NoSuchGameError
@@ -296,7 +306,7 @@ class Host:
         room = self._room(table)
         if client.room is not room:
             self.leave(client)
-        client.sit(room, seat, table.owns(seat, secret), have, eyes)
+        client.sit(room, seat, table.owns(seat, secret), have, eyes, browser)
         room.clients.add(client)
         self._go_on(room)
 
@@ -338,11 +348,13 @@ class Host:
             "resign": lambda: table.resign(seat),
             "offer_draw": lambda: table.offer_draw(seat),
             "answer_draw": lambda: table.answer(seat, "draw", read_yes(message, "accept")),
-            "take_back": lambda: table.take_back(seat),
+            "take_back": lambda: table.take_back(seat, self._spent(room)),
             "pause": lambda: table.pause(seat, read_yes(message, "paused")),
             "pace": lambda: table.set_pace(seat, read_words(message, "pace")),
             "stop": lambda: table.stop(seat),
-            "answer_take_back": lambda: table.answer(seat, "take_back", read_yes(message, "accept")),
+            "answer_take_back": lambda: table.answer(
+                seat, "take_back", read_yes(message, "accept"), spent=self._spent(room)
+            ),
         }
         if not isinstance(what, str) or what not in commands:
             raise TableError("do", f"There is nothing to do by the name {str(what)[:40]!r}.")
@@ -360,7 +372,8 @@ class Host:
             seconds = round(time.monotonic() - room.since, 2)
             thinking = {"side": SIDES[table.turn], "seconds": seconds, "expected": expected}
         now = round(time.time(), 3)
-        return wall.sight(table, client.seat, self._spent(room), thinking, now, client.eyes, client.owns)
+        elsewhere = room.is_elsewhere(client)
+        return wall.sight(table, client.seat, self._spent(room), thinking, now, client.eyes, client.owns, elsewhere)
 
     # ── Going on ─────────────────────────────────────────────────────────────────────────────────
 
@@ -436,9 +449,8 @@ class Host:
                 raise
             room.stored = len(table.events)
         happened = {event["what"] for event in fresh}
-        # A player on turn who takes back a move goes on thinking: the clock does not begin anew.
-        if "setup" in happened or table.turn != room.turn:
-            room.began, room.turn = time.monotonic(), table.turn
+        if "setup" in happened or "took_back" in happened or table.turn != room.turn:
+            room.began, room.turn = time.monotonic() - table.used / 1000, table.turn
         if happened & {"took_back", "end"} or (table.paused and "paused" in happened):
             self._stop_thinking(room)
         if table.offer is None and room.weighing is not None:

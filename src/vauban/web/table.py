@@ -182,8 +182,11 @@ class Table:
         """From which ply of another game this one goes on, and how its hidden pieces came about."""
         self.at: int = made["at"]
         self.banks: Banks = self.clock.banks()
+        self.times: list[tuple[int, int]] = []
+        """Of each move, the bank of its side before it, and the milliseconds that it took."""
         self.used = 0
-        """Milliseconds of the move that is being thought about which were used when a server ended (`keep_time`)."""
+        """Milliseconds of the move that is being thought about which were used before: when a server ended
+        (`keep_time`), or on moves that were taken back."""
         self.setups: list[str | None] = [None, None]
         self.salts: list[str | None] = [None, None]
         self.board: Any = None
@@ -391,8 +394,11 @@ class Table:
             raise TableError("offer", text, "offer.soon", wait=wait)
         self._happen({"what": "offer", "kind": "draw", "by": player})
 
-    def take_back(self, seat: str) -> None:
-        """Take back to this side's last turn: at once where no other person minds, else if the other agrees."""
+    def take_back(self, seat: str, spent: int = 0) -> None:
+        """Take back to this side's last turn: at once where no other person minds, else if the other agrees.
+
+        `spent` is how long the side on turn has thought, in milliseconds.
+        """
         player = self._playing(seat)
         assert self.board is not None
         if not self.takebacks:
@@ -400,24 +406,30 @@ class Table:
         begun = 0 if self.played_on is None else self.played_on["ply"]
         if not any(played.player == player for played in self.board.history[begun:]):
             raise TableError("take_back", "There is no move of yours to take back.", "take_back.none")
+        self._check_time(player, spent)
         if self.kind != "friend":
-            self._happen({"what": "took_back", "by": player})
+            self._happen({"what": "took_back", "by": player, "ms": spent})
             return
         if self.offer is not None:
             raise TableError("offer", "There is an offer already: it has to be answered first.")
         self._happen({"what": "offer", "kind": "take_back", "by": player})
 
-    def answer(self, seat: str, kind: str, accept: bool, why: str | None = None) -> None:
-        """Answer an offer of the other side; `why` is a machine's reason, in a word (`vauban.web.thinking`)."""
+    def answer(self, seat: str, kind: str, accept: bool, why: str | None = None, spent: int = 0) -> None:
+        """Answer an offer of the other side; `why` is a machine's reason, in a word (`vauban.web.thinking`).
+
+        `spent` is how long the side on turn has thought, in milliseconds.
+        """
         player = self._playing(seat)
         if self.offer is None or self.offer.kind != kind or self.offer.by == player:
             raise TableError("offer", "There is no such offer to answer.", "offer.none")
         by = self.offer.by
+        if accept and kind == "take_back":
+            self._check_time(by, spent)
         self._happen({"what": "answer", "kind": kind, "by": player, "accept": accept, "why": why})
         if accept and kind == "draw":
             self._end(End(None, "agreed"))
         elif accept:
-            self._happen({"what": "took_back", "by": by})
+            self._happen({"what": "took_back", "by": by, "ms": spent})
 
     def pause(self, seat: str, paused: bool) -> None:
         """Let the machines wait, or go on."""
@@ -501,7 +513,7 @@ class Table:
         elif what == "move":
             self._apply_move(event)
         elif what == "took_back":
-            self._apply_take_back(event["by"])
+            self._apply_take_back(event["by"], event.get("ms"))
         elif what == "offer":
             self.offer = Offer(event["kind"], event["by"])
             self.note = None
@@ -525,7 +537,7 @@ class Table:
             self.keeps_setup = event["keep"]
         else:
             self.follower = {"game": event["game"], "seats": event["seats"]}
-        if self.turn != turn:
+        if self.turn != turn and what != "took_back":
             self.used = 0
 
     def _apply_setup(self, event: Event) -> None:
@@ -545,6 +557,7 @@ class Table:
 
     def _apply_move(self, event: Event) -> None:
         assert self.board is not None
+        self.times.append((self.banks[self.turn], event["ms"]))
         self.banks = self.clock.spend(self.banks, self.turn, event["ms"])
         # An offer lapses when the side that was asked moves instead; one to take a move back, with any move.
         if self.offer is not None and (self.offer.by != self.turn or self.offer.kind == "take_back"):
@@ -556,13 +569,36 @@ class Table:
         self.board.push(event["move"] if "move" in event else event["from"] + event["to"])
         self._judge()
 
-    def _apply_take_back(self, player: int) -> None:
+    def _taken_back(self, player: int, spent: int) -> tuple[int, int, int]:
+        """Return how many moves a take-back takes, the bank of its player before them, and the time used since then."""
         assert self.board is not None
-        while True:
-            last = self.board.history[-1].player
+        number = next(n for n, played in enumerate(reversed(self.board.history), 1) if played.player == player)
+        bank, ms = self.times[-number]
+        return number, bank, ms + (spent if self.turn == player else 0)
+
+    def _check_time(self, player: int, spent: int) -> None:
+        """Refuse a take-back after which there would be no time left: what was thought is not given back."""
+        _, bank, used = self._taken_back(player, spent)
+        if self.clock.is_up((bank, bank), player, used):
+            text = "What was thought about these moves counts, and no time would be left."
+            raise TableError("take_back", text, "take_back.time")
+
+    def _apply_take_back(self, player: int, spent: int | None) -> None:
+        """Take moves back. Their player has used up their time all the same, as if still thinking about the first.
+
+        The other side's time stays used, too. In games that were kept earlier (`spent` is None) the clock began anew.
+        """
+        assert self.board is not None
+        turn = self.turn
+        number, bank, used = self._taken_back(player, spent or 0)
+        for _ in range(number):
             self.board.pop()
-            if last == player:
-                break
+            self.times.pop()
+        if spent is None:
+            self.used = self.used if self.turn == turn else 0
+        else:
+            self.banks = (bank, self.banks[1]) if player == 0 else (self.banks[0], bank)
+            self.used = used
         self.took_back = True
         self.firm = self.plies if self.firm is None else min(self.firm, self.plies)
         self.offer = None

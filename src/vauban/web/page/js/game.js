@@ -176,6 +176,8 @@ class GameScreen {
     this.variant = this.offered.variants.find((each) => each.name === sight.variant) ?? named(sight);
     showFamily(this.variant.family);
     this.promised = rememberPromises(this.id, sight.commitment);
+    if (sight.elsewhere && !this.warned) this.cleanups.push(toast(t("elsewhere"), { seconds: 20, urgent: true }));
+    this.warned = sight.elsewhere;
     if (!this.entry.title && (kept(this.id) || SIDES.includes(this.seat))) {
       // A player who came by a link has no entry yet; who only looks on has no seat, and gets none.
       this.entry.title = sight.players[other(sight.seat)] ?? t("mode.watch");
@@ -328,6 +330,7 @@ class GameScreen {
     const rules = otherRules(this.variant, sight.rules);
     if (rules && sight.phase === "play") lines.push(el("p", { class: "quiet" }, rules));
     if (sight.took_back) lines.push(el("p", { class: "quiet" }, t("casual")));
+    if (sight.elsewhere && sight.phase === "play") lines.push(el("p", { class: "warning" }, t("elsewhere")));
     if (!sight.aids && sight.phase === "play") lines.push(el("p", { class: "quiet" }, t("aids.off")));
     const held = this.status.contains(document.activeElement);
     this.status.replaceChildren(...lines);

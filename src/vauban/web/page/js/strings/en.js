@@ -35,6 +35,8 @@ export default {
   "broken.family": "The games of the family {family} are shown as text: their drawing is missing or broken.",
   lost: "Connection lost. Trying again …",
   "lost.now": "There is no connection just now: nothing was sent.",
+  elsewhere:
+    "Your seat is open in another browser, too. If that is not yours, somebody has its key, sees your pieces and can move them.",
   "gone.title": "No such game",
   "gone.text": "The link is wrong, or the game is gone.",
   "gone.no_key":
@@ -465,6 +467,7 @@ export default {
   "error.offer.none": "There is no such offer to answer any more.",
   "error.take_back": "Moves cannot be taken back in this game.",
   "error.take_back.none": "There is no move of yours to take back.",
+  "error.take_back.time": "What was thought about these moves counts, and no time would be left.",
   "error.invitation": "This invitation has been taken: it opens the seat once, in the browser that came first.",
   "error.game": "There is no such game, or this link does not open it.",
   "error.model": "No network here has learned to set up this game.",
