@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import http.client
 import json
 import random
@@ -61,6 +62,8 @@ class Talk:
             answer = connection.getresponse()
             content = answer.read()
             found = {name.lower(): value for name, value in answer.getheaders()}
+            if found.get("content-encoding") == "gzip":
+                content = gzip.decompress(content)
         finally:
             connection.close()
         if found.get("content-type", "").startswith("application/json"):

@@ -1320,3 +1320,34 @@ def test_the_setup_that_every_page_begins_with_waits_for_no_process():
         assert not server.host.quick.pids
     finally:
         server.close()
+
+
+# ── For whoever runs the server ──────────────────────────────────────────────────────────────────
+
+
+def test_long_answers_are_compressed_for_who_takes_that_and_short_ones_with_secrets_are_not(server):
+    for path in ("/api/offer", "/static/js/review.js"):
+        _, plain, as_it_is = server.ask("GET", path)
+        assert "content-encoding" not in as_it_is
+        status, found, headers = server.ask("GET", path, Accept_Encoding="gzip")
+        assert (status, headers["content-encoding"]) == (200, "gzip") and "Accept-Encoding" in headers["vary"]
+        assert found == plain and headers["content-security-policy"] == as_it_is["content-security-policy"]
+        assert path != "/api/offer" or int(headers["content-length"]) < int(as_it_is["content-length"]) / 2
+    wanted = {"variant": "barrage", "against": {"kind": "friend"}}
+    _, made, headers = server.ask("POST", "/api/games", wanted, Accept_Encoding="gzip")
+    assert made["seats"]["red"] and "content-encoding" not in headers
+
+
+def test_a_server_says_whether_it_is_well(tmp_path):
+    server = Server(tmp_path / "games.sqlite")
+    try:
+        made = server.level()
+        with server.sit(made["game"], "red", made["seats"]["red"]):
+            status, told, _ = server.ask("GET", "/api/health")
+        assert (status, told["ok"], told["tables"]) == (200, True, 1)
+        assert told["waiting"] == {"quick": 0, "deep": 0, "reviews": 0}
+        server.host.shelf.close()
+        status, told, _ = server.ask("GET", "/api/health")
+        assert (status, told["error"]["code"]) == (503, "shelf")
+    finally:
+        server.close()

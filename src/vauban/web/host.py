@@ -17,11 +17,13 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vauban import __version__
 from vauban.errors import VaubanError
 from vauban.web import sight as wall
 from vauban.web.commitment import new_salt
 from vauban.web.imports import imported
 from vauban.web.levels import Level, find_level, has_learned, learned_agents, with_anybody
+from vauban.web.logs import tell
 from vauban.web.offer import find_offered
 from vauban.web.reviews import Reviews
 from vauban.web.rooms import Client, Room, numbered
@@ -120,6 +122,12 @@ class Host:
         for each in (self.quick, self.deep, self.reviews):
             await each.close()
         self.shelf.close()
+
+    def health(self) -> Json:
+        """Return how busy the server is; raises a `ShelfError` if games cannot be read."""
+        self.shelf.check()
+        waiting = {"quick": self.quick.waiting, "deep": self.deep.waiting, "reviews": self.reviews.thinking.waiting}
+        return {"version": __version__, "tables": len(self.rooms), "waiting": waiting}
 
     # ── Before a game ────────────────────────────────────────────────────────────────────────────
 
@@ -268,6 +276,9 @@ class Host:
         if moves:
             await asyncio.to_thread(_make_moves, table, moves)
         self.shelf.append(table.game, 0, table.events)
+        # Of an agent that the host named no text is written down: it may be a command with a password.
+        levels = ["own" if each.level.startswith("own:") else each.level or each.who for each in table.sitters]
+        tell("game made", kind=table.kind, game=table.variant, levels=levels)
         self._remember(table)
         return table
 
@@ -449,6 +460,8 @@ class Host:
                 raise
             room.stored = len(table.events)
         happened = {event["what"] for event in fresh}
+        if table.over is not None and happened & {"move", "end"}:
+            tell("game over", kind=table.kind, game=table.variant, end=table.over.end, moves=table.plies)
         if "setup" in happened or "took_back" in happened or table.turn != room.turn:
             room.began, room.turn = time.monotonic() - table.used / 1000, table.turn
         if happened & {"took_back", "end"} or (table.paused and "paused" in happened):

@@ -65,6 +65,11 @@ class Pool:
         """The numbers of the processes that are there now."""
         return [worker.process.pid for post in self._staff if (worker := post.worker) is not None]
 
+    @property
+    def waiting(self) -> int:
+        """Number of tasks that no worker has begun with."""
+        return self._waiting
+
     def start(self) -> None:
         """Begin to work through the queue; processes are started when there is something to do for them."""
         prepare(self._modules)
