@@ -641,8 +641,8 @@ def test_two_machines_play_without_a_clock(server):
     assert server.post("/api/games", variant="fives", against=against, clock={"kind": "none"})["seats"]
 
 
-def test_a_review_that_nobody_waits_for_makes_room_for_one_that_somebody_does(server):
-    made = [server.level("cadet", "red", WALLED) for _ in range(3)]
+def test_a_review_that_nobody_asks_for_any_more_is_given_up_also_if_nobody_waits_behind_it(server):
+    made = [server.level("cadet", "red", WALLED) for _ in range(2)]
     for each in made:
         with server.sit(each["game"], "red", each["seats"]["red"]) as seat:
             give_up(seat)
@@ -650,14 +650,38 @@ def test_a_review_that_nobody_waits_for_makes_room_for_one_that_somebody_does(se
     def review(each: dict[str, Any]) -> int:
         return server.ask("GET", f"/api/games/{each['game']}/review", secret=each["seats"]["red"])[0]
 
-    assert [review(each) for each in made[:2]] == [202, 202]
-    first, second = (server.host.reviews._making[each["game"]] for each in made[:2])
-    first.asked -= 31
-    second.asked -= 29
-    assert review(made[2]) == 202
-    wait_until(lambda: first.task.cancelled())
-    assert made[0]["game"] not in server.host.reviews._making
+    reviews = server.host.reviews
+    assert [review(each) for each in made] == [202, 202]
+    first, second = (reviews._making[each["game"]] for each in made)
+    second.asked -= 89
+    loop, last = first.task.get_loop(), made[1]["game"]
+    loop.call_soon_threadsafe(reviews._give_up, last, second)
+    assert review(made[1]) == 202, "it was asked for a moment ago"
+    second.asked -= 91
+    loop.call_soon_threadsafe(reviews._give_up, last, second)
+    wait_until(lambda: second.task.cancelled() and last not in reviews._making)
     wait_until(lambda: review(made[0]) == 200)
+    wait_until(lambda: review(made[1]) == 200)
+
+
+def test_a_game_that_is_too_long_for_a_network_is_looked_back_on_by_counting(server, monkeypatch):
+    monkeypatch.setattr("vauban.web.reviews.MOST_PLIES", 1)
+    found = []
+    for moves in (0, 1):
+        made = server.level("cadet", "red", WALLED)
+        with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+            for _ in range(moves):
+                seat.quiet_move(random.Random(1))
+                seat.my_turn()
+            give_up(seat)
+
+        def review(made: dict[str, Any] = made) -> Any:
+            return server.ask("GET", f"/api/games/{made['game']}/review", secret=made["seats"]["red"])
+
+        wait_until(lambda: review()[0] == 200)
+        found.append(review()[1])
+    assert [each.get("most_plies") for each in found] == [None, 1]
+    assert [each["model"] is None for each in found] == [False, True] and len(found[1]["plies"]) == 3
 
 
 def test_a_review_that_failed_is_told_once_and_forgotten_if_nobody_asks_again(server, monkeypatch):
@@ -679,9 +703,11 @@ def test_a_review_that_failed_is_told_once_and_forgotten_if_nobody_asks_again(se
         wait_until(lambda: reviews._making[made[0]["game"]].error is not None)
         assert (review(made[0]), review(made[0])) == (502, 202)
         wait_until(lambda: reviews._making[made[0]["game"]].error is not None)
-    reviews._making[made[0]["game"]].asked -= 31
+    failed = reviews._making[made[0]["game"]]
+    failed.asked -= 91
+    failed.task.get_loop().call_soon_threadsafe(reviews._give_up, made[0]["game"], failed)
+    wait_until(lambda: not reviews._making)
     assert review(made[1]) == 202
-    assert list(reviews._making) == [made[1]["game"]]
     wait_until(lambda: review(made[1]) == 200)
     assert not reviews._making
 

@@ -308,7 +308,7 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
 
     @app.post("/api/setups")
     async def draw_setup(request: Request) -> Response:
-        return JSONResponse(await host.draw_setup(await body(request)))
+        return JSONResponse(await host.draw_setup(await body(request), address_of(request.scope)))
 
     @app.post("/api/setups/check")
     async def check_setup(request: Request) -> Response:
@@ -317,7 +317,7 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
     @app.post("/api/games")
     async def make_game(request: Request) -> Response:
         _pace(request)
-        return JSONResponse(await host.make_game(await body(request)))
+        return JSONResponse(await host.make_game(await body(request), address_of(request.scope)))
 
     @app.post("/api/games/{game}/join")
     async def join(game: str, request: Request) -> Response:
@@ -331,7 +331,7 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
         wanted = await body(request)
         with guarded(limits, address_of(request.scope)):
             table = await host.finished(game, str(wanted.get("secret", "")))
-        return JSONResponse(await host.play_on(table, wanted))
+        return JSONResponse(await host.play_on(table, wanted, address_of(request.scope)))
 
     @app.post("/api/import")
     async def import_game(request: Request) -> Response:
@@ -347,7 +347,7 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
 
     @app.get("/api/games/{game}/review")
     async def review(game: str, request: Request) -> Response:
-        found = host.reviews.ask(await _finished(game, request))
+        found = host.reviews.ask(await _finished(game, request), address_of(request.scope))
         if isinstance(found, str):
             return Response(found, media_type="application/json")
         return JSONResponse({"progress": found}, 202)
@@ -431,7 +431,7 @@ def _add_socket(app: FastAPI, host: Host, limits: Limits) -> None:
         if not limits.open_socket(address):
             await websocket.close(1013)
             return
-        client = Client()
+        client = Client(address)
         sending: asyncio.Task[None] | None = None
         try:
             await websocket.accept()

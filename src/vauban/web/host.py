@@ -71,8 +71,8 @@ class Settings:
     """The same between moves of two agents."""
     absence: float = 5.0
     """Seconds before agents stop thinking when the last watcher has left: a page may be reloaded."""
-    patience: float = 30.0
-    """Seconds before a review that nobody asks for any more is given up, if others wait for theirs."""
+    patience: float = 90.0
+    """Seconds before a review that nobody asks for any more is given up: hidden pages ask once a minute."""
     workers: int = 2
     """Number of processes for agents that think long, and for the others."""
     warm_up: bool = True
@@ -131,8 +131,8 @@ class Host:
 
     # ── Before a game ────────────────────────────────────────────────────────────────────────────
 
-    async def draw_setup(self, wanted: Json) -> Json:
-        """Draw a setup: at random, as people make them, or by a network."""
+    async def draw_setup(self, wanted: Json, address: str = "") -> Json:
+        """Draw a setup: at random, as people make them, or by a network, in the turn of this address."""
         variant, kind = find_offered(wanted.get("variant"), self.games), wanted.get("kind")
         seed = secrets.randbits(62)
         if kind in ("random", "human"):
@@ -143,15 +143,15 @@ class Host:
         learned = learned_agents(variant, self.levels)
         if not learned:
             raise TableError("model", f"No network here has learned to set up {variant}.", "model")
-        return {"setup": await self._choose_setup(learned[-1], seed, variant, 0)}
+        return {"setup": await self._choose_setup(learned[-1], seed, variant, 0, address)}
 
     def check_setup(self, wanted: Json) -> Json:
         """Check a setup: return how it should be written, and what is odd about it."""
         variant = find_offered(wanted.get("variant"), self.games)
         return show_of(variant).check_setup(variant, wanted.get("setup"))
 
-    async def make_game(self, wanted: Json) -> Json:
-        """Make a table; return the secrets of the seats that the client may take."""
+    async def make_game(self, wanted: Json, address: str = "") -> Json:
+        """Make a table, in the turn of this address; return the secrets of the seats that the client may take."""
         variant = find_offered(wanted.get("variant"), self.games)
         against = wanted.get("against")
         kind = against.get("kind") if isinstance(against, dict) else None
@@ -178,7 +178,7 @@ class Host:
         own = None
         if kind == "level" and show.has_setups(variant, rules):
             own = show.read_setup(variant, wanted.get("setup"))
-        table = await self._new_table(made, {side: own} if own is not None else {})
+        table = await self._new_table(made, {side: own} if own is not None else {}, address=address)
         answer: Json = {"game": table.game, "seats": made["secrets"]}
         if invited is not None:
             answer["friend"] = made["invitation"] | {"invitation": made["invitation"]["token"]}
@@ -211,7 +211,7 @@ class Host:
         table = await self._new_table(made, {})
         return {"game": table.game, "seats": made["secrets"], "games": found.games, "family": table.show.family}
 
-    async def play_on(self, table: Table, wanted: Json) -> Json:
+    async def play_on(self, table: Table, wanted: Json, address: str = "") -> Json:
         """Make a game against a level that goes on from a position of a finished one; return what `make_game` does."""
         ply, pieces = wanted.get("ply"), wanted.get("pieces")
         if type(ply) is not int or not 0 <= ply <= table.plies:
@@ -225,12 +225,12 @@ class Host:
         setups = table.show.setups_at(board, {})
         if pieces == "drawn":
             task = DrawHidden(table.variant, board.view(side), secrets.randbits(62))
-            setups = table.show.setups_at(board, await self.quick.ask(task, SETUP_SECONDS))
+            setups = table.show.setups_at(board, await self.quick.ask(task, SETUP_SECONDS, owner=address))
         origin = {"ply": ply, "pieces": pieces}
         rules = table.show.rules_with_setups(table.variant, table.rules_played)
         made = new_table(table.variant, "level", (sitters[0], sitters[1]), rules=rules, played_on=origin)
         moves = table.move_texts(ply)
-        there = await self._new_table(made, dict(enumerate(setups)), moves)
+        there = await self._new_table(made, dict(enumerate(setups)), moves, address)
         return {"game": there.game, "seats": made["secrets"]}
 
     def _machine(self, key: Any, variant: str) -> Sitter:
@@ -259,18 +259,20 @@ class Host:
         """Return the pool in which an agent thinks about what usually takes it so long."""
         return self.quick if _is_quick(agent, seconds) else self.deep
 
-    async def _choose_setup(self, agent: str, seed: int, variant: str, player: int) -> str:
+    async def _choose_setup(self, agent: str, seed: int, variant: str, player: int, address: str) -> str:
         task = ChooseSetup(agent, seed, variant, player)
-        return await self._thinking(agent).ask(task, SETUP_SECONDS)
+        return await self._thinking(agent).ask(task, SETUP_SECONDS, owner=address)
 
-    async def _new_table(self, made: Event, setups: Mapping[int, str], moves: Sequence[str] = ()) -> Table:
+    async def _new_table(
+        self, made: Event, setups: Mapping[int, str], moves: Sequence[str] = (), address: str = ""
+    ) -> Table:
         """Put a table on the shelf, with the known setups, those that its machines choose, and these moves."""
         # A long game takes a while to read: not while all other games wait.
         table = Table.made(made) if made["record"] is None else await asyncio.to_thread(Table.made, made)
         known = dict(setups)
         for player, sitter in enumerate(table.sitters):
             if sitter.is_machine and player not in known and table.has_setups:
-                known[player] = await self._choose_setup(sitter.agent, sitter.seed, table.variant, player)
+                known[player] = await self._choose_setup(sitter.agent, sitter.seed, table.variant, player, address)
         for player, setup in known.items():
             table.give_setup(SIDES[player], setup, new_salt() if table.sitters[player].is_machine else None)
         if moves:
@@ -319,6 +321,7 @@ class Host:
             self.leave(client)
         client.sit(room, seat, table.owns(seat, secret), have, eyes, browser)
         room.clients.add(client)
+        room.address = client.address
         self._go_on(room)
 
     def leave(self, client: Client) -> None:
@@ -553,7 +556,7 @@ class Host:
         begun = time.monotonic()
         try:
             task = ChooseMove(sitter.agent, sitter.seed, table.variant, table.board.view(player))
-            answer = await self._patiently(task, sitter)
+            answer = await self._patiently(task, sitter, room.address)
             pause = self.settings.delay
             if table.kind == "watch":
                 pause = 0.0 if room.stepping else PACES[table.pace] * self.settings.watch_delay
@@ -574,13 +577,13 @@ class Host:
                 table.forfeit(player, f"{sitter.name} gave no legal move: {_reason(error)}")
         self._changed(room)
 
-    async def _patiently(self, task: ChooseMove, sitter: Sitter) -> str | None:
+    async def _patiently(self, task: ChooseMove, sitter: Sitter, address: str) -> str | None:
         """Ask, and ask again while the queue is full."""
         while True:
             try:
                 limit = max(MOVE_SECONDS, 20 * sitter.seconds)
                 thinking = self._thinking(sitter.agent, sitter.seconds)
-                return await thinking.ask(task, limit)
+                return await thinking.ask(task, limit, owner=address)
             except BusyError:
                 await asyncio.sleep(0.5)
 
@@ -594,7 +597,9 @@ class Host:
         sitter = table.sitters[player]
         try:
             task = WeighDraw(sitter.agent, sitter.seed, table.variant, board.view(player))
-            accept, why = await self._thinking(sitter.agent, sitter.seconds).ask(task, SETUP_SECONDS)
+            accept, why = await self._thinking(sitter.agent, sitter.seconds).ask(
+                task, SETUP_SECONDS, owner=room.address
+            )
         except Exception as error:
             log.error("%s cannot answer an offer: %s", sitter.agent, _reason(error))
             accept, why = False, "unable"
@@ -619,7 +624,7 @@ class Host:
     async def _make_rematch(self, room: Room) -> None:
         """Make a table with the colours changed, and tell all at this one."""
         try:
-            there = await self._rematch_table(room.table)
+            there = await self._rematch_table(room.table, room.address)
         except VaubanError as error:
             for client in room.clients:
                 client.reply({"say": "error", "code": "rematch", "key": "rematch", "data": {}, "text": sentence(error)})
@@ -632,7 +637,7 @@ class Host:
             room.matching = False
             self._tidy(room)
 
-    async def _rematch_table(self, table: Table) -> Table:
+    async def _rematch_table(self, table: Table, address: str) -> Table:
         """Make the same table with the colours changed; against a machine a person may keep the setup."""
         red, blue = (
             Sitter(s.who, s.name, s.level, s.agent, secrets.randbits(62), s.seconds) for s in table.sitters[::-1]
@@ -647,7 +652,7 @@ class Host:
             for player, setup in enumerate(table.setups)
             if table.kind == "level" and table.keeps_setup and not table.sitters[player].is_machine and setup
         }
-        return await self._new_table(made, own)
+        return await self._new_table(made, own, address=address)
 
     def _tell_of_rematch(self, room: Room, client: Client) -> None:
         assert room.table.follower is not None

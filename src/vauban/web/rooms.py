@@ -21,7 +21,8 @@ REPLIES = 64
 class Client:
     """One socket's end: what is still to be sent to it. A slow one misses sights, never moves or answers."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str = "") -> None:
+        self.address = address
         self.room: Room | None = None
         self.seat = ""
         self.owns = False
@@ -105,6 +106,8 @@ class Room:
     turn: int
     """The side on turn."""
     clients: set[Client] = field(default_factory=set)
+    address: str = ""
+    """The address that its machines think for: that of the client that came last."""
     browsers: dict[str, set[str | None]] = field(default_factory=dict)
     """By seat, the browsers that have come by its own secret since this table is in memory."""
     thinking: asyncio.Task[None] | None = None

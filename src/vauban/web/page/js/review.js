@@ -295,7 +295,7 @@ class ReviewScreen {
       return;
     }
     if (this.abort.signal.aborted) return;
-    const { plies, moments, model, unsearched = [] } = this.review;
+    const { plies, moments, model, unsearched = [], most_plies: longest = null } = this.review;
     const valued = plies.some(({ values }) => values && SIDES.some((side) => typeof values[side] === "number"));
     this.curve = valued ? new Graph(plies, moments, (ply) => this.go(ply)) : null;
     this.graph.replaceChildren(
@@ -316,7 +316,7 @@ class ReviewScreen {
               el("span", { class: "key blue" }, t("graph.blue")),
             ),
           ]
-        : [el("p", { class: "quiet" }, t("review.no_model"))]),
+        : [el("p", { class: "quiet" }, t(longest ? "review.long" : "review.no_model", { plies: longest }))]),
     );
     this.moments.replaceChildren(
       el("h2", {}, t("moments")),

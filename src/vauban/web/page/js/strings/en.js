@@ -574,6 +574,7 @@ export default {
   // Looking back
   "review.running": "The game is not over: nothing can be looked into yet.",
   "review.making": "Reading the game with the network …",
+  "review.long": "The game is longer than {plies} moves: no network looks back on it, and the moments are found by counting.",
   "review.no_model": "There is no network for this variant: there are no values, and beliefs are what each side could tell by counting.",
   "review.model": "Foreseen and believed by the network “{model}”, in the place of each side. General and Marshal play by it.",
   "review.unsearched": "Time was short: no search was made before these moves: {moves}.",
