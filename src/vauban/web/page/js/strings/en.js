@@ -35,6 +35,8 @@ export default {
   "broken.family": "The games of the family {family} are shown as text: their drawing is missing or broken.",
   lost: "Connection lost. Trying again …",
   "lost.now": "There is no connection just now: nothing was sent.",
+  elsewhere:
+    "Your seat is open in another browser, too. If that is not yours, somebody has its key, sees your pieces and can move them.",
   "gone.title": "No such game",
   "gone.text": "The link is wrong, or the game is gone.",
   "gone.no_key":
@@ -92,6 +94,18 @@ export default {
   "gate.side": "exit for {side}",
   barred: "barred",
   "army.left": "{count} {type}",
+  "army.spy": { of: "count", one: "{count} spy", other: "{count} spies" },
+  "army.scout": { of: "count", one: "{count} scout", other: "{count} scouts" },
+  "army.miner": { of: "count", one: "{count} miner", other: "{count} miners" },
+  "army.sergeant": { of: "count", one: "{count} sergeant", other: "{count} sergeants" },
+  "army.lieutenant": { of: "count", one: "{count} lieutenant", other: "{count} lieutenants" },
+  "army.captain": { of: "count", one: "{count} captain", other: "{count} captains" },
+  "army.major": { of: "count", one: "{count} major", other: "{count} majors" },
+  "army.colonel": { of: "count", one: "{count} colonel", other: "{count} colonels" },
+  "army.general": { of: "count", one: "{count} general", other: "{count} generals" },
+  "army.marshal": { of: "count", one: "{count} marshal", other: "{count} marshals" },
+  "army.bomb": { of: "count", one: "{count} bomb", other: "{count} bombs" },
+  "army.flag": { of: "count", one: "{count} flag", other: "{count} flags" },
   "army.item": "{type}: {left} of {all} left",
 
   // Start screen
@@ -168,8 +182,12 @@ export default {
   takebacks: "Moves may be taken back",
   "takebacks.on": "Moves may be taken back, if the other side agrees.",
   "takebacks.off": "Moves cannot be taken back.",
-  "clock.bronstein.set": "Clock: {minutes} minutes, and up to {seconds} seconds of a move come back.",
-  "clock.bronstein.cap": "For one move there are at most {minutes} minutes.",
+  "clock.bronstein.set": "Clock: {minutes} min, and up to {seconds} s of a move come back.",
+  "clock.bronstein.cap": {
+    of: "minutes",
+    one: "For one move there is at most one minute.",
+    other: "For one move there are at most {minutes} minutes.",
+  },
   aids: "Notes and memory aids are allowed",
   "aids.more": "Without them, no side makes notes, and the board remembers nothing for either.",
   "aids.off": "This game is played without notes and memory aids.",
@@ -193,7 +211,11 @@ export default {
   "results.lost": "Lost",
   "results.text":
     "Against machines; games in which moves were taken back do not count. This is kept in your browser and sent nowhere.",
-  rating: "{game}: your Elo is {elo} ± {error}, from {games} games.",
+  rating: {
+    of: "games",
+    one: "{game}: your Elo is {elo} ± {error}, from one game.",
+    other: "{game}: your Elo is {elo} ± {error}, from {games} games.",
+  },
   "rating.none": "{game}: not yet rated. Your Elo is told when it is known to 200 points, after a dozen games or more.",
   "results.forget": "Forget all results",
   "results.forget.sure": "Forget your results, and the finished games of this browser?",
@@ -437,10 +459,15 @@ export default {
   "error.seat": "An onlooker cannot play.",
   "error.seat.look": "An onlooker by a link has no part in this game, nor in the next.",
   "error.offer": "There is an offer already: it has to be answered first.",
-  "error.offer.soon": "You have offered a draw not long ago. Moves to wait: {wait}.",
+  "error.offer.soon": {
+    of: "wait",
+    one: "You have offered a draw not long ago: wait one more move.",
+    other: "You have offered a draw not long ago: wait {wait} more moves.",
+  },
   "error.offer.none": "There is no such offer to answer any more.",
   "error.take_back": "Moves cannot be taken back in this game.",
   "error.take_back.none": "There is no move of yours to take back.",
+  "error.take_back.time": "What was thought about these moves counts, and no time would be left.",
   "error.invitation": "This invitation has been taken: it opens the seat once, in the browser that came first.",
   "error.game": "There is no such game, or this link does not open it.",
   "error.model": "No network here has learned to set up this game.",
@@ -547,6 +574,7 @@ export default {
   // Looking back
   "review.running": "The game is not over: nothing can be looked into yet.",
   "review.making": "Reading the game with the network …",
+  "review.long": "The game is longer than {plies} moves: no network looks back on it, and the moments are found by counting.",
   "review.no_model": "There is no network for this variant: there are no values, and beliefs are what each side could tell by counting.",
   "review.model": "Foreseen and believed by the network “{model}”, in the place of each side. General and Marshal play by it.",
   "review.unsearched": "Time was short: no search was made before these moves: {moves}.",
@@ -640,7 +668,11 @@ export default {
   "import.file": "A file",
   "import.open": "Open",
   "import.refused": "This cannot be read. {detail}",
-  "import.first": "There are {games} games in it. This is the first.",
+  "import.first": {
+    of: "games",
+    one: "There is one game in it.",
+    other: "There are {games} games in it. This is the first.",
+  },
   "import.large": "This file is too large for one game.",
 
   // The first minute
@@ -673,7 +705,11 @@ export default {
   "puzzles.of": "Puzzle {n} of {all}",
   "puzzles.number": "Puzzle {n}",
   "puzzles.number.solved": "Puzzle {n}, solved",
-  "puzzles.task": "Your turn: capture the flag in {moves} moves.",
+  "puzzles.task": {
+    of: "moves",
+    one: "Your turn: capture the flag in one move.",
+    other: "Your turn: capture the flag in {moves} moves.",
+  },
   "puzzles.right": "Right.",
   "puzzles.replied": "Blue answers {from}–{to}. Go on.",
   "puzzles.wrong": "{move} does not force it. Try another move.",
