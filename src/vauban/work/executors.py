@@ -53,18 +53,15 @@ class Processes:
     A task whose process is killed is done again by another.
     """
 
-    def __init__(self, workers: int | None = None, *, standing: bool = False) -> None:
-        """standing: let processes wait for more tasks when a run is over, until `close` or the end of this process."""
+    def __init__(self, workers: int | None = None) -> None:
         if workers is not None and (type(workers) is not int or workers < 1):
             raise ConfigurationError(f"the number of workers is a whole number from 1, not {workers!r}")
         self.workers = workers or cores()
-        self._standing = standing
-        self._waiting: list[Worker] = []
 
     def run(self, tasks: Iterable[Task[Result]]) -> Iterator[tuple[int, Result]]:
         again = deque[_Begun]()
         fresh = (_Begun(index, task) for index, task in enumerate(tasks))
-        idle, self._waiting = self._waiting, []
+        idle: list[Worker] = []
         busy: dict[Any, tuple[Worker, _Begun]] = {}  # by the connection to each worker
         try:
             while True:
@@ -94,14 +91,7 @@ class Processes:
                         idle.append(busy.pop(connection)[0])
                         yield begun.index, answer[0]
         finally:
-            if self._standing:
-                self._waiting, idle = idle, []
             dismiss([*idle, *(worker for worker, _ in busy.values())])
-
-    def close(self) -> None:
-        """End the processes that wait."""
-        dismiss(self._waiting)
-        self._waiting = []
 
 
 def _bury(worker: Worker, begun: _Begun) -> None:
