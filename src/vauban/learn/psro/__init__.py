@@ -9,6 +9,7 @@ To be read in this order:
     normal_form  policies that are mixed strategies of a matrix game
     experiment   the experiment on random matrix games: table and plots
     trees        policies that are tables of a small game, trained by exact best responses
+    spread       training and measuring in other processes, or on a cluster
     portrait     a population in figures and as a picture
     learner      a pipeline as a training run
 """
