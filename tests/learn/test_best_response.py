@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from vauban.learn.opponents import AgentPlayer, NetworkPlayer, NetworksPlayer, N
 from vauban.learn.run import Run
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.transformer import Size
+from vauban.notation.stratego.ucc import parse_setup_rows
 from vauban.sim.simulator import Simulator
 from vauban.solve import build_tree, evaluate, joined
 
@@ -187,9 +189,69 @@ def test_an_agent_that_gives_up_is_refused_and_named() -> None:
         duels.play(0)
 
 
-def test_agents_that_play_one_game_at_a_time_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match="plays one game at a time"):
-        make_opponent("bot:cat", game("classic"))
+NOTES = """
+from pathlib import Path
+
+class Notes:
+    told_of = asked = 0
+
+    def choose_move(self, view):
+        assert self.told_of == view.plies, "told of every move before"
+        self.asked += 1
+        return view.legal_moves[0]
+
+    def told(self, played):
+        self.told_of += 1
+
+    def close(self):
+        with Path(__file__).with_name("notes").open("a") as file:
+            file.write(f"{self.told_of} {self.asked}\\n")
+"""
+
+
+def test_an_agent_that_is_told_of_moves_has_one_made_for_each_game(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(NOTES)
+    played = game("tiny", "total_limit=9")
+    duels = Duels(played, 5, 3600, AgentPlayer(RandomAgent()), CPU, 1, Opponents())
+    duels.face([Opponents().player(f"py:{tmp_path}/mine.py:Notes", played, CPU)], [1.0])
+    duel = duels.play(0)
+    asked = (duel.played.there & ~duel.own).sum(0)
+    expected = sorted(f"{plies} {mine}" for plies, mine in zip(duel.plies.tolist(), asked.tolist(), strict=True))
+    assert sorted((tmp_path / "notes").read_text().splitlines()) == expected
+    with pytest.raises(ConfigurationError, match="chance goes on in 'leduc'"):
+        Opponents().player(f"py:{tmp_path}/mine.py:Notes", game("leduc"), CPU)
+
+
+PROGRAMS_SETUP = ("FB8sB479B8", "BB31555583", "6724898974", "967B669999")
+"""That of tests/bots/good.py."""
+
+
+def program(name: str) -> str:
+    return f"bot:{sys.executable} {Path(__file__).parents[1] / 'bots' / name}.py"
+
+
+def test_a_program_plays_a_process_to_each_game_with_its_own_setup() -> None:
+    played = game("classic", "total_limit=6")
+    assert played.setups is not None
+    duels = Duels(played, 3, 3600, AgentPlayer(RandomAgent()), CPU, 1, Opponents())
+    duels.face([Opponents().player(program("good"), played, CPU)], [1.0])
+    duel = duels.play(0)
+    assert duel.over.all() and (duel.plies == 6).all()
+    rows = duels._draw_setups(np.arange(3), duels.who.numpy())
+    duels.rise()
+    assert rows is not None
+    for number, seat in enumerate(duel.seats.tolist()):
+        text = PROGRAMS_SETUP if seat == 1 else PROGRAMS_SETUP[::-1]  # red's rows come first
+        assert (rows[1 - seat][number] == parse_setup_rows(text, 1 - seat, played.variant)).all()
+
+
+def test_a_program_that_misbehaves_ends_the_run_with_a_sentence() -> None:
+    played = game("classic", "total_limit=6")
+    duels = Duels(played, 2, 3600, AgentPlayer(RandomAgent()), CPU, 1, Opponents())
+    duels.face([Opponents().player(program("illegal"), played, CPU)], [1.0])
+    with pytest.raises(ConfigurationError, match=r"'bot:.*illegal.py' lost a game by its own fault \(.* is not legal"):
+        duels.play(0)
+    duels.rise()
 
 
 def test_a_network_as_an_opponent_plays_as_its_agent_does(tmp_path: Path) -> None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +29,6 @@ from vauban.learn.psro.ledger import SqliteLedger
 from vauban.learn.psro.neural import TRAINING, NeuralConfig, NeuralWorkshop
 from vauban.learn.psro.pipeline import Pipeline, Plateau
 from vauban.learn.psro.schemes import find_scheme
-from vauban.learn.psro.spread import SpreadWorkshop
 from vauban.learn.psro.workshop import Checkpoint, Job, Trained, Wanted
 from vauban.learn.run import Run
 from vauban.nets.move import MoveNetworkConfig
@@ -41,7 +37,6 @@ from vauban.nets.transformer import Size
 from vauban.solve import build_tree, evaluate
 from vauban.solve.meta import MetaSolver
 from vauban.solve.policies import joined
-from vauban.work.executors import Processes
 
 CPU = torch.device("cpu")
 SMALL = NetworkTable(MoveNetworkConfig(Size(1, 16, 1)), "plain")
@@ -182,49 +177,11 @@ def test_exact_payoffs_are_refused_where_the_game_is_too_large(tmp_path: Path) -
         NeuralWorkshop(game("barrage"), "ppo", PPOConfig(), tmp_path, CPU, NeuralConfig(games=0))
 
 
-# ── In processes ─────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass
-class Mortal(NeuralWorkshop):
-    """A workshop whose process dies once, where its folder does not say yet that it has."""
-
-    where: str = "published"
-
-    def train(self, jobs: Sequence[Job]) -> list[Trained]:
-        found = super().train(jobs)
-        died = self.folder.parent / "died"
-        if not died.exists():
-            died.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return found
-
-
-def test_an_update_whose_process_is_killed_is_done_again_by_another(tmp_path: Path) -> None:
-    alone = make_workshop(tmp_path / "alone")
-    mortal = Mortal(**{**vars_of(alone), "folder": tmp_path / "spread" / "policies"})
-    mortal.folder.mkdir(parents=True)
-    executor = Processes(2, standing=True)
-    spread = SpreadWorkshop(mortal, executor)
-    found = []
-    for workshop in (alone, spread):
-        for number in range(3):
-            workshop.begin(number, None, (1, 3, number))
-        trained = workshop.train([job(Checkpoint(number, 0)) for number in (1, 2)])
-        rows = [Wanted(Checkpoint(2, 1), [NEW, Checkpoint(1, 1)]), Wanted(Checkpoint(1, 1), [NEW])]
-        found.append((trained, [each.payoffs.tolist() for each in workshop.measure(rows)]))
-    executor.close()
-    assert (tmp_path / "spread" / "died").exists()
-    assert found[0] == found[1]
-    for name in ("0001-1", "0002-1"):
-        assert same(weights(tmp_path / "alone" / name), weights(mortal.folder / name))
+# ── Killed ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def vars_of(workshop: NeuralWorkshop) -> dict[str, Any]:
     return {name: getattr(workshop, name) for name in workshop.__dataclass_fields__}
-
-
-# ── Killed ───────────────────────────────────────────────────────────────────────────────────────
 
 
 class Killed(BaseException):
@@ -298,6 +255,27 @@ def test_a_population_that_is_killed_goes_on_with_nothing_lost_and_nothing_count
         assert same(*(weights(place) for place in places))
         for place in places:
             assert (place / TRAINING).exists() == (member.state == "active" and member.version > 0)
+
+
+# ── In processes ─────────────────────────────────────────────────────────────────────────────────
+
+
+def test_networks_that_are_trained_by_processes_come_to_the_same(tmp_path: Path) -> None:
+    found = []
+    for processes in (0, 2):
+        changes = ['game="kuhn"', "psro.ppo.games=64", "psro.neural.episodes=128", "psro.neural.games=64",
+                   "psro.plateau.least=1", f"psro.spread.processes={processes}"]  # fmt: skip
+        run = Run.begin(load_config("psro-leduc", changes), tmp_path / str(processes), agents=Opponents())
+        for _ in range(5):
+            run.iterate()
+        run.close()
+        population = tmp_path / str(processes) / "population"
+        ledger = SqliteLedger(population / "payoffs.db", {})
+        entries = sorted((each.row, each.column, each.payoff, each.games) for each in ledger.entries())
+        there = {each.name: weights(each) for each in sorted((population / "policies").iterdir())}
+        found.append((repr(ledger.members()), entries, list(there), there))
+    assert found[0][:3] == found[1][:3] and len(found[0][1]) > 5
+    assert all(same(one, found[1][3][name]) for name, one in found[0][3].items())
 
 
 # ── Runs ─────────────────────────────────────────────────────────────────────────────────────────

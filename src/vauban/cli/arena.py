@@ -435,7 +435,8 @@ def _written(value: Any) -> str:
 @contextmanager
 def _executor(workers: int | None, ray: str | None, games: int) -> Iterator[Executor]:
     """Make the executor that the options ask for."""
-    from vauban.work.executors import Here, Processes, RayExecutor
+    from vauban.work.cluster import RayExecutor
+    from vauban.work.executors import Here, Processes
     from vauban.work.processes import cores
 
     if ray is not None:

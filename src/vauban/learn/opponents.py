@@ -135,15 +135,39 @@ class AgentPlayer(Player):
                 views = sim.views(viewer, rows[mine])
                 chosen = self.agent.choose(views, drawn(sim.seed, as_numpy(numbers[mine]), CHANCE))
                 actions[mine.cpu()] = torch.as_tensor(np.asarray(chosen), dtype=torch.int64)
-        chosen_places = legal == actions.to(legal.device)[:, None]
-        lost = ~chosen_places.any(1)
-        if lost.any():
-            action = int(actions[int(lost.int().argmax())])
-            what = "gave a game up" if action < 0 else f"answered with action {action}, which is not legal"
-            raise ConfigurationError(
-                f"{self.name!r} {what}: a response is learned to agents that play every game to its end by the rules"
-            )
-        return torch.where(chosen_places, 0.0, -torch.inf)
+        return certain(self.name, actions, legal)
+
+
+class Seated(Player):
+    """Whoever plays each game by itself, from its beginning, and is told of every move."""
+
+    @abstractmethod
+    def begin(self, number: int, player: int, row: Any, own: bool, chance: random.Random) -> Any:
+        """Begin a game as one of its players; its setup, which is this row unless it has its own.
+
+        own: whether it sets up as it does by itself. row: None where the game has no setups.
+        """
+
+    @abstractmethod
+    def moved(self, sim: Simulator, rows: Tensor, actions: Tensor) -> None:
+        """Hear of the action that is about to be played in each of these games."""
+
+    @abstractmethod
+    def rise(self) -> None:
+        """Leave all games that are not over."""
+
+
+def certain(name: str, actions: Tensor, legal: Tensor) -> Tensor:
+    """Return the logarithm of the policy of a player that answers with an action in each game."""
+    chosen_places = legal == actions.to(legal.device)[:, None]
+    lost = ~chosen_places.any(1)
+    if lost.any():
+        action = int(actions[int(lost.int().argmax())])
+        what = "gave a game up" if action < 0 else f"answered with action {action}, which is not legal"
+        raise ConfigurationError(
+            f"{name!r} {what}: a response is learned to agents that play every game to its end by the rules"
+        )
+    return torch.where(chosen_places, 0.0, -torch.inf)
 
 
 def drawn(seed: int, numbers: Any, what: int) -> Any:

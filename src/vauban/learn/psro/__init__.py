@@ -12,7 +12,7 @@ To be read in this order:
     exact        policies of a small game against each other, on its tree
     trees        policies that are tables of a small game, trained by exact best responses
     neural       policies that are networks, trained by the oracles of best responses
-    spread       a workshop whose work is done elsewhere
+    spread       training and measuring in other processes, or on a cluster
     portrait     a population in figures and as a picture
     learner      a pipeline as a training run
 """

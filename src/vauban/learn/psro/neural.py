@@ -16,7 +16,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -63,14 +62,10 @@ class NeuralConfig:
     games: int = 20_000
     """Games for an entry of the payoff table, at least; 0: it is computed on the tree of the game, which must be small.
     """
-    processes: int = 1
-    """Processes in which policies are trained and entries are played; with 1 the run does it itself."""
 
     def __post_init__(self) -> None:
-        if self.episodes < 1 or self.games < 0 or self.processes < 1:
-            raise ConfigurationError(
-                f"an update has 1 game or more, an entry 0 or more, and 1 process or more does it: {self}"
-            )
+        if self.episodes < 1 or self.games < 0:
+            raise ConfigurationError(f"an update has 1 game or more, and an entry 0 or more: {self}")
         if not 1 <= self.remembered <= REMEMBERED:
             raise ConfigurationError(f"remembered is from 1 to {REMEMBERED}, not {self.remembered}")
 
@@ -97,9 +92,6 @@ class NeuralWorkshop(Workshop):
             raise ConfigurationError(
                 f"{self.game.name!r} is too large for exact payoffs: say how many games an entry takes (games)"
             )
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_reaches": {}}
 
     @property
     def _tree(self) -> Tree | None:
