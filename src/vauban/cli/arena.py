@@ -555,8 +555,9 @@ def _listed_conditions(conditions: dict[str, str]) -> str:
 def _write_page(path: Path | None, report: dict[str, Any], title: str, conditions: dict[str, str]) -> None:
     if path is not None:
         from vauban.arena.report_html import report_html
+        from vauban.cli.psro import portraits
 
-        page = report_html(report, title, conditions)
+        page = report_html(report, title, conditions, portraits(report["agents"]))
         with complaining(path):
             path.write_text(page, encoding="utf-8")
 

@@ -30,6 +30,8 @@ BOARD, TABLE = "barrage", "leduc"
 """Games whose presets serve others: those with a board, and those without."""
 LARGEST = 2_000_000
 """Histories of a game in which the best response is computed exactly, unless more are allowed."""
+PROGRAMS = 16
+"""Games at once where there are programs among the agents, each of which has a process in every game."""
 POINTS = 12
 """Rows of the table."""
 SMALLEST = 1e-9
@@ -78,8 +80,9 @@ def best_response(
     drawn as a picture, with 95 % intervals; in the end new games measure it. Where the game is small enough and the
     agent says its probabilities, the best possible gain is computed as well, and the share of it that was reached.
 
-    AGENT is any agent that answers for many games at once (charger, mcts:sims=20, net:barrage), or a policy of the
-    solver (uniform, cfr+:iterations=200). Of several one is drawn for each game. ppo learns from the games of now, sac
+    AGENT is any agent (charger, mcts:sims=20, net:barrage, population:RUN, bot:COMMAND), or a policy of the solver
+    (uniform, cfr+:iterations=200). Of several one is drawn for each game. Programs are slow opponents: each game has a
+    process, and only a few games are played at once. ppo learns from the games of now, sac
     from a replay of them. The run can be killed and resumed; its model is an agent like any other: net:RUN.
 
     Example: vauban best-response uniform --game leduc
@@ -182,6 +185,7 @@ def _changes(
     minutes: float | None, seed: int, more: Sequence[str],
 ) -> list[str]:  # fmt: skip
     """Return what is changed in the preset, as `vauban train` takes it."""
+    from vauban.agents.external import prefix_of
     from vauban.learn.config import load_config, toml_text
 
     name = _algorithm(load_config(named))
@@ -192,6 +196,7 @@ def _changes(
         *([] if rules is None else [f"rules={toml_text(rules)}"]),
         f"seed={seed}",
         *([] if minutes is None else _for_minutes(minutes)),
+        *([f"{name}.games={PROGRAMS}"] if any(map(prefix_of, agents)) else []),
         f"{name}.opponents={toml_text(list(agents))}",
         f"{name}.weights={toml_text([float(each) for each in weights or ()])}",
         *more,
@@ -321,7 +326,7 @@ def _print(run: Run, points: Sequence[Point], measured: SeatScores, exact: dict[
         f"{60 * run.minutes:,.0f} seconds: a lower bound of exploitability (the mean of both seats; 95 % interval)."
     ]
     if exact:
-        share = "" if exact["share"] is None else f", {exact['share']:.1%} of it"
+        share = "" if exact["share"] is None else f", {max(0.0, exact['share']):.1%} of it"
         said.append(
             f"Exactly, it gains {exact['score']:+.6f} ({exact['first']:+.6f} as {first}, {exact['second']:+.6f} as "
             f"{second}); a best response gains {exact['best']:.6f}{share}."

@@ -414,4 +414,5 @@ class Pipeline:
             self._ledger.commit(self.updates, changed, self._new)
             self._new.clear()
             self.workshop.keep({each.checkpoint for each in self.members})
+            self.workshop.retire({each.checkpoint for each in self.members if each.state == FINISHED})
         self._changed.clear()

@@ -27,6 +27,11 @@ class Checkpoint(NamedTuple):
     version: int
     """Updates that it has had."""
 
+    @property
+    def next(self) -> Checkpoint:
+        """The policy after one more update."""
+        return self._replace(version=self.version + 1)
+
 
 @dataclass(frozen=True)
 class Job:
@@ -98,3 +103,6 @@ class Workshop(ABC):
 
     def keep(self, checkpoints: Collection[Checkpoint]) -> None:
         """Forget all checkpoints but these: no other will be asked for again."""
+
+    def retire(self, checkpoints: Collection[Checkpoint]) -> None:
+        """Forget of these, which are finished, what only training on needs."""
