@@ -76,7 +76,7 @@ def solved(tree: Tree, iterations: int, seed: int, **settings: Any) -> Table:
     return solver.average()
 
 
-@pytest.mark.parametrize("weights", ["printed", "own", "dream"])
+@pytest.mark.parametrize("weights", ["printed", "own", "dream", "reached"])
 def test_with_tables_it_solves_kuhn_poker(weights: str) -> None:
     """After 400 iterations of 384 plays NashConv was 0.012 to 0.022 in nine runs; the even policy has 11/12."""
     tree = build_tree("kuhn")
@@ -121,7 +121,7 @@ def test_the_solver_is_asked_for_by_name() -> None:
     table = policy("deep-cfr-table:iterations=20,traversals=50", seed=3)(tree)
     assert np.array_equal(table, solved(tree, 20, seed=3, traversals=50))
     assert not np.array_equal(table, policy("deep-cfr-table:iterations=20,traversals=50", seed=4)(tree))
-    with pytest.raises(ConfigurationError, match="weights are printed, own, dream, not 'odd'"):
+    with pytest.raises(ConfigurationError, match="weights are printed, own, dream, reached, not 'odd'"):
         policy("deep-cfr-table:weights=odd", seed=3)(tree)
 
 
@@ -216,7 +216,9 @@ def test_the_card_says_which_average_plays(tmp_path: Path) -> None:
 def test_an_average_needs_what_it_is_made_of() -> None:
     with pytest.raises(ConfigurationError, match="'drawn' needs a keep_every of 1 or more"):
         load_config("deep-cfr-kuhn", ["deep_cfr.average=drawn", "deep_cfr.keep_every=0"])
-    with pytest.raises(ConfigurationError, match="weights of deep_cfr is printed or own or dream, not 'odd'"):
+    with pytest.raises(
+        ConfigurationError, match="weights of deep_cfr is printed or own or dream or reached, not 'odd'"
+    ):
         load_config("deep-cfr-kuhn", ["deep_cfr.weights=odd"])
 
 
@@ -295,15 +297,15 @@ def regression_of(preset: str, name: str, changes: tuple[str, ...] = ()) -> Regr
     for learner.iteration in (1, 2):
         learner._traverse(0)
     columns, generator = learner.regressions[name].reservoir.columns, torch.Generator().manual_seed(1)
-    for each in ("weight", "policy"):
+    for each in ("weight", "policy", "shares"):
         if each in columns:
             columns[each].uniform_(0.5, 2, generator=generator)
     return learner.regressions[name]
 
 
-@pytest.mark.parametrize("name", ["first", "strategy"])
-def test_merged_items_have_the_same_gradient_as_all_items(name: str) -> None:
-    regression = regression_of("deep-cfr-leduc", name)
+@pytest.mark.parametrize(("name", "weights"), [("first", "dream"), ("first", "reached"), ("strategy", "dream")])
+def test_merged_items_have_the_same_gradient_as_all_items(name: str, weights: str) -> None:
+    regression = regression_of("deep-cfr-leduc", name, (f"deep_cfr.weights={weights}",))
     network, filled = regression.trainee.network, int(regression.reservoir.filled)
     regression._look(torch.arange(regression.sim.n).clamp(max=filled - 1))
     everything = Items(*(column[:filled].clone() for column in regression.items))

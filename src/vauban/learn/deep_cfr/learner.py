@@ -22,7 +22,7 @@ from vauban.games.randomness import DEEP_CFR
 from vauban.learn.base import PLAYED, PLIES, SHARE, Learner, Metric, Place, StageConfig, first_weights, register
 from vauban.learn.buffers import Reservoir
 from vauban.learn.deep_cfr import targets
-from vauban.learn.deep_cfr.regression import AT_ONCE, AdvantageRegression, Regression, StrategyRegression
+from vauban.learn.deep_cfr.regression import AT_ONCE, SHARES, AdvantageRegression, Regression, StrategyRegression
 from vauban.learn.deep_cfr.traversal import NetworkStrategies, Traversal, Visits, records_of
 from vauban.learn.networks import NetworkTable
 from vauban.learn.trainee import Trainee
@@ -60,7 +60,8 @@ class DeepCFRConfig(StageConfig):
     """Share of the traverser's actions that are drawn evenly. 0.6 was published; over many moves of one's own hardly a
     sample is then of any use, and 0.05 is better."""
     weights: str = "printed"
-    """The way in which a regret is split into a target and a weight: printed, own or dream (docs/deep-cfr.md)."""
+    """The way in which a regret is split into a target and a weight: printed, own, dream or reached
+    (docs/deep-cfr.md)."""
     probabilities_in: str = "weight"
     """The part of `printed` that contains reach probabilities: weight or value."""
     literal_network: bool = False
@@ -184,7 +185,7 @@ class DeepCFR(Learner):
         self.regressions: dict[str, Regression] = {}
         for name in self._parts:
             kind = StrategyRegression if name == STRATEGY else AdvantageRegression
-            reservoir = Reservoir(config.capacity, kind.columns(game, format), place.device)
+            reservoir = Reservoir(config.capacity, kind.columns(game, format, config.weights), place.device)
             self.regressions[name] = kind(
                 self.trainees[name], reservoir, self._looking, config.batch, config.learning_rate, config.final_rate,
                 config.gradient_norm, config.merge,
@@ -257,8 +258,11 @@ class DeepCFR(Learner):
         linear = targets.linear_weight(self.iteration)
         own, other = paths.played & paths.own, paths.played & ~paths.own
         records = records_of(visits)._asdict()
+        there = torch.arange(self.game.max_legal, device=self.device) < visits.widths[..., None]
+        shares = targets.explored(visits.policy, there, config.exploration)
         self.regressions[PLAYERS[player]].reservoir.add(
             {
+                SHARES: shares.flatten(0, 1),
                 **records,
                 "weight": (linear * found.factor).flatten(),
                 "place": visits.places.flatten(),

@@ -25,6 +25,8 @@ from vauban.sim.store import Store
 
 AT_ONCE = {"cpu": 1 << 15, "cuda": 1 << 17}
 """Positions that are observed in one go: more only take more memory."""
+SHARES = "shares"
+"""The column of a reservoir with weights of single actions, if they are not all alike."""
 
 
 def record_columns(game: Game, format: Format) -> Columns:
@@ -48,6 +50,8 @@ class Items(NamedTuple):
     wanted: Tensor
     """The targets of these."""
     weight: Tensor
+    shares: Tensor
+    """What each of these weighs besides."""
 
 
 class Regression(ABC):
@@ -72,6 +76,7 @@ class Regression(ABC):
             legal,
             torch.zeros(legal.shape, device=device),
             torch.zeros(sim.n, device=device),
+            torch.ones(legal.shape, device=device),
         )
         """The minibatches that are laid out, one below the other."""
         self._number = torch.zeros((), dtype=torch.int64, device=device)
@@ -124,6 +129,8 @@ class Regression(ABC):
         self.sim.legal_actions(self.items.legal, self._counts)
         self.items.wanted.copy_(self._wanted(places))
         self.items.weight.copy_(columns["weight"][places])
+        if SHARES in columns:
+            self.items.shares.copy_(columns[SHARES][places])
 
     @torch.no_grad()
     def _merged(self) -> Items:
@@ -147,7 +154,7 @@ class Regression(ABC):
             raise ConfigurationError("a network is trained on at least one item")
         # Minibatches have the mean over `filled` items as their expectation, or as their value.
         weight = found.weight * (max(len(found.weight), self.batch) / filled)
-        return found._replace(wanted=found.wanted.float(), weight=weight.float())
+        return found._replace(wanted=found.wanted.float(), weight=weight.float(), shares=found.shares.float())
 
     @torch.no_grad()
     def _take(self, merged: Items, generator: torch.Generator) -> None:
@@ -186,9 +193,11 @@ class AdvantageRegression(Regression):
     """A value network on a player's sampled regrets."""
 
     @staticmethod
-    def columns(game: Game, format: Format) -> Columns:
+    def columns(game: Game, format: Format, weights: str) -> Columns:
         """Return the columns of its reservoir: of all targets but one are the same."""
+        shares: Columns = {SHARES: ((game.max_legal,), torch.float32)} if weights == targets.REACHED else {}
         return {
+            **shares,
             **record_columns(game, format),
             "place": ((), torch.int16),
             "taken": ((), torch.float32),
@@ -203,14 +212,14 @@ class AdvantageRegression(Regression):
     def error(self, network: PolicyNetwork, items: Items) -> Tensor:
         there = items.legal >= 0
         values = torch.where(there, network.of_legal(items.seen, items.legal), 0.0).float()
-        return targets.advantage_loss(values, items.wanted, there, items.weight)
+        return targets.advantage_loss(values, items.wanted, there, items.weight, items.shares)
 
 
 class StrategyRegression(Regression):
     """The strategy network on both players' strategies."""
 
     @staticmethod
-    def columns(game: Game, format: Format) -> Columns:
+    def columns(game: Game, format: Format, weights: str) -> Columns:
         """Return the columns of its reservoir."""
         return {**record_columns(game, format), "policy": ((game.max_legal,), torch.float32)}
 
@@ -235,7 +244,10 @@ def merge(items: Items) -> Items:
     of_group[group] = torch.arange(len(keys), device=keys.device)
     weight = torch.zeros(len(found), dtype=torch.float64, device=keys.device)
     weight.index_add_(0, group, items.weight.double())
-    wanted = torch.zeros((len(found), items.wanted.shape[1]), dtype=torch.float64, device=keys.device)
-    wanted.index_add_(0, group, items.wanted.double() * items.weight.double()[:, None])
-    wanted /= weight[:, None]
-    return Items(items.seen[of_group], items.legal[of_group], wanted, weight)
+    wanted, shares = (torch.zeros((len(found), items.wanted.shape[1]), dtype=torch.float64, device=keys.device)
+                      for _ in range(2))  # fmt: skip
+    by_action = items.shares.double() * items.weight.double()[:, None]
+    wanted.index_add_(0, group, items.wanted.double() * by_action)
+    shares.index_add_(0, group, by_action)
+    wanted /= torch.where(shares > 0, shares, 1.0)
+    return Items(items.seen[of_group], items.legal[of_group], wanted, weight, shares / weight[:, None])
