@@ -289,6 +289,41 @@ def test_whoever_looks_at_another_game_keeps_the_chosen_opponent(visit):
         expect(page.locator("input[name=level]:checked")).to_have_value(level)
 
 
+def test_a_newcomer_is_proposed_an_easy_opponent_in_every_game(visit):
+    visitor = visit()
+    page = visitor.open().page
+    offer = page.evaluate("fetch('/api/offer').then(answer => answer.json())")
+    for variant in (each["name"] for each in offer["variants"]):
+        visitor.choose(variant=variant)
+        listed = [each.get_attribute("value") for each in page.locator("input[name=level]").all()]
+        chosen = page.locator("input[name=level]:checked").get_attribute("value")
+        assert listed.index(chosen) <= (len(listed) - 1) / 3, (variant, chosen, listed)
+    # Whoever was chosen stays.
+    visitor.choose(variant="barrage")
+    visitor.choose(level="fox")
+    visitor.choose(variant="classic")
+    expect(page.locator("input[name=level]:checked")).to_have_value("fox")
+
+
+def test_side_clock_and_memory_stand_above_the_opponents_and_tell_what_is_chosen(visit):
+    for look in ({}, PHONE):
+        visitor = visit(**look)
+        page = visitor.open().page
+        box = visitor.see(".options-box", has_text="Side, clock, memory")
+        chosen = box.locator(".chosen")
+        expect(chosen).to_have_text("Red, first · no clock · the board remembers ranks and moves")
+        tops = [page.locator(each).first.bounding_box()["y"] for each in (".options-box summary", ".against")]
+        assert tops[0] < tops[1]
+        visitor.choose(side="blue", clock="bronstein")
+        box.locator("input[value=shown]").check()
+        box.locator("summary").click()
+        expect(chosen).to_have_text("Blue, second · 12 min, 4 s back · the board remembers ranks")
+        visitor.fits()
+        visitor.picture(f"home-options-{'phone' if look else 'desktop'}")
+        visitor.choose(mode="hotseat")
+        expect(chosen).to_have_text("12 min, 4 s back · the board remembers ranks")
+
+
 def test_two_on_one_device_are_not_asked_which_side_they_play(visit):
     visitor = visit()
     page = visitor.open().page
