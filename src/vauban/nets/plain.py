@@ -32,7 +32,8 @@ class PlainNetwork(PolicyNetwork):
         super().__init__()
         self.observation = observation or observations.default(game).name
         self.config = PlainNetworkConfig(size, self.observation)
-        self.embed = nn.Linear(observations.find(game, self.observation).channels(game), size.width)
+        squares = game.board[0] * game.board[1]
+        self.embed = nn.Linear(squares * observations.find(game, self.observation).channels(game), size.width)
         self.layers = nn.ModuleList(nn.Linear(size.width, size.width) for _ in range(size.depth))
         self.policy = nn.Linear(size.width, game.action_count)
         self.outcome = nn.Linear(size.width, len(game.utilities))

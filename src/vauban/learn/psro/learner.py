@@ -22,6 +22,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import Game, from_spec, nearest
 from vauban.learn.base import Learner, Metric, Place, StageConfig, register
 from vauban.learn.checkpoint import CheckpointError
+from vauban.learn.opponents import Agents
 from vauban.learn.population import FOLDER, PAYOFFS, POLICIES, Policy, Population, write_population
 from vauban.learn.psro.ledger import SqliteLedger
 from vauban.learn.psro.pipeline import FINISHED, Pipeline, Plateau
@@ -112,9 +113,11 @@ def _exact(game: Game, config: PsroConfig, place: Place, folder: Path) -> Worksh
     return TreeWorkshop(build_tree(game, limit=LARGEST), config.exact.rate, folder)
 
 
-def _elsewhere(spec: Mapping[str, Any], config: PsroConfig, seed: int, device: str, folder: Path) -> Workshop:
+def _elsewhere(
+    spec: Mapping[str, Any], config: PsroConfig, seed: int, agents: Agents, device: str, folder: Path
+) -> Workshop:
     """Make the workshop in a process that trains or measures for the run's."""
-    place = Place(torch.device(device), seed=seed)
+    place = Place(torch.device(device), seed=seed, agents=agents)
     return ORACLES[config.oracle].make(from_spec(spec), config, place, folder)
 
 
@@ -240,7 +243,7 @@ class Psro(Learner):
     def _spread(self, workshop: Workshop) -> SpreadWorkshop:
         """Return a workshop that hands out what this one would do."""
         spread, folder = self.settings.spread, self.folder / WORKERS
-        make = partial(_elsewhere, self.game.spec(), self.settings, self.place.seed)
+        make = partial(_elsewhere, self.game.spec(), self.settings, self.place.seed, self.place.agents)
         if spread.ray:
             address = None if spread.ray == "local" else spread.ray
             learners = RayCrew(self.settings.workers, address, gpus=spread.gpus, note=self.place.note)
