@@ -299,7 +299,7 @@ class Drawing:
             for run in learner["runs"]:
                 own = [(point[self.axis], point["measured"][self.name]) for point in run["points"]
                        if self.name in point["measured"]]  # fmt: skip
-                line = charts.places([(max(a, x.low), b) for a, b in own], x, y)
+                line = charts.places([(min(max(a, x.low), x.high), b) for a, b in own], x, y)
                 yield f'<polyline class="seed" points="{line}" fill="none" stroke="{colour}" stroke-opacity="0.4"/>'
         line = charts.places([(point[self.axis], point["mean"]) for point in curve], x, y)
         yield f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2.5"/>'

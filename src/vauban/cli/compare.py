@@ -68,7 +68,7 @@ def compare(
     Example: vauban compare rnad-micro ataraxos-micro --seconds 600 --response 120 --responses 3 --device cuda
     """
     from vauban.arena.comparison import comparison_html, comparison_svg, final_headings, final_rows, summarise
-    from vauban.learn.comparison import ContestTask, about, contests, read_points, settings
+    from vauban.learn.comparison import ContestTask, about, contests, label, read_points, settings
     from vauban.learn.workers import local_device
     from vauban.work.executors import Here, Processes
 
@@ -104,7 +104,7 @@ def compare(
         "conditions": _conditions(made[0], workers),
         "learners": [
             {
-                "name": name,
+                "name": label(name),
                 "about": about(next(each for each in made if each.preset == name)),
                 "runs": [
                     {"seed": each.seed, "points": [vars(point) for point in read_points(each.folder)]}
