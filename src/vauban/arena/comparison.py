@@ -18,7 +18,7 @@ import numpy as np
 from vauban import charts
 from vauban.arena.ratings import rate
 from vauban.arena.report_html import WIDTH, html_page, html_table, section
-from vauban.charts import minus, number_text
+from vauban.charts import minus
 
 Comparison = dict[str, Any]
 
@@ -172,7 +172,7 @@ def _chart(learners: Sequence[Any], axis: str, metric: str, key: str) -> str:
     low = 0.0 if metric == NASH_CONV else min(lows, default=0.0)
     x = charts.Scale.fitting(0, far, LEFT, WIDTH - 20, 10)
     y = charts.Scale.rounded(low, max(highs, default=1.0), TOP + HEIGHT, TOP, 6)
-    parts = [*_axes(x, y, AXES[axis])]
+    parts = [*charts.grid(x, y), *charts.axis(x, y, AXES[axis])]
     for number, (learner, curve) in enumerate(zip(learners, curves, strict=True)):
         parts.append(charts.group(_curve(curve, x, y, low, number), learner["name"]))
     told = ". ".join(
@@ -182,17 +182,6 @@ def _chart(learners: Sequence[Any], axis: str, metric: str, key: str) -> str:
     return charts.svg(
         WIDTH, TOP + HEIGHT + BOTTOM, f"{metric_text(metric)} against {AXES[axis]}", told, parts, f"-{key}"
     )
-
-
-def _axes(x: charts.Scale, y: charts.Scale, words: str) -> Iterable[str]:
-    for tick in y.ticks:
-        yield charts.line(x.start, y.at(tick), x.end, y.at(tick), "grid")
-        yield charts.text(x.start - 8, y.at(tick) + 4, number_text(tick, y.step), "soft", "end")
-    for tick in x.ticks:
-        yield charts.line(x.at(tick), y.start, x.at(tick), y.start + 4, "axis")
-        yield charts.text(x.at(tick), y.start + 18, number_text(tick, x.step), "soft", "middle")
-    yield charts.line(x.start, y.start, x.end, y.start, "axis")
-    yield charts.text((x.start + x.end) / 2, y.start + 38, words, "soft", "middle")
 
 
 def _curve(
