@@ -232,7 +232,7 @@ class Matches:
         """
         self._collect()
         tries = [folder for folder in self._folders if (folder / BEFORE / CARD).exists()]
-        if not self._tried and tries and not self._playing:
+        if self._asked.against and not self._tried and tries and not self._playing:
             self._begin(tries[0], tries[0] / BEFORE, "", 2)
         most = self._asked.players if self._tried else 1
         for folder, model, opponent in self._waiting():

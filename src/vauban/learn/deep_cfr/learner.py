@@ -259,10 +259,10 @@ class DeepCFR(Learner):
         own, other = paths.played & paths.own, paths.played & ~paths.own
         records = records_of(visits)._asdict()
         there = torch.arange(self.game.max_legal, device=self.device) < visits.widths[..., None]
-        shares = targets.explored(visits.policy, there, config.exploration)
+        sampled = targets.explored(visits.policy, there, config.exploration)
         self.regressions[PLAYERS[player]].reservoir.add(
             {
-                SHARES: shares.flatten(0, 1),
+                SHARES: sampled.flatten(0, 1),
                 **records,
                 "weight": (linear * found.factor).flatten(),
                 "place": visits.places.flatten(),
