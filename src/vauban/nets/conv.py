@@ -102,7 +102,7 @@ class ConvNetwork(PolicyNetwork):
         x = tanh(functional.linear(x, self.mixed.weight.flatten(1), self.mixed.bias))
         x = x.view(len(seen), -1)
         for number, layer in enumerate(self.layers):
-            after = layer(x) if number else functional.linear(x, self._first_weight(), layer.bias)
+            after = layer(x) if number else self._first(x)
             x = torch.relu(after + x if after.shape == x.shape else after)
         outputs: Tensor = self.output(self.norm(x))
         return outputs
@@ -122,11 +122,15 @@ class ConvNetwork(PolicyNetwork):
         """Return the weights of the convolution in the order of `_patches`."""
         return self.squares.weight.permute(0, 2, 3, 1).flatten(1)
 
-    def _first_weight(self) -> Tensor:
-        """Return the weights of the first layer for channels that come last, which are far fewer than what they see."""
-        weight = self.layers[0].weight
-        assert isinstance(weight, Tensor)
-        return weight.view(len(weight), self.config.channels, -1).transpose(1, 2).flatten(1)
+    def _first(self, x: Tensor) -> Tensor:
+        """Return what the first layer makes of the convolution's outputs, whose channels come last.
+
+        Its weights, which are far fewer than these, are put in that order.
+        """
+        layer = self.layers[0]
+        assert isinstance(layer, nn.Linear)
+        weight = layer.weight.view(layer.out_features, self.config.channels, -1).transpose(1, 2).flatten(1)
+        return functional.linear(x, weight, layer.bias)
 
     def _pieces(self, seen: Tensor) -> tuple[Tensor, Tensor]:
         """Return by square whether an own piece is there, and its number from the top left."""
