@@ -41,7 +41,7 @@ def record_columns(game: Game, format: Format) -> Columns:
 
 
 class Items(NamedTuple):
-    """What minibatches are made of, a row for each position."""
+    """The tensors of minibatches, a row for each position."""
 
     seen: Tensor
     """Its observation."""
