@@ -70,7 +70,7 @@ SPEEDS = {
     "paper": ("rnad-paper", ["rnad.games=256", "rnad.longest=512"]),
     "small": ("rnad-barrage", []),
 }
-"""What speed is measured with, a preset and changes, beside presets as they are."""
+"""Presets and changes that speed is measured with, beside presets as they are."""
 KEPT = ("wins", "draws", "losses", "games", "score", "score_low", "score_high", "mean_plies")
 """Entries of a match's summary that the results have."""
 OFTEN = 2_000_000
@@ -573,7 +573,7 @@ def _beside(setup: npt.NDArray[Any], flag: int, rows: int, columns: int) -> tupl
 
 
 def _moves(played: StrategoSteps, setup: npt.NDArray[Any]) -> bool:
-    """Whether a player with this setup can move at the start."""
+    """Return whether a player with this setup can move at the start."""
     board = np.zeros(played.variant.squares, np.int64)
     board[: len(setup)] = setup
     board[list(played.barred)] = -1

@@ -180,7 +180,7 @@ def on_a_board(name: str) -> str:
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc", *GAMES])
 def test_on_policy_the_policy_that_learns_is_the_one_that_played(tmp_path: Path, name: str) -> None:
-    """What is made again of the records of whole games is what the network saw when it played, in every game."""
+    """Observations made again of the records of whole games are those that the network saw when it played."""
     config = parse_config(on_a_board(name)) if name in GAMES else parse_config(SMALL, [f"game={name}"])
     run = Run.begin(config, tmp_path / "run")
     for _ in range(2):

@@ -20,6 +20,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import Game
 from vauban.learn.base import (
     NATS,
+    PLAY_AND_LEARN,
     PLAYED,
     PLIES,
     SHARE,
@@ -162,8 +163,7 @@ class RNaD(Learner):
         SPEED,
         Metric("speed.play", "By the seconds of playing alone.", shown="playing {:,.0f}"),
         Metric("speed.learn", "By the seconds of learning alone.", shown="learning {:,.0f}"),
-        Metric("seconds.play", "Seconds that playing took."),
-        Metric("seconds.learn", "Seconds that learning took."),
+        *PLAY_AND_LEARN,
         Metric("rnad.plies", "Mean length of the games in plies.", PLIES, "Length of a game", "{:.0f} plies",
                drawn=True),
         Metric("rnad.first_mover", "Mean utility of the first player, in units of the most that can be won.",
