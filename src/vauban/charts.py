@@ -118,9 +118,11 @@ def power_text(value: float) -> str:
     return f"{value:.0e}".replace("e-0", "e-").replace("-", "−") if value < 1e-4 else short_text(value)
 
 
-def tick_text(axis: Axis, tick: float) -> str:
-    """Return a round number of an axis, as it is written beside it."""
-    return number_text(tick, axis.step) if isinstance(axis, Scale) else power_text(tick)
+def tick_text(axis: Axis, tick: float, whole: bool = False) -> str:
+    """Return a round number of an axis, as it is written beside it. whole: without digits behind the point."""
+    if isinstance(axis, PowerScale):
+        return power_text(tick)
+    return number_text(tick, max(1.0, axis.step) if whole else axis.step)
 
 
 def short_text(value: float) -> str:
@@ -194,7 +196,7 @@ def axis(x: Axis, y: Axis, words: str, wording: Wording | None = None, whole: bo
 
     wording: as of `grid`. whole: no numbers between whole ones.
     """
-    wording = wording or (lambda tick: number_text(tick, 1) if whole else tick_text(x, tick))
+    wording = wording or (lambda tick: tick_text(x, tick, whole))
     return [
         *(
             part
