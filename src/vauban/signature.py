@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import safetensors.torch
 import torch
 
 from vauban.agents import AGENTS, FAMILIES, USUAL_FAMILY, make_agent
@@ -90,6 +91,11 @@ SMALL_RUNS: dict[str, tuple[str, tuple[str, ...]]] = {
          "deep_cfr.strategy_batches=20", "deep_cfr.strategy_every=5", "deep_cfr.merge=false"),
     ),
     "psro": ("psro-kuhn-exact", ("psro.exact.rate=0.5", "psro.drawn=true", "psro.meta.random_start=true")),
+    "populations": (
+        "psro-leduc",
+        ("game=kuhn", "psro.workers=2", "psro.neural.episodes=64", "psro.ppo.games=64", "psro.ppo.batch=64",
+         "psro.ppo.network.width=16", "psro.plateau.least=0"),
+    ),
     "sac": ("sac-kuhn", ("sac.games=32", "sac.rounds=2", "sac.start=200", "sac.batch=64")),
     "ppo": ("ppo-kuhn", ("ppo.games=64", "ppo.rounds=2", "ppo.batch=64")),
     "setups": ("laptop", _TINY),
@@ -354,11 +360,19 @@ def _sign_learner(preset: str, changes: tuple[str, ...]) -> str:
             for network in (trainee.network, trainee.average)
             for tensor in network.state_dict().values()
         ]
-        # A population has tables in place of networks.
-        tensors += [np.load(table).astype("<f4").tobytes() for table in run.player.rglob("*.npy")]
+        tensors += _policies(run.player)
     # By what they hold and not by their names, which may change.
     weights.add(*sorted(hashlib.blake2b(each, digest_size=8).hexdigest() for each in tensors))
     return f"metrics {metrics.text} weights {weights.text}"
+
+
+def _policies(folder: Path) -> Iterator[bytes]:
+    """Yield the tables, and the weights, of the policies that a population keeps; a run that was not saved has none."""
+    for path in folder.rglob("*.npy"):
+        yield np.load(path).astype("<f4").tobytes()
+    for path in folder.rglob("*.safetensors"):
+        for tensor in safetensors.torch.load_file(path).values():
+            yield tensor.float().numpy().tobytes()
 
 
 def _is_time(metric: str) -> bool:
