@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-TRAINING = "training"
-"""The folder in a checkpoint's folder that only training on needs: optimiser, replay. Players are sent without it."""
+TRAINING = "training*"
+"""Names in a checkpoint's folder of what only training on needs: optimiser, replay. Players are sent without it."""
 
 
 class Checkpoint(NamedTuple):
@@ -91,7 +91,7 @@ class Workshop(ABC):
 
     @abstractmethod
     def measure(self, wanted: Sequence[Wanted]) -> list[Measured]:
-        """Return entries of the payoff table; each comes to the same, whichever others are asked for with it."""
+        """Return entries of the payoff table."""
 
     def exploitability(self, policies: Sequence[Checkpoint], chances: Floats) -> float | None:
         """Return how exploitable a mix of policies is, exactly; None where that cannot be computed."""
