@@ -24,11 +24,12 @@ from vauban.learn.best_response.oracle import Oracle
 from vauban.learn.best_response.sac import SAC
 from vauban.learn.buffers import Ring
 from vauban.learn.config import load_config, parse_config
-from vauban.learn.opponents import AgentPlayer, NetworkPlayer, NoAgents
+from vauban.learn.opponents import AgentPlayer, NetworkPlayer, NetworksPlayer, NoAgents
 from vauban.learn.run import Run
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.transformer import Size
 from vauban.notation.stratego.ucc import parse_setup_rows
+from vauban.sim.simulator import Simulator
 from vauban.solve import build_tree, evaluate, joined
 
 CPU = torch.device("cpu")
@@ -266,6 +267,43 @@ def test_a_network_as_an_opponent_plays_as_its_agent_does(tmp_path: Path) -> Non
     found = player.log_policy(sim, mine, legal[mine]).exp().numpy()
     agent = NetAgent(NetOptions(model=str(run.folder), temperature=0.5))
     np.testing.assert_allclose(found, agent.policy(sim.views(0, mine)), atol=1e-6)
+
+
+def deterministic(action: int, width: int) -> PlainNetwork:
+    """Return a network that plays this action wherever it is legal."""
+    network = PlainNetwork(game("leduc"), Size(1, width, 1))
+    with torch.no_grad():
+        network.policy.weight.zero_()
+        network.policy.bias.zero_()
+        network.policy.bias[action] = 50.0
+    return network
+
+
+@pytest.mark.parametrize("width", [8, 400])  # asked together, and one by one
+def test_of_several_networks_one_plays_a_whole_game_as_often_as_it_should(width: int) -> None:
+    call, raise_ = 1, 2
+    networks = [deterministic(action, width) for action in (call, raise_, call)]
+    player = NetworksPlayer("several", networks, [1.0, 2.0, 0.0])
+    sim = Simulator(game("leduc"), 3000, seed=1)
+    rows = torch.arange(sim.n)
+    asked = []
+    for _ in range(2):
+        legal = sim.legal_actions()[0]
+        found = player.log_policy(sim, rows, legal)
+        assert float(found.amax(1).exp().min()) > 0.99
+        asked.append(legal.gather(1, found.argmax(1, keepdim=True)).squeeze(1))
+        sim.step(torch.full((sim.n,), call, dtype=torch.int16))
+    assert torch.equal(*asked) and set(asked[0].tolist()) == {call, raise_}
+    assert 0.3 < float((asked[0] == call).float().mean()) < 0.37
+    half = player.log_policy(sim, rows[1000:2000], sim.legal_actions()[0][1000:2000])
+    torch.testing.assert_close(half, player.log_policy(sim, rows, sim.legal_actions()[0])[1000:2000])
+
+
+def test_the_opponent_of_a_game_can_be_said() -> None:
+    duels = duels_of(games=64)
+    duels.face([AgentPlayer(RandomAgent()), AgentPlayer(RandomAgent())], [1.0, 1.0])
+    duels.play(0, np.arange(64) % 2)
+    assert duels.who.sum(1).tolist() == [1, 2] * 32
 
 
 # ── Setups ───────────────────────────────────────────────────────────────────────────────────────

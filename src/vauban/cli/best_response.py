@@ -208,11 +208,11 @@ def _changes(
 
 @dataclass(frozen=True)
 class _Exact:
-    """What can be gained from the agents at most, computed on the tree of the game."""
+    """The most that can be gained from the agents, computed on the tree of the game."""
 
     tree: Tree
     table: Table
-    """How the mixture of agents plays."""
+    """The play of the mixture of agents."""
     best: tuple[float, float]
 
     @classmethod

@@ -49,7 +49,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class SeatScores:
-    """What a response gains as the first and as the second player."""
+    """Gains of a response as the first and as the second player."""
 
     first: Sample
     second: Sample

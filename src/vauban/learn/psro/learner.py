@@ -21,14 +21,19 @@ import torch
 from vauban.errors import ConfigurationError
 from vauban.games.base import Game, from_spec, nearest
 from vauban.learn.base import Learner, Metric, Place, StageConfig, register
+from vauban.learn.best_response.oracle import OracleConfig
+from vauban.learn.best_response.ppo import PPOConfig
+from vauban.learn.best_response.sac import SACConfig
 from vauban.learn.checkpoint import CheckpointError
 from vauban.learn.opponents import Agents
 from vauban.learn.population import FOLDER, PAYOFFS, POLICIES, Policy, Population, write_population
+from vauban.learn.psro.folders import folder_name
 from vauban.learn.psro.ledger import SqliteLedger
+from vauban.learn.psro.neural import NeuralConfig, NeuralWorkshop
 from vauban.learn.psro.pipeline import FINISHED, Pipeline, Plateau
 from vauban.learn.psro.schemes import find_scheme
 from vauban.learn.psro.spread import Bench, SpreadWorkshop, Team
-from vauban.learn.psro.trees import TABLE, TreeWorkshop, folder_name
+from vauban.learn.psro.trees import TABLE, TreeWorkshop
 from vauban.learn.psro.workshop import Checkpoint, Workshop
 from vauban.solve import build_tree
 from vauban.solve.linear import Mix
@@ -81,12 +86,16 @@ class PsroConfig(StageConfig):
     workers: int = 3
     """Policies in training at a time."""
     oracle: str = "exact"
-    """What trains a policy: exact."""
+    """The way to train a policy: exact, sac or ppo."""
     drawn: bool = False
     """Whether a new policy begins as a copy of one that is drawn from the meta-Nash below it."""
     meta: MetaSolver = field(default_factory=MetaSolver)
     plateau: Plateau = field(default_factory=Plateau)
     exact: ExactConfig = field(default_factory=ExactConfig)
+    neural: NeuralConfig = field(default_factory=NeuralConfig)
+    """Updates of networks, by either of the oracles whose tables follow."""
+    sac: SACConfig = field(default_factory=SACConfig)
+    ppo: PPOConfig = field(default_factory=PPOConfig)
     spread: SpreadConfig = field(default_factory=SpreadConfig)
 
     @property
@@ -97,6 +106,11 @@ class PsroConfig(StageConfig):
         find_scheme(self.scheme)
         if self.oracle not in ORACLES:
             raise ConfigurationError(f"there is no oracle {self.oracle!r}: {nearest(self.oracle, list(ORACLES))}")
+        for name in ("sac", "ppo"):
+            if getattr(self, name).opponents:
+                raise ConfigurationError(
+                    f"psro.{name}.opponents: policies of a population play each other, leave it out"
+                )
 
 
 @dataclass(frozen=True)
@@ -113,6 +127,15 @@ def _exact(game: Game, config: PsroConfig, place: Place, folder: Path) -> Worksh
     return TreeWorkshop(build_tree(game, limit=LARGEST), config.exact.rate, folder)
 
 
+def _neural(game: Game, config: PsroConfig, place: Place, folder: Path) -> Workshop:
+    oracle: OracleConfig = getattr(config, config.oracle)
+    return NeuralWorkshop(game, config.oracle, oracle, folder, place.device, config.neural, place.seed, place.agents)
+
+
+def _model(policy: Checkpoint) -> str:
+    return f"net:{POLICIES}/{folder_name(policy)}"
+
+
 def _elsewhere(
     spec: Mapping[str, Any], config: PsroConfig, seed: int, agents: Agents, device: str, folder: Path
 ) -> Workshop:
@@ -123,8 +146,10 @@ def _elsewhere(
 
 ORACLES = {
     "exact": OracleKind(_exact, lambda policy: f"table:{POLICIES}/{folder_name(policy)}/{TABLE}"),
+    "sac": OracleKind(_neural, _model),
+    "ppo": OracleKind(_neural, _model),
 }
-"""What trains policies, by name."""
+"""Ways to train policies, by name."""
 
 
 @register("psro")

@@ -25,7 +25,7 @@ from uuid import uuid4
 import numpy as np
 
 from vauban import __version__
-from vauban.learn.psro.trees import folder_name
+from vauban.learn.psro.folders import folder_name, published
 from vauban.learn.psro.workshop import TRAINING, Checkpoint, Floats, Job, Measured, Trained, Wanted, Workshop
 from vauban.work.base import Crew, Parcel, Tell, check_version
 
@@ -54,7 +54,7 @@ class SpreadWorkshop(Workshop):
         ]  # fmt: skip
         found: dict[int, Trained] = {}
         for index, (trained, parcel) in crew.run(tasks):
-            publish(parcel, self.folder / folder_name(_after(jobs[index])))
+            publish(parcel, self.folder, jobs[index].policy.next)
             found[index] = trained
         return [found[index] for index in range(len(jobs))]
 
@@ -82,6 +82,9 @@ class SpreadWorkshop(Workshop):
         self._parcels = {each: parcel for each, parcel in self._parcels.items() if each in checkpoints}
         self.here.keep(checkpoints)
 
+    def retire(self, checkpoints: Collection[Checkpoint]) -> None:
+        self.here.retire(checkpoints)
+
     def close(self) -> None:
         """Let the workers go."""
         self.learners.crew.close()
@@ -96,17 +99,11 @@ class SpreadWorkshop(Workshop):
         return {each: self._parcels[each] for each in checkpoints}
 
 
-def _after(job: Job) -> Checkpoint:
-    return Checkpoint(job.policy.number, job.policy.version + 1)
-
-
-def publish(parcel: Parcel, folder: Path) -> None:
+def publish(parcel: Parcel, folder: Path, checkpoint: Checkpoint) -> None:
     """Make a checkpoint's folder: whole, or not at all."""
-    aside = folder.with_name(f"{folder.name}.new")
-    shutil.rmtree(aside, ignore_errors=True)
-    parcel.unpack(aside)
-    shutil.rmtree(folder, ignore_errors=True)  # of an update that was killed
-    aside.rename(folder)
+    with published(folder, checkpoint) as place:
+        place.rmdir()  # a parcel makes the folder itself
+        parcel.unpack(place)
 
 
 # ── In the worker ────────────────────────────────────────────────────────────────────────────────
@@ -159,7 +156,7 @@ class Training:
         desk.fetch({self.job.policy: self.policy}, whole=True)
         desk.fetch(self.opponents)
         (trained,) = desk.workshop.train([self.job])
-        made = _after(self.job)
+        made = self.job.policy.next
         desk.has(made, whole=True)
         return trained, self.back(desk.folder / folder_name(made))
 
@@ -199,7 +196,7 @@ class Desk:
         """Have these at hand, and of these policies no older ones."""
         missing = [each for each in parcels if each not in (self.whole if whole else self.there.values())]
         for each in missing:
-            publish(parcels[each], self.folder / folder_name(each))
+            publish(parcels[each], self.folder, each)
             self.has(each, whole)
         if missing:
             self.workshop.keep(set(self.there.values()))
