@@ -126,7 +126,8 @@ def test_an_escape_is_one_target_beyond_the_corner(player):
         told = SHOW.move(board, board.history[-1], 1 - player)
         assert (told["from"], told["to"], told["escaped"], told["ghost"]["type"]) == (corner, gate, True, "good")
         assert board.outcome().end == "escape"
-        assert SHOW.position(board, None)["reach"] == {}
+        over = SHOW.position(board, None)
+        assert over["reach"] == {} and over["left"]["red"] == over["left"]["blue"] == {"good": 4, "evil": 4}
         board.pop()
 
 
