@@ -254,7 +254,7 @@ def test_the_rules_of_a_game_can_be_chosen_and_chance_may_choose_the_colours(ser
         seat.until(lambda sight: sight["over"] is not None)
         seat.do("rematch")
         again = seat.wait_for("rematch")
-        with server.sit(again["game"], *next(iter(again["seats"].items()))) as other:
+        with server.sit(again["game"], "blue", seat.secret) as other:
             assert other.my_turn()["rules"] == RULES
         _, text, _ = server.ask("GET", f"/api/games/{made['game']}/record", secret=seat.secret)
     assert b"colours=chance total_limit=40" in text
