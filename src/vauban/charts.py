@@ -63,6 +63,49 @@ class Scale:
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
 
+@dataclass(frozen=True)
+class PowerScale:
+    """A scale on which equal distances are equal ratios; of numbers above 0."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    @property
+    def ticks(self) -> list[float]:
+        """Powers of ten, or 1, 2 and 5 times these where there are few."""
+        powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+        near = 1e-9
+        for factors in ((1,), (1, 3), (1, 2, 5)):
+            ticks = [factor * 10.0**power for power in powers for factor in factors]
+            ticks = [each for each in ticks if self.low * (1 - near) <= each <= self.high * (1 + near)]
+            if len(ticks) >= 4:
+                break
+        return ticks
+
+    def at(self, value: float) -> float:
+        """Return the place of a number."""
+        share = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
+        return self.start + share * (self.end - self.start)
+
+
+Axis = Scale | PowerScale
+
+
+def power_text(value: float) -> str:
+    """Return a number of a `PowerScale`."""
+    return f"{value:.0e}".replace("e-0", "e-").replace("-", "−") if value < 1e-4 else short_text(value)
+
+
+def short_text(value: float) -> str:
+    """Return a number in few letters: 0.05, 20 k, 3 M."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:.3g} {letter}"
+    return f"{value:.3g}"
+
+
 def number_text(value: float, step: float, share: bool = False) -> str:
     """Return a round number of an axis with as many digits as its neighbours; a share in per cent."""
     if share:
@@ -119,8 +162,8 @@ def dot(x: float, y: float, radius: float, kind: str = "", attributes: str = "")
     return f'<circle{_kind(kind)} cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"{_given(attributes)}/>'
 
 
-def places(points: Iterable[tuple[float, float]], x: Scale, y: Scale) -> str:
-    """Return points of two scales, for a polyline or a polygon."""
+def places(points: Iterable[tuple[float, float]], x: Axis, y: Axis) -> str:
+    """Return points of two axes, for a polyline or a polygon."""
     return " ".join(f"{x.at(a):.1f},{y.at(b):.1f}" for a, b in points)
 
 

@@ -16,7 +16,7 @@ from vauban.games.stratego import layout
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.switches import DEFAULT_PRESET, PRESETS, SWITCHES
 from vauban.games.stratego.variants import VARIANTS, load_variant
-from vauban.learn.config import load_config
+from vauban.learn.config import load_config, presets
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -169,6 +169,14 @@ def test_the_variants_in_the_rules_are_those_of_the_code() -> None:
         wanted = [f"{v.rows} × {v.columns}", lakes, str(v.setup_rows), v.army_text, *limits]
         assert wanted in rows[name], name
     assert set(VARIANTS) == {name for name in names() if isinstance(game(name), Stratego)}
+
+
+def test_every_preset_is_in_the_docs_and_bears_the_name_of_its_algorithm() -> None:
+    page = (DOCS / "training.md").read_text(encoding="utf-8")
+    for name in presets():
+        assert f"`{name}`" in page, f"the table of presets in docs/training.md lacks {name}"
+        algorithm = load_config(name).algorithms[0].replace("_", "-")
+        assert name == "laptop" or name.startswith(f"{algorithm}-"), f"{name} trains by {algorithm}"
 
 
 # ── The repository ───────────────────────────────────────────────────────────────────────────────

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -141,3 +142,19 @@ def show(
         )
     if out is not None:
         console.print(f"the picture is in {out}", highlight=False, markup=False, soft_wrap=True)
+
+
+def portraits(agents: Sequence[str]) -> dict[str, str]:
+    """Return the pictures of those agents that are populations, by agent."""
+    from vauban.agents import POPULATION
+    from vauban.agents.options import make_options, split_text
+    from vauban.agents.population import PopulationOptions
+
+    named = [text for text in agents if text.startswith(f"{POPULATION}:")]
+    if not named:
+        return {}
+    from vauban.learn.population import read_population
+    from vauban.learn.psro.portrait import Portrait, portrait_svg
+
+    folders = {text: make_options(PopulationOptions, *split_text(text)).run for text in named}
+    return {text: portrait_svg(Portrait.of(read_population(Path(folder)))) for text, folder in folders.items()}

@@ -49,7 +49,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class SeatScores:
-    """What a response gains as the first and as the second player."""
+    """Gains of a response as the first and as the second player."""
 
     first: Sample
     second: Sample
@@ -120,7 +120,8 @@ LEFT, RIGHT, TOP, BOTTOM = 64.0, 24.0, 72.0, 52.0
 
 def course_svg(title: str, points: Sequence[Point], measured: SeatScores, best: float | None = None) -> str:
     """Draw the score over minutes with its 95 % intervals, what was measured in the end, and the best possible."""
-    end = points[-1].minutes or 1.0
+    # None if a run was over before its first iteration: there is only what was measured then.
+    end = (points[-1].minutes if points else 0.0) or 1.0
     shown = [(point.minutes, point.scores.score, point.scores.margin) for point in points]
     shown = [each for each in shown if math.isfinite(each[2])]
     last = (end, measured.score, measured.margin if math.isfinite(measured.margin) else 0.0)

@@ -131,11 +131,15 @@ class ConvNetwork(PolicyNetwork):
 class _Tanh(torch.autograd.Function):
     """2 / (1 + e⁻²ˣ) − 1, which torch computes on a CPU in a fifth of the time that its own tanh takes."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        y = torch.sigmoid(2 * x).mul_(2).sub_(1)
-        ctx.save_for_backward(y)
-        return y
+    def forward(x: Tensor) -> Tensor:
+        return torch.sigmoid(2 * x).mul_(2).sub_(1)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> None:
+        ctx.save_for_backward(output)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Tensor:

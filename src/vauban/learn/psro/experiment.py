@@ -96,7 +96,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Curves:
-    """What a scheme came to in several games."""
+    """The course of a scheme in several games."""
 
     setting: Setting
     games: tuple[tuple[Point, ...], ...]

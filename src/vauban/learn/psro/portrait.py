@@ -44,7 +44,7 @@ class Portrait:
 
     @property
     def against_the_mix(self) -> Floats:
-        """What each policy gets from the meta-Nash: 0 or less, where this is an equilibrium of the table."""
+        """Each policy's payoff against the meta-Nash: 0 or less, where this is an equilibrium of the table."""
         found: Floats = np.nan_to_num(self.payoffs) @ np.array(self.population.chances)
         return found
 
