@@ -110,7 +110,7 @@ class Room:
     away: dict[str, float] = field(default_factory=dict)
     """Of two friends, since when who is away, by side, in seconds since 1970."""
     changed: float = 0.0
-    """When the table last changed, in seconds since 1970."""
+    """Time of the last change of the table, in seconds since 1970."""
     address: str = ""
     """The address that its machines think for: that of the client that came last."""
     browsers: dict[str, set[str | None]] = field(default_factory=dict)
