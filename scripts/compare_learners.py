@@ -46,7 +46,7 @@ class Part:
 
 PARTS = {
     "micro": Part(
-        ("ataraxos-micro", "rnad-micro", "deep-cfr-micro.toml", "psro-micro"),
+        ("ataraxos-micro", "rnad-micro", "deep-cfr-micro.toml", "psro-micro.toml"),
         ("--game", "micro", "--rules", "total_limit=8", "--against", "random", "--against", "charger", "--games", "400",
          "--points", "6"),
         60, 3, 30,
@@ -59,8 +59,8 @@ PARTS = {
     ),
     "barrage": Part(
         ("ataraxos-barrage.toml", "rnad-barrage", "psro-barrage"),
-        ("--game", "barrage", "--against", "random", "--against", "charger", "--against", "thermal", "--against", "fox",
-         "--games", "200", "--points", "8"),
+        ("--game", "barrage", "--rules", "battleless_limit=100,total_limit=2000", "--against", "random",
+         "--against", "charger", "--against", "thermal", "--against", "fox", "--games", "200", "--points", "8"),
         1200, 1, 300,
     ),
 }  # fmt: skip

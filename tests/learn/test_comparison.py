@@ -150,7 +150,7 @@ def test_a_model_is_measured_by_what_a_player_gains_that_learns_to_beat_it(prese
 def test_learners_that_work_elsewhere_are_refused(tmp_path: Path) -> None:
     own = tmp_path / "mine.toml"
     own.write_text('game = "kuhn"\nalgorithms = ["psro"]\n[psro.spread]\nprocesses = 2\n')
-    with pytest.raises(ConfigurationError, match="counts the seconds of one"):
+    with pytest.raises(ConfigurationError, match="on CPUs counts the seconds of one"):
         contests([str(own)], 1, tmp_path, 1.0, 1)
 
 

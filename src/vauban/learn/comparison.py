@@ -100,10 +100,10 @@ class Contest:
                 f"{self.preset} has stages after the first ({', '.join(made.later_minutes())}), and a comparison is of "
                 "one algorithm at a time: give their minutes as 0 in a .toml file of your own"
             )
-        if any(stage.elsewhere for stage in made.stages.values()):
+        if self.device == "cpu" and any(stage.elsewhere for stage in made.stages.values()):
             raise ConfigurationError(
-                f"{self.preset} hands work to other processes, and a comparison counts the seconds of one: set what "
-                "says so (psro.spread) back in a .toml file of your own"
+                f"{self.preset} hands work to other processes, and a comparison on CPUs counts the seconds of one: set "
+                "what says so (psro.spread) back in a .toml file of your own"
             )
         # Evaluated by the comparison, at its own times.
         alone = replace(made.evaluation, every=0.0)
