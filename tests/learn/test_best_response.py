@@ -299,13 +299,6 @@ def test_of_several_networks_one_plays_a_whole_game_as_often_as_it_should(width:
     torch.testing.assert_close(half, player.log_policy(sim, rows, sim.legal_actions()[0])[1000:2000])
 
 
-def test_the_opponent_of_a_game_can_be_said() -> None:
-    duels = duels_of(games=64)
-    duels.face([AgentPlayer(RandomAgent()), AgentPlayer(RandomAgent())], [1.0, 1.0])
-    duels.play(0, np.arange(64) % 2)
-    assert duels.who.sum(1).tolist() == [1, 2] * 32
-
-
 # ── Setups ───────────────────────────────────────────────────────────────────────────────────────
 
 

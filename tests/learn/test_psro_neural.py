@@ -160,8 +160,9 @@ def test_entries_are_exact_on_a_small_game_and_close_to_it_where_games_are_playe
     assert played.games >= 4000
     # A payoff in Kuhn poker is 1 or 2 chips, so that the standard error of 4,000 is 0.03 at most.
     assert np.abs(played.payoffs - exact.payoffs).max() < 0.1
-    again = make_workshop(tmp_path, games=4000).measure([Wanted(row, columns)])[0]
-    assert (again.payoffs == played.payoffs).all()
+    # An entry comes to the same, whichever others are asked for with it.
+    again = make_workshop(tmp_path, games=4000).measure([Wanted(columns[1], [NEW]), Wanted(row, columns[1:2])])[1]
+    assert again.payoffs[0] == played.payoffs[1]
 
 
 def test_the_exploitability_of_a_mix_is_that_of_its_agent(tmp_path: Path) -> None:
@@ -263,11 +264,11 @@ def test_a_population_that_is_killed_goes_on_with_nothing_lost_and_nothing_count
 
 def test_networks_that_are_trained_by_processes_come_to_the_same(tmp_path: Path) -> None:
     found = []
-    for processes in (0, 2):
+    for processes in (0, 1):
         changes = ['game="kuhn"', "psro.ppo.games=64", "psro.neural.episodes=128", "psro.neural.games=64",
                    "psro.plateau.least=1", f"psro.spread.processes={processes}"]  # fmt: skip
         run = Run.begin(load_config("psro-leduc", changes), tmp_path / str(processes), agents=Opponents())
-        for _ in range(5):
+        for _ in range(3):
             run.iterate()
         run.close()
         population = tmp_path / str(processes) / "population"

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -85,16 +84,15 @@ class Duels:
             )
         self.opponents, self.weights = list(opponents), [weight / sum(weights) for weight in weights]
 
-    def play(self, first_number: int, opponents: npt.ArrayLike | None = None) -> Duel:
-        """Play games to their ends, numbered from `first_number`. They lie where those before have lain.
-
-        opponents: by game the place of its opponent among those that are faced; drawn if not given.
-        """
+    def play(self, first_number: int) -> Duel:
+        """Play games to their ends, numbered from `first_number`. They lie where those before have lain."""
         if not self.opponents:
             raise ConfigurationError("there is nobody to play against: name opponents, or call `face`")
         numbers = np.arange(first_number, first_number + self.count)
         seats = (drawn(self.seed, numbers, SEAT) & np.uint64(1)).astype(np.int64)
-        chosen = self._draw_opponents(numbers) if opponents is None else np.asarray(opponents, np.int64)
+        chances = (drawn(self.seed, numbers, OPPONENT).astype(np.float64) + 0.5) / 2**32
+        # The last sum may be rounded below 1.
+        chosen = np.searchsorted(np.cumsum(self.weights)[:-1], chances, side="right")
         who = np.zeros((self.count, 2), np.int64)
         who[np.arange(self.count), 1 - seats] = 1 + chosen
         self.who.copy_(torch.from_numpy(who))
@@ -105,11 +103,6 @@ class Duels:
         seat = torch.from_numpy(seats).to(self.device, torch.uint8)
         utilities = torch.where(seat == 0, ends.utilities, -ends.utilities)
         return Duel(played, seat, played.there & (played.players == seat), utilities, ends.over, ends.plies)
-
-    def _draw_opponents(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        chances = (drawn(self.seed, numbers, OPPONENT).astype(np.float64) + 0.5) / 2**32
-        # The last sum may be rounded below 1.
-        return np.asarray(np.searchsorted(np.cumsum(self.weights)[:-1], chances, side="right"), np.int64)
 
     def _draw_setups(self, numbers: Any, who: Any) -> list[Any] | None:
         """Return both players' setups in each game; None where the simulator draws them."""

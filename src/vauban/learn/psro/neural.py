@@ -140,29 +140,34 @@ class NeuralWorkshop(Workshop):
     def measure(self, wanted: Sequence[Wanted]) -> list[Measured]:
         if not self.config.games:
             return self._exact.measure(wanted)
-        return [self._play(each) for each in wanted]
+        config, count = self.oracle, min(self.oracle.games, self.config.games)
+        duels: Duels | None = None
+        found = []
+        for each in wanted:
+            row = self._player(each.row)
+            duels = duels or Duels(
+                self.game, count, config.longest, row, self.device, self.seed, self.agents, config.setups
+            )  # fmt: skip
+            duels.learner = row
+            payoffs = [self._play(duels, each.row, column) for column in each.columns]
+            found.append(Measured(np.array(payoffs), self._rounds(count) * count))
+        return found
 
-    def _play(self, wanted: Wanted) -> Measured:
-        """Play the entries of a row: so many games against each column, the mean of both seats."""
-        config, count = self.oracle, len(wanted.columns)
-        chance = np.random.default_rng((self.seed, ENTRIES, *wanted.row))
-        duels = Duels(
-            self.game, config.games, config.longest, self._player(wanted.row), self.device,
-            int(chance.integers(2**63)), self.agents, config.setups,
-        )  # fmt: skip
-        duels.face([self._player(each) for each in wanted.columns], [1.0] * count)
-        sums, games = np.zeros((count, 2)), np.zeros((count, 2))
-        first = 0
-        for _ in range(math.ceil(self.config.games * count / config.games)):
-            chosen = (first + np.arange(config.games)) % count
-            duel = duels.play(first, chosen)
+    def _rounds(self, count: int) -> int:
+        return math.ceil(self.config.games / count)
+
+    def _play(self, duels: Duels, row: Checkpoint, column: Checkpoint) -> float:
+        """Play an entry: the mean of both seats. It is the same whatever is played beside it."""
+        duels.face([self._player(column)], [1.0])
+        first = int(np.random.default_rng((self.seed, ENTRIES, *row, *column)).integers(2**50))
+        sums, games = np.zeros(2), np.zeros(2)
+        for number in range(self._rounds(duels.count)):
+            duel = duels.play(first + number * duels.count)
             seats = duel.seats.cpu().numpy()
-            np.add.at(sums, (chosen, seats), duel.utilities.cpu().numpy())
-            np.add.at(games, (chosen, seats), 1)
-            first += config.games
+            np.add.at(sums, seats, duel.utilities.cpu().numpy())
+            np.add.at(games, seats, 1)
         # Where one seat was never drawn, the other tells all that there is.
-        means = np.divide(sums, games, out=np.full_like(sums, np.nan), where=games > 0)
-        return Measured(np.nanmean(means, 1), int(games.sum(1).min()))
+        return float((sums[games > 0] / games[games > 0]).mean())
 
     def exploitability(self, policies: Sequence[Checkpoint], chances: Floats) -> float | None:
         return None if self._tree is None else self._exact.exploitability(policies, chances)
