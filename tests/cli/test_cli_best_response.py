@@ -15,6 +15,7 @@ from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.base import game
 from vauban.learn.card import load_trained
 from vauban.learn.config import load_config
+from vauban.learn.response import Sample, SeatScores, course, course_svg
 from vauban.learn.run import run_config
 
 SMALL = ["--set", "ppo.games=64", "--set", "iterations=3", "--set", "ppo.rounds=1"]
@@ -70,6 +71,12 @@ def test_too_few_games_for_an_interval_have_none(tmp_path: Path) -> None:
     words = ["--set", "ppo.games=1", "--set", "iterations=1", "--set", "ppo.rounds=1", "--games", "2", "--json"]
     found = json.loads(told("uniform", "--game", "kuhn", *words, "--out", str(tmp_path / "run")).splitlines()[-1])
     assert found["course"][0]["interval"] is None and found["episodes"] == 1
+
+
+def test_a_run_that_was_over_before_its_first_iteration_has_what_was_measured() -> None:
+    measured = SeatScores(Sample.of([1.0, 0.0, 1.0]), Sample.of([0.0, -1.0, 0.0]))
+    picture = ElementTree.fromstring(course_svg("Response to nobody", course([], 12), measured))
+    assert "The score ends at 0.1667" in "".join(picture.itertext())
 
 
 def test_where_nothing_is_exact_it_says_why(tmp_path: Path) -> None:

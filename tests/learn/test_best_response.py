@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,12 @@ from vauban.learn.best_response.oracle import Oracle
 from vauban.learn.best_response.sac import SAC
 from vauban.learn.buffers import Ring
 from vauban.learn.config import load_config, parse_config
-from vauban.learn.opponents import AgentPlayer, NetworkPlayer, NoAgents
+from vauban.learn.opponents import AgentPlayer, NetworkPlayer, NetworksPlayer, NoAgents
 from vauban.learn.run import Run
 from vauban.nets.plain import PlainNetwork
 from vauban.nets.transformer import Size
+from vauban.notation.stratego.ucc import parse_setup_rows
+from vauban.sim.simulator import Simulator
 from vauban.solve import build_tree, evaluate, joined
 
 CPU = torch.device("cpu")
@@ -186,9 +189,69 @@ def test_an_agent_that_gives_up_is_refused_and_named() -> None:
         duels.play(0)
 
 
-def test_agents_that_play_one_game_at_a_time_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match="plays one game at a time"):
-        make_opponent("bot:cat", game("classic"))
+NOTES = """
+from pathlib import Path
+
+class Notes:
+    told_of = asked = 0
+
+    def choose_move(self, view):
+        assert self.told_of == view.plies, "told of every move before"
+        self.asked += 1
+        return view.legal_moves[0]
+
+    def told(self, played):
+        self.told_of += 1
+
+    def close(self):
+        with Path(__file__).with_name("notes").open("a") as file:
+            file.write(f"{self.told_of} {self.asked}\\n")
+"""
+
+
+def test_an_agent_that_is_told_of_moves_has_one_made_for_each_game(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(NOTES)
+    played = game("tiny", "total_limit=9")
+    duels = Duels(played, 5, 3600, AgentPlayer(RandomAgent()), CPU, 1, Opponents())
+    duels.face([Opponents().player(f"py:{tmp_path}/mine.py:Notes", played, CPU)], [1.0])
+    duel = duels.play(0)
+    asked = (duel.played.there & ~duel.own).sum(0)
+    expected = sorted(f"{plies} {mine}" for plies, mine in zip(duel.plies.tolist(), asked.tolist(), strict=True))
+    assert sorted((tmp_path / "notes").read_text().splitlines()) == expected
+    with pytest.raises(ConfigurationError, match="chance goes on in 'leduc'"):
+        Opponents().player(f"py:{tmp_path}/mine.py:Notes", game("leduc"), CPU)
+
+
+PROGRAMS_SETUP = ("FB8sB479B8", "BB31555583", "6724898974", "967B669999")
+"""That of tests/bots/good.py."""
+
+
+def program(name: str) -> str:
+    return f"bot:{sys.executable} {Path(__file__).parents[1] / 'bots' / name}.py"
+
+
+def test_a_program_plays_a_process_to_each_game_with_its_own_setup() -> None:
+    played = game("classic", "total_limit=6")
+    assert played.setups is not None
+    duels = Duels(played, 3, 3600, AgentPlayer(RandomAgent()), CPU, 1, Opponents())
+    duels.face([Opponents().player(program("good"), played, CPU)], [1.0])
+    duel = duels.play(0)
+    assert duel.over.all() and (duel.plies == 6).all()
+    rows = duels._draw_setups(np.arange(3), duels.who.numpy())
+    duels.rise()
+    assert rows is not None
+    for number, seat in enumerate(duel.seats.tolist()):
+        text = PROGRAMS_SETUP if seat == 1 else PROGRAMS_SETUP[::-1]  # red's rows come first
+        assert (rows[1 - seat][number] == parse_setup_rows(text, 1 - seat, played.variant)).all()
+
+
+def test_a_program_that_misbehaves_ends_the_run_with_a_sentence() -> None:
+    played = game("classic", "total_limit=6")
+    duels = Duels(played, 2, 3600, AgentPlayer(RandomAgent()), CPU, 1, Opponents())
+    duels.face([Opponents().player(program("illegal"), played, CPU)], [1.0])
+    with pytest.raises(ConfigurationError, match=r"'bot:.*illegal.py' lost a game by its own fault \(.* is not legal"):
+        duels.play(0)
+    duels.rise()
 
 
 def test_a_network_as_an_opponent_plays_as_its_agent_does(tmp_path: Path) -> None:
@@ -204,6 +267,43 @@ def test_a_network_as_an_opponent_plays_as_its_agent_does(tmp_path: Path) -> Non
     found = player.log_policy(sim, mine, legal[mine]).exp().numpy()
     agent = NetAgent(NetOptions(model=str(run.folder), temperature=0.5))
     np.testing.assert_allclose(found, agent.policy(sim.views(0, mine)), atol=1e-6)
+
+
+def deterministic(action: int, width: int) -> PlainNetwork:
+    """Return a network that plays this action wherever it is legal."""
+    network = PlainNetwork(game("leduc"), Size(1, width, 1))
+    with torch.no_grad():
+        network.policy.weight.zero_()
+        network.policy.bias.zero_()
+        network.policy.bias[action] = 50.0
+    return network
+
+
+@pytest.mark.parametrize("width", [8, 400])  # asked together, and one by one
+def test_of_several_networks_one_plays_a_whole_game_as_often_as_it_should(width: int) -> None:
+    call, raise_ = 1, 2
+    networks = [deterministic(action, width) for action in (call, raise_, call)]
+    player = NetworksPlayer("several", networks, [1.0, 2.0, 0.0])
+    sim = Simulator(game("leduc"), 3000, seed=1)
+    rows = torch.arange(sim.n)
+    asked = []
+    for _ in range(2):
+        legal = sim.legal_actions()[0]
+        found = player.log_policy(sim, rows, legal)
+        assert float(found.amax(1).exp().min()) > 0.99
+        asked.append(legal.gather(1, found.argmax(1, keepdim=True)).squeeze(1))
+        sim.step(torch.full((sim.n,), call, dtype=torch.int16))
+    assert torch.equal(*asked) and set(asked[0].tolist()) == {call, raise_}
+    assert 0.3 < float((asked[0] == call).float().mean()) < 0.37
+    half = player.log_policy(sim, rows[1000:2000], sim.legal_actions()[0][1000:2000])
+    torch.testing.assert_close(half, player.log_policy(sim, rows, sim.legal_actions()[0])[1000:2000])
+
+
+def test_the_opponent_of_a_game_can_be_said() -> None:
+    duels = duels_of(games=64)
+    duels.face([AgentPlayer(RandomAgent()), AgentPlayer(RandomAgent())], [1.0, 1.0])
+    duels.play(0, np.arange(64) % 2)
+    assert duels.who.sum(1).tolist() == [1, 2] * 32
 
 
 # ── Setups ───────────────────────────────────────────────────────────────────────────────────────

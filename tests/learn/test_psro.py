@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from base64 import b64decode
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from vauban.learn.psro import experiment
 from vauban.learn.psro.ledger import LedgerError, SqliteLedger
 from vauban.learn.psro.normal_form import MatrixWorkshop
 from vauban.learn.psro.pipeline import ACTIVE, TRAINED, WAITING, Pipeline, Plateau
-from vauban.learn.psro.portrait import Portrait
+from vauban.learn.psro.portrait import Portrait, portrait_svg
 from vauban.learn.psro.schemes import SCHEMES, find_scheme
 from vauban.learn.psro.trees import TreeWorkshop
 from vauban.learn.psro.workshop import Checkpoint, Job, Measured, Trained, Wanted, Workshop
@@ -580,6 +581,19 @@ def test_a_population_is_shown_with_its_meta_nash_and_its_payoffs(kuhn_run: Path
     assert picture.read_text(encoding="utf-8").count("<rect") == 13 * 12 + 13 + 1
     shown = CliRunner().invoke(app, ["psro", "show", str(kuhn_run)])
     assert "policy   chance  gets now" in shown.stdout
+
+
+def test_the_report_of_a_match_of_a_population_has_its_payoffs_and_its_meta_nash(
+    kuhn_run: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "report.html"
+    arguments = ["match", f"population:{kuhn_run}", "random", "--game", "kuhn", "--games", "20", "--workers", "1"]
+    done = CliRunner().invoke(app, [*arguments, "--html", str(page)])
+    assert done.exit_code == 0, done.output
+    text = page.read_text(encoding="utf-8")
+    data = text.partition("data:image/svg+xml;base64,")[2].partition('"')[0]
+    assert b64decode(data).decode() == portrait_svg(Portrait.of(read_population(kuhn_run)))
+    assert text.count("data:image") == 1
 
 
 # ── Killed ───────────────────────────────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ import re
 import signal
 
 import pytest
-from browser import CUT, QUIET, SCOUTS, Player, cross, friends, hotseat
+from browser import CUT, PHONE, QUIET, SCOUTS, Player, cross, friends, hotseat
 from playwright.sync_api import Route, WebSocketRoute, expect
 
 from vauban.games.stratego.pieces import BOMB, LETTERS
@@ -118,7 +118,7 @@ def test_two_friends_play_by_a_link_and_agree_on_a_draw(visit):
     host.page.locator("dialog.end").get_by_role("button", name="Rematch").click()
     # The other is told, in the dialog and beside the board, and for the ear.
     expect(guest.page.locator("dialog.end .asked")).to_have_text("Friend would like a rematch.")
-    expect(guest.page.locator("#live")).to_have_text("Friend would like a rematch.")
+    expect(guest.page.locator("#live :last-child")).to_have_text("Friend would like a rematch.")
     expect(host.button("Rematch asked")).to_be_disabled()
     # Whoever is away when it is made finds the way after coming back.
     old = host.page.url
@@ -251,7 +251,7 @@ def test_what_the_server_refuses_is_said_in_the_pages_own_words(visit):
         if host.page.locator(".toast").count() == 0:
             guest.button("Decline").click()
             host.see(".toast", has_text="The draw was declined.")
-    host.see(".toast", has_text="You have offered a draw not long ago. Moves to wait: 20.")
+    host.see(".toast", has_text="You have offered a draw not long ago: wait 20 more moves.")
     host.button("Take back").evaluate("each => { each.disabled = false; }")
     host.button("Take back").click()
     host.page.locator("dialog").get_by_role("button", name="Take back").click()
@@ -353,6 +353,31 @@ def test_two_machines_that_are_watched_are_paused_stepped_and_stopped(visit):
     visitor.see(".review .board")
     visitor.open("#/import")
     expect(page.locator(".games li").first).to_contain_text("not finished")
+
+
+def test_whoever_has_a_seat_is_told_of_another_browser_on_it(visit):
+    visitor, tab, thief = visit(), visit(**PHONE), visit(**PHONE)
+    visitor.start(QUIET)
+    fragment = "#" + visitor.page.url.split("#")[1]
+    game = fragment.split("/")[-2]
+    [secret, name] = visitor.page.evaluate(
+        """game => [JSON.parse(localStorage["vauban.games"]).find(({id}) => id === game).seats.red,
+                    localStorage["vauban.browser"]]""",
+        game,
+    )
+    said = "Your seat is open in another browser, too."
+    # The same browser in another window.
+    tab.context.add_init_script(f"if (location.host) localStorage['vauban.browser'] = {json.dumps(name)}")
+    tab.open(f"{fragment}/{secret}")
+    tab.see(".bottom-card.turn")
+    expect(tab.page.locator(".status")).not_to_contain_text(said)
+    thief.open(f"{fragment}/{secret}")
+    for each in (visitor, thief):
+        each.see(".toast", has_text=said)
+        each.see(".status .warning", has_text=said)
+        each.fits()
+    visitor.picture("elsewhere-desktop")
+    thief.picture("elsewhere-phone")
 
 
 def test_a_move_is_prepared_while_the_other_side_thinks(visit):

@@ -252,7 +252,7 @@ def test_the_rules_of_a_game_can_be_chosen_and_chance_may_choose_the_colours(ser
         seat.until(lambda sight: sight["over"] is not None)
         seat.do("rematch")
         again = seat.wait_for("rematch")
-        with server.sit(again["game"], *next(iter(again["seats"].items()))) as other:
+        with server.sit(again["game"], "blue", seat.secret) as other:
             assert other.my_turn()["rules"] == RULES
         _, text, _ = server.ask("GET", f"/api/games/{made['game']}/record", secret=seat.secret)
     assert b"colours=chance total_limit=40" in text
@@ -304,3 +304,14 @@ def test_rules_that_cannot_be_are_refused(server, variant, rules, why):
 def test_a_game_that_cannot_be_looked_back_on_is_not_imported(server):
     status, told, _ = server.ask("POST", "/api/import", {"text": '[Game "kuhn"]\n[Seed "1"]\n\n*'})
     assert status == 400 and "only these can be shown: barrage" in told["error"]["text"]
+
+
+def test_a_log_of_the_public_server_is_imported(server):
+    log = "player=0,SET:EFGH\r\nplayer=1,SET:ABCD\r\nplayer=0,MOV:A,NORTH\r\nplayer=1,MOV:E,S\r\n"
+    again = server.post("/api/import", text=log)
+    assert (again["family"], again["games"]) == ("geister", 1)
+    with server.sit(again["game"], "watch", again["seats"]["watch"]) as seat:
+        assert seat.sight["over"]["setups"] == {"red": "EFGH", "blue": "ABCD"}
+        assert (seat.sight["over"]["winner"], seat.sight["over"]["end"]) == ("red", "illegal")
+    status, told, _ = server.ask("POST", "/api/import", {"text": "player=0,SET:ABCD\nwinner=3\n"})
+    assert status == 400 and "Line 2: 'winner=3' is no line of a log" in told["error"]["text"]

@@ -22,7 +22,8 @@ from vauban.arena.schedule import Job, play_match
 from vauban.arena.sprt import Hypotheses, Sprt
 from vauban.errors import ConfigurationError
 from vauban.work.base import WorkError
-from vauban.work.executors import Here, Processes, RayExecutor
+from vauban.work.cluster import RayExecutor
+from vauban.work.executors import Here, Processes
 
 
 def wait_until(true: Callable[[], object], seconds: float = PATIENCE) -> None:

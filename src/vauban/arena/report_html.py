@@ -5,6 +5,7 @@ Every drawing has a title and a description, and stands beside a table with the 
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from itertools import count
@@ -96,8 +97,14 @@ footer { color: var(--soft); font-size: 13px; }
 """
 
 
-def report_html(report: Report, title: str = "Arena report", conditions: Mapping[str, str] | None = None) -> str:
-    """Return the page of a report that `report_json` made; `conditions`, by name, are how the games were played."""
+def report_html(
+    report: Report, title: str = "Arena report", conditions: Mapping[str, str] | None = None,
+    portraits: Mapping[str, str] | None = None,
+) -> str:  # fmt: skip
+    """Return the page of a report that `report_json` made.
+
+    conditions: how the games were played, by name. portraits: SVG pictures of agents, by agent.
+    """
     several = len(report["agents"]) > 2
     numbers = count(1)
 
@@ -117,6 +124,7 @@ def report_html(report: Report, title: str = "Arena report", conditions: Mapping
     sections += [_ends(report, draw), _lengths(report, draw)]
     if report["notes"]:
         sections.append(_notes(report))
+    sections += [_portrait(agent, picture) for agent, picture in (portraits or {}).items()]
     body = "\n".join([_overview(report), *sections])
     return html_page(title, conditions or {}, body, "" if report["stakes"] else SCALES)
 
@@ -130,6 +138,13 @@ Draw = Callable[[float, float, str, str, Iterable[str]], str]
 def _conditions(conditions: Mapping[str, str]) -> str:
     said = " · ".join(f"{escape(name)} <b>{escape(value)}</b>" for name, value in conditions.items())
     return f'<p class="conditions">{said}</p>\n' if said else ""
+
+
+def _portrait(agent: str, picture: str) -> str:
+    """Return the section of an agent's picture, which keeps its own styles to itself."""
+    data = b64encode(picture.encode()).decode()
+    image = f'<img src="data:image/svg+xml;base64,{data}" alt="Portrait of {escape(agent)}" style="max-width: 100%">'
+    return section(agent, f'<div class="scroll">{image}</div>')
 
 
 def _overview(report: Report) -> str:

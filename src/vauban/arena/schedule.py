@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from vauban import __version__
 from vauban.arena.match import FinishedGame, Match
 from vauban.arena.sprt import Sprt
-from vauban.work.base import Executor, Tell, WorkError
+from vauban.work.base import Executor, Tell, check_version
 from vauban.work.executors import Here
 
 SECONDS = 4.0
@@ -40,11 +40,7 @@ class Job:
             play_games,  # brings torch along, which the process that hands out jobs can do without
         )
 
-        if self.version != __version__:
-            raise WorkError(
-                f"a worker has Vauban {__version__}, and the match was begun with {self.version}: "
-                "install the same version everywhere"
-            )
+        check_version(self.version, "the match")
         return play_games(self.match, self.numbers)
 
     def __str__(self) -> str:

@@ -502,7 +502,8 @@ def _written(value: Any) -> str:
 @contextmanager
 def _executor(workers: int | None, ray: str | None, games: int) -> Iterator[Executor]:
     """Make the executor that the options ask for."""
-    from vauban.work.executors import Here, Processes, RayExecutor
+    from vauban.work.cluster import RayExecutor
+    from vauban.work.executors import Here, Processes
     from vauban.work.processes import cores
 
     if ray is not None:
@@ -554,8 +555,9 @@ def _listed_conditions(conditions: dict[str, str]) -> str:
 def _write_page(path: Path | None, report: dict[str, Any], title: str, conditions: dict[str, str]) -> None:
     if path is not None:
         from vauban.arena.report_html import report_html
+        from vauban.cli.psro import portraits
 
-        page = report_html(report, title, conditions)
+        page = report_html(report, title, conditions, portraits(report["agents"]))
         with complaining(path):
             path.write_text(page, encoding="utf-8")
 

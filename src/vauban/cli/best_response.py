@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,17 +17,19 @@ from vauban.errors import ConfigurationError, VaubanError
 from vauban.learn.presets import presets
 
 if TYPE_CHECKING:
+    import torch
+
     from vauban.learn.config import RunConfig
     from vauban.learn.response import Point, Sample, SeatScores
     from vauban.learn.run import Run
     from vauban.solve import Table, Tree
 
-ORACLES = ("ppo", "sac")
-"""Algorithms that learn responses; the first one unless another is asked for."""
 BOARD, TABLE = "barrage", "leduc"
 """Games whose presets serve others: those with a board, and those without."""
 LARGEST = 2_000_000
 """Histories of a game in which the best response is computed exactly, unless more are allowed."""
+PROGRAMS = 16
+"""Games at once where there are programs among the agents, each of which has a process in every game."""
 POINTS = 12
 """Rows of the table."""
 SMALLEST = 1e-9
@@ -45,7 +49,7 @@ def best_response(
     minutes: Annotated[
         float | None, typer.Option(help="Train for so many minutes, not as long as the preset says.", min=0.01)
     ] = None,
-    oracle: Annotated[str, typer.Option(help=f"What learns: {' or '.join(ORACLES)}.")] = ORACLES[0],
+    oracle: Annotated[str, typer.Option(help="The algorithm that learns: ppo or sac.")] = "ppo",
     preset: Annotated[str | None, typer.Option(help="Its configuration: a preset or a .toml file.")] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change it: ppo.games=1024.")
@@ -74,8 +78,9 @@ def best_response(
     drawn as a picture, with 95 % intervals; in the end new games measure it. Where the game is small enough and the
     agent says its probabilities, the best possible gain is computed as well, and the share of it that was reached.
 
-    AGENT is any agent that answers for many games at once (charger, mcts:sims=20, net:barrage), or a policy of the
-    solver (uniform, cfr+:iterations=200). Of several one is drawn for each game. ppo learns from the games of now, sac
+    AGENT is any agent (charger, mcts:sims=20, net:barrage, population:RUN, bot:COMMAND), or a policy of the solver
+    (uniform, cfr+:iterations=200). Of several one is drawn for each game. Programs are slow opponents: each game has a
+    process, and only a few games are played at once. ppo learns from the games of now, sac
     from a replay of them. The run can be killed and resumed; its model is an agent like any other: net:RUN.
 
     Example: vauban best-response uniform --game leduc
@@ -105,8 +110,7 @@ def best_response(
     else:
         if not agents or not game:
             raise ConfigurationError("name the agent and its game: vauban best-response AGENT --game GAME")
-        if oracle not in ORACLES:
-            raise ConfigurationError(f"--oracle is {' or '.join(ORACLES)}, not {oracle!r}")
+        check_oracle(oracle)
         named = preset or _preset(oracle, game)
         changes = _changes(named, agents, game, rules, weight, minutes, seed, change or [])
         exact = _Exact.of(load_config(named, changes), limit)
@@ -129,6 +133,41 @@ def best_response(
     _report(run, games, exact, plot or folder / "response.svg", json)
 
 
+def learn_response(
+    agent: str, played: RunConfig, oracle: str, seconds: float, games: int, device: torch.device, folder: Path,
+    clock: Callable[[], float],
+) -> SeatScores:  # fmt: skip
+    """Train a response to an agent of a run for some seconds of a clock, in a folder; what it gains in new games."""
+    from vauban.agents.opponents import Opponents
+    from vauban.learn.config import load_config
+    from vauban.learn.response import Responds
+    from vauban.learn.run import Run
+
+    named = _preset(oracle, played.game)
+    changes = _changes(named, [agent], played.game, played.rules, None, seconds / 60, played.seed,
+                       [f'{oracle}.setups="own"'])  # fmt: skip
+    shutil.rmtree(folder, ignore_errors=True)  # of a measurement that was killed
+    with closing(Run.begin(load_config(named, changes), folder, device, clock=clock, agents=Opponents())) as run:
+        while run.goes_on():
+            run.iterate()
+        run.save()
+        assert isinstance(run.first, Responds)
+        return run.first.measure(games)
+
+
+def check_oracle(name: str) -> None:
+    """Refuse a name that is not of an algorithm that learns responses."""
+    if name not in _oracles():
+        raise ConfigurationError(f"--oracle is {' or '.join(_oracles())}, not {name!r}")
+
+
+def _oracles() -> list[str]:
+    """Return the algorithms that learn responses."""
+    from vauban.learn.base import learners
+
+    return [name for name, kind in learners().items() if hasattr(kind.config, "opponents")]
+
+
 def _preset(oracle: str, game: str) -> str:
     """Return the preset for a game: its own, or that of a game of the same make."""
     from vauban.games.base import game as find_game
@@ -142,12 +181,12 @@ def _for_minutes(minutes: float) -> list[str]:
 
 
 def _algorithm(config: RunConfig) -> str:
-    """Return the name of the table that says whom the run plays against."""
+    """Return the name of the table that names the opponents of the run."""
     from vauban.learn.base import find_learner
 
     name = find_learner(config.algorithms[0]).name
     if not hasattr(config.stages[name], "opponents"):
-        raise ConfigurationError(f"{name!r} plays against itself: name a preset of {' or '.join(ORACLES)}")
+        raise ConfigurationError(f"{name!r} plays against itself: name a preset of {' or '.join(_oracles())}")
     return name
 
 
@@ -156,6 +195,7 @@ def _changes(
     minutes: float | None, seed: int, more: Sequence[str],
 ) -> list[str]:  # fmt: skip
     """Return what is changed in the preset, as `vauban train` takes it."""
+    from vauban.agents.external import prefix_of
     from vauban.learn.config import load_config, toml_text
 
     name = _algorithm(load_config(named))
@@ -166,22 +206,23 @@ def _changes(
         *([] if rules is None else [f"rules={toml_text(rules)}"]),
         f"seed={seed}",
         *([] if minutes is None else _for_minutes(minutes)),
+        *([f"{name}.games={PROGRAMS}"] if any(map(prefix_of, agents)) else []),
         f"{name}.opponents={toml_text(list(agents))}",
         f"{name}.weights={toml_text([float(each) for each in weights or ()])}",
         *more,
     ]
 
 
-# ── What it has come to ──────────────────────────────────────────────────────────────────────────
+# ── The outcome ────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True)
 class _Exact:
-    """What can be gained from the agents at most, computed on the tree of the game."""
+    """The most that can be gained from the agents, computed on the tree of the game."""
 
     tree: Tree
     table: Table
-    """How the mixture of agents plays."""
+    """The play of the mixture of agents."""
     best: tuple[float, float]
 
     @classmethod
@@ -295,7 +336,7 @@ def _print(run: Run, points: Sequence[Point], measured: SeatScores, exact: dict[
         f"{60 * run.minutes:,.0f} seconds: a lower bound of exploitability (the mean of both seats; 95 % interval)."
     ]
     if exact:
-        share = "" if exact["share"] is None else f", {exact['share']:.1%} of it"
+        share = "" if exact["share"] is None else f", {max(0.0, exact['share']):.1%} of it"
         said.append(
             f"Exactly, it gains {exact['score']:+.6f} ({exact['first']:+.6f} as {first}, {exact['second']:+.6f} as "
             f"{second}); a best response gains {exact['best']:.6f}{share}."

@@ -7,20 +7,23 @@ import shlex
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vauban.cli.best_response import check_oracle, learn_response
 from vauban.cli.output import Json, complaining, console, print_json, progress_bar
 from vauban.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from vauban.learn.comparison import Contest, Point
+    from vauban.learn.comparison import Contest, Measure, Point
     from vauban.learn.config import RunConfig
-    from vauban.learn.run import Evaluator
 
-COMPARISON, PAGE = "comparison.json", "index.html"
+COMPARISON, PAGE, PICTURE = "comparison.json", "index.html", "comparison.svg"
+RESPONSES = "responses"
+"""In a run's folder: the players that have learned to beat it, by the number of the measurement."""
 
 
 def compare(
@@ -32,9 +35,18 @@ def compare(
     rules: Annotated[str | None, typer.Option(help="Its rules: a preset, switches, or both.")] = None,
     against: Annotated[
         list[str] | None,
-        typer.Option(help="Measure by Elo, in games against this agent; may be given several times. Else NashConv."),
+        typer.Option(help="Measure by Elo, in games against this agent; may be given several times."),
     ] = None,
-    games: Annotated[int, typer.Option(help="Games against each of them, at each measurement.", min=2)] = 200,
+    games: Annotated[
+        int, typer.Option(help="Games against each of them, and of each best response, at a measurement.", min=2)
+    ] = 200,
+    response: Annotated[
+        float, typer.Option(help="Measure by best responses that learn for so many seconds each.", min=0.0)
+    ] = 0.0,
+    responses: Annotated[
+        int | None, typer.Option(help="At so many of the measurements, the last one among them (default: all).", min=1)
+    ] = None,
+    oracle: Annotated[str, typer.Option(help="The algorithm that learns best responses: ppo or sac.")] = "ppo",
     device: Annotated[str, typer.Option(help="cpu, cuda, or auto: a GPU if there is one.")] = "auto",
     workers: Annotated[int, typer.Option(help="Runs at the same time, each on one core.", min=1)] = 1,
     out: Annotated[Path, typer.Option(help="A folder for the runs, the page and the figures.")] = Path("compared"),
@@ -42,17 +54,21 @@ def compare(
 ) -> None:
     """Compare learners: the same game, the same time to learn, several seeds; one page with curves and intervals.
 
-    Small games are judged exactly, by NashConv; larger ones by Elo against agents of your choice (--against). On a CPU
-    each run has one core, and its seconds are processor time, so that other programs do not matter; measuring and
-    compiling count for nothing. OUT/index.html is the page, OUT/comparison.json has every figure, and the runs lie
-    beside them, with their models. Kill it, and the same command goes on.
+    Small games are judged by exploitability, which is computed exactly; larger ones by Elo against agents of your
+    choice (--against), by what a player gains that learns to beat the model (--response, a lower bound of
+    exploitability), or by both. On a CPU each run has one core, and its seconds are processor time, so that other
+    programs do not matter; measuring and compiling count for nothing. OUT/index.html is the page, comparison.svg a
+    picture, comparison.json has every figure, and the runs lie beside them, with their models. Kill it, and the same
+    command goes on; name more learners or seeds, and they are added.
 
     Example: vauban compare ataraxos-kuhn deep-cfr-kuhn rnad-kuhn --seconds 60 --out compared/kuhn
 
     Example: vauban compare laptop mine.toml --game medium --against random --against fox --seconds 600 --seeds 1
+
+    Example: vauban compare rnad-micro ataraxos-micro --seconds 600 --response 120 --responses 3 --device cuda
     """
-    from vauban.arena.comparison import comparison_html, final_headings, final_rows, summarise
-    from vauban.learn.comparison import ContestTask, about, contests, read_points, settings
+    from vauban.arena.comparison import comparison_html, comparison_svg, final_headings, final_rows, summarise
+    from vauban.learn.comparison import ContestTask, about, contests, label, read_points, settings
     from vauban.learn.workers import local_device
     from vauban.work.executors import Here, Processes
 
@@ -61,9 +77,16 @@ def compare(
         raise ConfigurationError("runs on one GPU take their turns: leave --workers away")
     changes = [*([f"game={game}"] if game else []), *([f"rules={rules}"] if rules is not None else [])]
     made = contests(learners, seeds, out, seconds, points, changes, place.type)
-    opponents = against or []
-    wanted = settings(made, opponents, games)
-    measurer = Measurer(tuple(opponents), games, place.type)
+    check_oracle(oracle)
+    if responses and not (response and responses <= points):
+        raise ConfigurationError(f"--responses is for --response SECONDS, at no more than all {points} measurements")
+    opponents = tuple(against or [])
+    share = Fraction(points, responses or points)
+    asked = tuple(int(each * share) for each in range(1, (responses or points) + 1)) if response else ()
+    measurer = Measurer(opponents, games, response, asked, oracle, place.type)
+    measures = {"opponents": list(opponents), "games": games, "response": response, "responses": list(asked),
+                "oracle": oracle if response else ""}  # fmt: skip
+    wanted = {**settings(made), **measures}
     for each in made[: len(learners)]:
         measurer(each.config)  # refuses what cannot be measured, now and not in an hour
     _begin(out, wanted)
@@ -80,7 +103,7 @@ def compare(
         "conditions": _conditions(made[0], workers),
         "learners": [
             {
-                "name": name,
+                "name": label(name),
                 "about": about(next(each for each in made if each.preset == name)),
                 "runs": [
                     {"seed": each.seed, "points": [vars(point) for point in read_points(each.folder)]}
@@ -92,9 +115,10 @@ def compare(
         ],
     }
     summarise(comparison)
-    title = f"Learners of {config.game}" + (f", {config.rules}" if config.rules else "")
+    title = f"Learners side by side: {config.game}" + (f", {config.rules}" if config.rules else "")
     with complaining(out):
         (out / COMPARISON).write_text(json_text.dumps(comparison, indent=1) + "\n", encoding="utf-8")
+        (out / PICTURE).write_text(comparison_svg(comparison, title), encoding="utf-8")
         (out / PAGE).write_text(comparison_html(comparison, title, comparison["conditions"]), encoding="utf-8")
     if json:
         print_json(comparison)
@@ -105,21 +129,39 @@ def compare(
 
 @dataclass(frozen=True)
 class Measurer:
-    """Makes what measures the models of a run: exactly, or by games against opponents."""
+    """Makes what measures the models of a run: exactly, by games against opponents, or by best responses."""
 
     opponents: tuple[str, ...]
     games: int
+    response: float
+    """Seconds that a best response learns for."""
+    asked: tuple[int, ...]
+    """The measurements at which one does."""
+    oracle: str
     device: str
 
-    def __call__(self, config: RunConfig) -> Evaluator:
+    def __call__(self, config: RunConfig) -> Measure:
         import torch
 
-        from vauban.cli.train import make_evaluator
-        from vauban.learn.comparison import evaluation_of
+        from vauban.cli.train import agent_text, make_evaluator
+        from vauban.learn.comparison import Stopwatch, evaluation_of
 
-        evaluator = make_evaluator(evaluation_of(config, self.opponents, self.games), torch.device(self.device))
+        device = torch.device(self.device)
+        exact = not self.opponents and not self.response
+        evaluator = make_evaluator(evaluation_of(config, self.opponents, self.games, exact), device)
         assert evaluator is not None
-        return evaluator
+
+        def measure(folder: Path, number: int) -> dict[str, float]:
+            found = dict(evaluator(folder))
+            if number in self.asked:
+                scores = learn_response(
+                    agent_text(config, folder, self.device), config, self.oracle, self.response, self.games, device,
+                    folder.parent / RESPONSES / f"{number:02}", Stopwatch(device),
+                )  # fmt: skip
+                found |= {"response": scores.score, "response.margin": scores.margin}
+            return found
+
+        return measure
 
 
 def _begin(out: Path, wanted: dict[str, Any]) -> None:

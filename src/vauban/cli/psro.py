@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -37,7 +38,7 @@ def normal_form(
     ] = None,
     anneal: Annotated[
         float,
-        typer.Option(help="Let dch be there twice, with rate r, and with r / (1 + t/ANNEAL) after t updates.", min=0),
+        typer.Option(help="Run dch a second time, with rate r / (1 + t/ANNEAL) after t updates.", min=0),
     ] = 0.0,
     game: Annotated[
         str, typer.Option(help="A symmetric matrix game, in which policies begin as its first strategy: rps-x.")
@@ -55,9 +56,9 @@ def normal_form(
     """Compare schemes of population training on random symmetric matrix games.
 
     A policy is a mixed strategy, trained by steps of the learning rate towards the best response to its opponents.
-    Told is the exploitability of the population's meta-Nash after so many updates, mean and standard error over the
-    games: of the finished policies, in brackets of all, which is what P2SRO comes to. Left out options take all
-    values of the published experiment; that is a matter of minutes for each dimension.
+    The table tells the exploitability of the population's meta-Nash after so many updates, mean and standard error
+    over the games: of the finished policies, in brackets of all, which is what P2SRO comes to. Left out options take
+    all values of the published experiment; that is a matter of minutes for each dimension.
 
     Example: vauban psro normal-form --dimension 60 --rate 0.5 --workers 4 --updates 100
 
@@ -102,9 +103,10 @@ def show(
 ) -> None:
     """Show a population: its meta-Nash, and what its policies gain and get from it.
 
-    Told of each policy: its chance in the meta-Nash; what it gets from this mix now, about 0 for those that are drawn;
-    what it gained from its opponents when it was trained last, which estimates from below how exploitable these were;
-    its updates, what it has learned from, and the policy that it began as a copy of. The picture has the payoff table.
+    The table tells of each policy its chance in the meta-Nash; what it gets from this mix now, about 0 for those that
+    are drawn; what it gained from its opponents when it was trained last, which estimates from below how exploitable
+    these were; its updates, what it has learned from, and the policy that it began as a copy of. The picture has the
+    payoff table.
 
     Example: vauban psro show runs/psro-leduc-exact --out population.svg
     """
@@ -141,3 +143,19 @@ def show(
         )
     if out is not None:
         console.print(f"the picture is in {out}", highlight=False, markup=False, soft_wrap=True)
+
+
+def portraits(agents: Sequence[str]) -> dict[str, str]:
+    """Return the pictures of those agents that are populations, by agent."""
+    from vauban.agents import POPULATION
+    from vauban.agents.options import make_options, split_text
+    from vauban.agents.population import PopulationOptions
+
+    named = [text for text in agents if text.startswith(f"{POPULATION}:")]
+    if not named:
+        return {}
+    from vauban.learn.population import read_population
+    from vauban.learn.psro.portrait import Portrait, portrait_svg
+
+    folders = {text: make_options(PopulationOptions, *split_text(text)).run for text in named}
+    return {text: portrait_svg(Portrait.of(read_population(Path(folder)))) for text, folder in folders.items()}

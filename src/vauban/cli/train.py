@@ -186,7 +186,7 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
 
     def evaluate(folder: Path) -> dict[str, float]:
         scores = exact(folder)
-        text = _agent_text(config, folder, device.type)
+        text = agent_text(config, folder, device.type)
         for opponent in config.evaluation.ladder:
             # The same setups and seeds every time: what differs between two evaluations is the model.
             match = Match(
@@ -226,14 +226,14 @@ def _exact_evaluator(config: RunConfig) -> Callable[[Path], dict[str, float]]:
         raise ConfigurationError(f"evaluation.exact: {error}") from error
 
     def measure(folder: Path) -> dict[str, float]:
-        agent = make_agent(_agent_text(config, folder, "cpu"))
+        agent = make_agent(agent_text(config, folder, "cpu"))
         assert isinstance(agent, GivesPolicy)
         return {"nash_conv": evaluate(tree, tabulated(tree, agent)).nash_conv}
 
     return measure
 
 
-def _agent_text(config: RunConfig, folder: Path, device: str) -> str:
+def agent_text(config: RunConfig, folder: Path, device: str) -> str:
     """Return the agent that plays by a folder of a run."""
     from vauban.learn.base import find_learner
 

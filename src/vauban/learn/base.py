@@ -67,6 +67,11 @@ class Metric:
 SPEED = Metric("speed.moves_per_second", "Moves of this iteration by its seconds, those of learning included.",
                shown="{:,.0f} moves/s")  # fmt: skip
 """Of any algorithm that plays."""
+PLAY_AND_LEARN = (
+    Metric("seconds.play", "Seconds that playing took."),
+    Metric("seconds.learn", "Seconds that learning took."),
+)
+"""Of algorithms whose iteration has these two parts."""
 
 
 def names_of(declared: Sequence[Metric]) -> tuple[str, ...]:
@@ -141,6 +146,11 @@ class StageConfig:
     minutes: float = 0.0
     """Time limit of a later stage; 0: leave it out. The first algorithm has the minutes of the run."""
 
+    @property
+    def elsewhere(self) -> bool:
+        """Whether work is handed to other processes, whose time the run's own does not have in it."""
+        return False
+
     def fewer(self) -> dict[str, tuple[int, int]]:
         """Return the settings that memory depends on, by key: what they are, and what would need less."""
         return {}
@@ -202,6 +212,9 @@ class Learner(ABC):
     @abstractmethod
     def iterate(self) -> dict[str, float]:
         """Learn for an iteration; its metrics."""
+
+    def close(self) -> None:
+        """End what it has running beside it."""
 
     def others(self) -> dict[str, nn.Module]:
         """Return networks that belong to the model and are not in training, by name."""

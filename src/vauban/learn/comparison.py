@@ -24,8 +24,11 @@ from vauban.errors import ConfigurationError
 from vauban.learn.base import find_learner
 from vauban.learn.config import EvaluationConfig, RunConfig, load_config
 from vauban.learn.journal import read_lines, write_lines
-from vauban.learn.run import CONFIG, Evaluator, Run
+from vauban.learn.run import CONFIG, Run
 from vauban.work.base import Tell
+
+Measure = Callable[[Path, int], Mapping[str, float]]
+"""(what plays, the number of the point) → its scores, by metric."""
 
 POINTS_FILE = "points.jsonl"
 """In a run's folder: what was measured, a line for each point."""
@@ -33,7 +36,7 @@ POINTS_FILE = "points.jsonl"
 
 @dataclass(frozen=True)
 class Point:
-    """What a run had come to after a share of its time."""
+    """A measurement of a run after a share of its time."""
 
     number: int
     """1 for the first of the comparison's points."""
@@ -97,12 +100,20 @@ class Contest:
                 f"{self.preset} has stages after the first ({', '.join(made.later_minutes())}), and a comparison is of "
                 "one algorithm at a time: give their minutes as 0 in a .toml file of your own"
             )
+        if any(stage.elsewhere for stage in made.stages.values()):
+            raise ConfigurationError(
+                f"{self.preset} hands work to other processes, and a comparison counts the seconds of one: set what "
+                "says so (psro.spread) back in a .toml file of your own"
+            )
         # Evaluated by the comparison, at its own times.
         alone = replace(made.evaluation, every=0.0)
         return replace(made, seed=self.seed, iterations=0, minutes=self.seconds / 60, evaluation=alone, keep_models=0)
 
-    def train(self, measure: Evaluator, tell: Tell = lambda share: None) -> list[Point]:
+    def train(self, measure: Measure, tell: Tell = lambda share: None) -> list[Point]:
         """Train for the time that is left, and measure; all points, those of before included."""
+        there = read_points(self.folder)
+        if there and there[-1].number == self.points:
+            return there
         device = torch.device(self.device)
         if device.type == "cpu":
             torch.set_num_threads(1)
@@ -112,7 +123,7 @@ class Contest:
             run = Run.resume(self.folder, device, clock=watch)
         else:
             run = Run.begin(self.config, self.folder, device, clock=watch)
-        points = [point for point in read_points(self.folder) if point.iteration <= run.iteration]
+        points = [point for point in there if point.iteration <= run.iteration]
         with closing(run):
             while run.goes_on():
                 run.iterate()
@@ -129,10 +140,12 @@ class Contest:
         with TemporaryDirectory() as folder, closing(Run.begin(self.config, Path(folder) / "run", device)) as run:
             run.iterate()
 
-    def _measured(self, run: Run, number: int, measure: Evaluator) -> Point:
+    def _measured(self, run: Run, number: int, measure: Measure) -> Point:
         run.save()
         seconds, totals = 60 * run.minutes, run.totals
-        return Point(number, run.iteration, seconds, totals["games"], totals["moves"], dict(measure(run.player)))
+        return Point(
+            number, run.iteration, seconds, totals["games"], totals["moves"], dict(measure(run.player, number))
+        )
 
 
 @dataclass(frozen=True)
@@ -140,8 +153,8 @@ class ContestTask:
     """A contest for an executor, with what measures it."""
 
     contest: Contest
-    measurer: Callable[[RunConfig], Evaluator]
-    """Makes the evaluator from the configuration of the run; a function of a module, so that it can be sent."""
+    measurer: Callable[[RunConfig], Measure]
+    """Makes what measures it from the configuration of the run; a function of a module, so that it can be sent."""
     modules: tuple[str, ...] = field(default=("vauban.learn.comparison",))
 
     def __str__(self) -> str:
@@ -195,24 +208,22 @@ def about(contest: Contest) -> str:
     return kind.about or kind.name
 
 
-def evaluation_of(config: RunConfig, opponents: Sequence[str], games: int) -> RunConfig:
-    """Return a configuration that asks to be measured: exactly, or against opponents where there are any."""
-    asked = EvaluationConfig(every=1.0, games=games, ladder=tuple(opponents), exact=not opponents)
+def evaluation_of(config: RunConfig, opponents: Sequence[str], games: int, exact: bool) -> RunConfig:
+    """Return a configuration that asks to be measured, against opponents and exactly."""
+    asked = EvaluationConfig(every=1.0, games=games, ladder=tuple(opponents), exact=exact)
     return replace(config, evaluation=asked)
 
 
-def settings(made: Sequence[Contest], opponents: Sequence[str], games: int) -> dict[str, Any]:
-    """Return what a comparison is of, for the file by which it is gone on with."""
+def settings(made: Sequence[Contest]) -> dict[str, Any]:
+    """Return what all runs of a comparison have in common, whichever learners and seeds are in it."""
     first = made[0]
     return {
-        "learners": list(dict.fromkeys(each.preset for each in made)),
-        "seeds": max(each.seed for each in made),
+        "game": first.config.game,
+        "rules": first.config.rules,
         "seconds": first.seconds,
         "points": first.points,
         "changes": list(first.changes),
         "device": first.device,
-        "opponents": list(opponents),
-        "games": games if opponents else 0,
     }
 
 

@@ -364,9 +364,12 @@ class Run:
             self.save_model(self.folder / MODEL)
 
     def close(self) -> None:
-        """End what the run has running beside it: TensorBoard's threads."""
+        """End what the run has running beside it: TensorBoard's threads, processes of its learners."""
         if self.journal:
             self.journal.close()
+        for stage in self.stages:
+            if stage.learner:
+                stage.learner.close()
 
     def save_model(self, folder: Path) -> None:
         """Write the averaged networks as a model."""

@@ -68,10 +68,14 @@ class Thinker:
         self._legal = torch.empty((rows, game.max_legal), dtype=torch.int16, device=device)
         self._counts = torch.empty(rows, dtype=torch.int32, device=device)
 
+    def observe(self) -> Tensor:
+        """Return what the players on turn see. It lies in the same tensor every time."""
+        self._positions.observe(self.network.observation, self._seen, layout="squares")
+        return self._seen
+
     def look(self) -> tuple[Tensor, Tensor]:
         """Return the logits of the choices and of the outcomes, for the players on turn."""
-        self._positions.observe(self.network.observation, self._seen, layout="squares")
-        return self._forward(self._seen)
+        return self._forward(self.observe())
 
     def think(self) -> Thought:
         """Look, and make a policy over the legal actions. They lie in the same tensors every time."""

@@ -125,6 +125,10 @@ class Shelf:
         rows = self._read("SELECT review FROM reviews WHERE game = ?", game)
         return str(rows[0][0]) if rows else None
 
+    def check(self) -> None:
+        """Raise a `ShelfError` if games cannot be read."""
+        self._read("SELECT 1 FROM events WHERE game = ?", "")
+
     def _make_room(self) -> None:
         """On a full shelf, remove some of the games that were changed longest ago."""
         if self.most is None or self._taken() < self.most:

@@ -1,28 +1,22 @@
-"""Executors: tasks are done in this process, in processes on this machine, or on a Ray cluster.
+"""Executors: tasks are done in this process, or in processes on this machine. For a cluster: `vauban.work.cluster`.
 
 for index, result in Processes(2).run(tasks): ...
 """
 
 from __future__ import annotations
 
-import socket
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
+from pathlib import Path
 from typing import Any
 
-from vauban.errors import ConfigurationError, install_command
-from vauban.work.base import ATTEMPTS, Result, Task, WorkError, describe
+from vauban.errors import ConfigurationError
+from vauban.work.base import ATTEMPTS, Result, Task, WorkError, home_of, ignore, nearest_home
+from vauban.work.parcels import Linked
 from vauban.work.processes import PATIENCE, Worker, cores, dismiss
-
-CONNECT_SECONDS = 10.0
-"""Seconds that a cluster has for its first answer."""
-
-
-def _ignore(share: float) -> None:
-    pass
 
 
 class Here:
@@ -32,7 +26,7 @@ class Here:
 
     def run(self, tasks: Iterable[Task[Result]]) -> Iterator[tuple[int, Result]]:
         for index, task in enumerate(tasks):
-            yield index, task.run(_ignore)
+            yield index, task.run(ignore)
 
 
 # ── Processes on this machine ────────────────────────────────────────────────────────────────────
@@ -53,15 +47,20 @@ class Processes:
     A task whose process is killed is done again by another.
     """
 
-    def __init__(self, workers: int | None = None) -> None:
+    back = Linked
+
+    def __init__(self, workers: int | None = None, *, standing: bool = False) -> None:
+        """`standing`: processes stay when their tasks are done, and keep what they hold for the next ones."""
         if workers is not None and (type(workers) is not int or workers < 1):
             raise ConfigurationError(f"the number of workers is a whole number from 1, not {workers!r}")
-        self.workers = workers or cores()
+        self.workers, self.standing = workers or cores(), standing
+        self._idle: list[tuple[Worker, object]] = []
+        """Standing workers, each with the home of its last task."""
 
     def run(self, tasks: Iterable[Task[Result]]) -> Iterator[tuple[int, Result]]:
         again = deque[_Begun]()
         fresh = (_Begun(index, task) for index, task in enumerate(tasks))
-        idle: list[Worker] = []
+        idle = self._idle
         busy: dict[Any, tuple[Worker, _Begun]] = {}  # by the connection to each worker
         try:
             while True:
@@ -69,7 +68,7 @@ class Processes:
                     begun = again.popleft() if again else next(fresh, None)
                     if begun is None:
                         break
-                    worker = idle.pop() if idle else Worker(getattr(begun.task, "modules", ()))
+                    worker = nearest_home(idle, begun.task) or Worker(getattr(begun.task, "modules", ()))
                     busy[worker.connection] = worker, begun
                     begun.attempts += 1
                     with suppress(OSError):  # it is dead then, as listening to it will tell
@@ -79,7 +78,7 @@ class Processes:
                 for connection in wait(list(busy)):
                     worker, begun = busy[connection]
                     try:
-                        answer = worker.listen(_ignore)
+                        answer = worker.listen(ignore)
                     except (EOFError, OSError):
                         del busy[connection]
                         _bury(worker, begun)
@@ -88,10 +87,22 @@ class Processes:
                     except WorkError as error:
                         raise WorkError(f"{begun.task}: {error}") from None
                     if answer is not None:
-                        idle.append(busy.pop(connection)[0])
+                        del busy[connection]
+                        idle.append((worker, home_of(begun.task)))
                         yield begun.index, answer[0]
         finally:
-            dismiss([*idle, *(worker for worker, _ in busy.values())])
+            dismiss(worker for worker, _ in busy.values())
+            if not self.standing:
+                self.close()
+
+    def parcel(self, folder: Path, without: str = "") -> Linked:
+        """Return a folder as a task can take it along."""
+        return Linked(folder, without)
+
+    def close(self) -> None:
+        """End the processes that are left."""
+        dismiss(worker for worker, _ in self._idle)
+        self._idle.clear()
 
 
 def _bury(worker: Worker, begun: _Begun) -> None:
@@ -105,82 +116,3 @@ def _bury(worker: Worker, begun: _Begun) -> None:
             f"{begun.task}: its process has ended {how}, {ATTEMPTS} times in a row. "
             "Use one worker (--workers 1) to see what happens"
         )
-
-
-# ── A cluster ────────────────────────────────────────────────────────────────────────────────────
-
-
-class RayExecutor:
-    """Does tasks on a Ray cluster: one that runs, by its address ("auto": this machine's), or one of its own."""
-
-    def __init__(self, address: str | None = None, workers: int | None = None) -> None:
-        """`workers`: number of tasks at a time; as many as the cluster has CPUs if not given."""
-        try:
-            import ray
-        except ImportError as error:
-            raise ConfigurationError(f"a Ray cluster needs ray: {install_command('ray')}") from error
-        self._ray: Any = ray
-        self._mine = not ray.is_initialized()
-        if self._mine:
-            if address is not None:
-                _knock(address)
-            try:
-                ray.init(
-                    address=address,
-                    num_cpus=workers if address is None else None,
-                    include_dashboard=False if address is None else None,
-                    log_to_driver=False,
-                    configure_logging=False,
-                )
-            except (ConnectionError, ValueError, RuntimeError) as error:
-                raise _no_cluster(address, error) from error
-        self.workers = workers or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
-
-    def run(self, tasks: Iterable[Task[Result]]) -> Iterator[tuple[int, Result]]:
-        ray = self._ray
-        remote = ray.remote(max_retries=ATTEMPTS - 1)(_run)
-        fresh = enumerate(tasks)
-        flying: dict[Any, tuple[int, Task[Result]]] = {}
-        try:
-            while True:
-                while len(flying) < self.workers and (taken := next(fresh, None)) is not None:
-                    flying[remote.remote(taken[1])] = taken
-                if not flying:
-                    return
-                ready, _ = ray.wait(list(flying))
-                for reference in ready:
-                    index, task = flying.pop(reference)
-                    try:
-                        result = ray.get(reference)
-                    except ray.exceptions.RayTaskError as error:
-                        raise WorkError(f"{task}: {describe(error.cause)}") from error
-                    except ray.exceptions.RayError as error:
-                        raise WorkError(f"{task}: {error}") from error
-                    yield index, result
-        finally:
-            for reference in flying:
-                ray.cancel(reference, force=True)
-
-    def close(self) -> None:
-        """Leave the cluster; end it if it was made for this process."""
-        if self._mine:
-            self._ray.shutdown()
-
-
-def _run(task: Task[Result]) -> Result:
-    return task.run(_ignore)
-
-
-def _knock(address: str) -> None:
-    """Refuse an address at which no cluster listens: Ray would try for minutes."""
-    host, colon, port = address.removeprefix("ray://").rpartition(":")
-    if not colon or not port.isdigit():
-        return
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
-    except (OSError, OverflowError) as error:
-        raise _no_cluster(address, getattr(error, "strerror", None) or error) from error
-
-
-def _no_cluster(address: str | None, why: object) -> ConfigurationError:
-    return ConfigurationError(f"there is no Ray cluster at {address!r}: {why}. Start one with: ray start --head")

@@ -15,13 +15,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from vauban.errors import ConfigurationError
 from vauban.games.base import Game
 from vauban.learn.episodes import Episodes, Games
-from vauban.learn.opponents import OPPONENT, SEAT, SETUP, Agents, Player, SetUp, drawn
+from vauban.learn.opponents import OPPONENT, SEAT, SETUP, Agents, Player, Seated, SetUp, drawn
 from vauban.nets.actor import Thought
 from vauban.sim.simulator import Simulator
 
@@ -36,7 +37,7 @@ class Duel(NamedTuple):
     seats: Tensor
     """By game: the player that the learner was (uint8)."""
     own: Tensor
-    """Where the learner chose (bool, rows × games)."""
+    """The places where the learner chose (bool, rows × games)."""
     utilities: Tensor
     """By game: its worth to the learner; 0 where it was cut off."""
     over: Tensor
@@ -84,41 +85,59 @@ class Duels:
             )
         self.opponents, self.weights = list(opponents), [weight / sum(weights) for weight in weights]
 
-    def play(self, first_number: int) -> Duel:
-        """Play games to their ends, numbered from `first_number`. They lie where those before have lain."""
+    def play(self, first_number: int, opponents: npt.ArrayLike | None = None) -> Duel:
+        """Play games to their ends, numbered from `first_number`. They lie where those before have lain.
+
+        opponents: by game the place of its opponent among those that are faced; drawn if not given.
+        """
         if not self.opponents:
             raise ConfigurationError("there is nobody to play against: name opponents, or call `face`")
         numbers = np.arange(first_number, first_number + self.count)
         seats = (drawn(self.seed, numbers, SEAT) & np.uint64(1)).astype(np.int64)
-        chances = (drawn(self.seed, numbers, OPPONENT).astype(np.float64) + 0.5) / 2**32
-        # The last sum may be rounded below 1.
-        chosen = np.searchsorted(np.cumsum(self.weights)[:-1], chances, side="right")
+        chosen = self._draw_opponents(numbers) if opponents is None else np.asarray(opponents, np.int64)
         who = np.zeros((self.count, 2), np.int64)
         who[np.arange(self.count), 1 - seats] = 1 + chosen
         self.who.copy_(torch.from_numpy(who))
         self.first = first_number
+        self.rise()
         played = self.games.play(first_number, self._draw_setups(numbers, who))
         ends = self.games.ends
         seat = torch.from_numpy(seats).to(self.device, torch.uint8)
         utilities = torch.where(seat == 0, ends.utilities, -ends.utilities)
         return Duel(played, seat, played.there & (played.players == seat), utilities, ends.over, ends.plies)
 
+    def _draw_opponents(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        chances = (drawn(self.seed, numbers, OPPONENT).astype(np.float64) + 0.5) / 2**32
+        # The last sum may be rounded below 1.
+        return np.asarray(np.searchsorted(np.cumsum(self.weights)[:-1], chances, side="right"), np.int64)
+
     def _draw_setups(self, numbers: Any, who: Any) -> list[Any] | None:
         """Return both players' setups in each game; None where the simulator draws them."""
-        if not self._setups:
+        seated = any(isinstance(each, Seated) for each in self.players)
+        if not self._setups and not seated:
             return None
         seeds = drawn(self.seed, numbers, SETUP)
         found: list[list[Any]] = [[], []]
+        chosen = self.game.setups is not None and self.game.setups_chosen
         for number, seed, roles in zip(numbers.tolist(), seeds.tolist(), who, strict=True):
             for player in (0, 1):
-                chance = random.Random(f"{seed} {number} {player}")
-                found[player].append(self._set_up_of(self.players[roles[player]])(player, chance))
-        return [np.stack(rows).astype(np.int8) for rows in found]
+                whose, chance = self.players[roles[player]], random.Random(f"{seed} {number} {player}")
+                row = self._set_up_of(whose)(player, chance) if chosen else None
+                if isinstance(whose, Seated):
+                    row = whose.begin(number, player, row, self._setups == OWN, chance)
+                found[player].append(row)
+        return [np.stack(rows).astype(np.int8) for rows in found] if chosen else None
+
+    def rise(self) -> None:
+        """Leave the games that are not over."""
+        for each in self.players:
+            if isinstance(each, Seated):
+                each.rise()
 
     def _set_up_of(self, player: Player) -> SetUp:
         if self._setups == OWN and player.set_up is not None:
             return player.set_up
-        text = "" if self._setups == OWN else self._setups
+        text = "" if self._setups == OWN else self._setups or UNIFORM
         if text not in self._samplers:
             sampler = self._agents.sampler(text, self.game)
             self._samplers[text] = lambda player, chance: sampler(chance)
@@ -149,4 +168,9 @@ class Table:
 
     def step(self) -> None:
         """Play what was chosen."""
-        self.sim.step(self.actions, check=False)
+        sim, duels = self.sim, self.duels
+        for number, player in enumerate(duels.players):
+            if isinstance(player, Seated):
+                takes_part = (duels.who[sim.numbers - duels.first] == number).any(1)
+                player.moved(sim, (takes_part & ~sim.over).nonzero().squeeze(1), self.actions)
+        sim.step(self.actions, check=False)

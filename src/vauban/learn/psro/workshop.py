@@ -1,4 +1,4 @@
-"""Workshops: what trains policies, keeps their checkpoints, and measures what they get from each other.
+"""Workshops: they train policies, keep their checkpoints, and measure what these get from each other.
 
 A pipeline knows policies by number, and asks a workshop for everything that depends on what a policy is. The workshop
 keeps checkpoints until it is told which ones still count (`keep`): a pipeline that is killed goes on from those.
@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+TRAINING = "training*"
+"""Names in a checkpoint's folder of what only training on needs: optimiser, replay. Players are sent without it."""
 
 
 class Checkpoint(NamedTuple):
@@ -25,13 +27,18 @@ class Checkpoint(NamedTuple):
     version: int
     """Updates that it has had."""
 
+    @property
+    def next(self) -> Checkpoint:
+        """The policy after one more update."""
+        return self._replace(version=self.version + 1)
+
 
 @dataclass(frozen=True)
 class Job:
     """One update of one policy."""
 
     policy: Checkpoint
-    """What is trained; it becomes the next version."""
+    """The policy in training; it becomes the next version."""
     opponents: Sequence[Checkpoint]
     chances: Floats
     """Of each opponent, by which one is drawn for a whole game."""
@@ -43,10 +50,10 @@ class Job:
 
 @dataclass(frozen=True)
 class Trained:
-    """What an update came to."""
+    """The outcome of an update."""
 
     performance: float
-    """What the policy gets from its opponents, from both seats together halved."""
+    """The policy's mean utility against its opponents, over both seats."""
     steps: int = 1
     """Actions that it took to learn."""
     episodes: int = 0
@@ -66,13 +73,13 @@ class Measured:
     """Entries of a row of the payoff table."""
 
     payoffs: Floats
-    """What the row's policy gets from each column's, a game's seats drawn evenly."""
+    """The mean utility of the row's policy against each column's, a game's seats drawn evenly."""
     games: int = 0
     """Games that were played for each; 0: they are exact."""
 
 
 class Workshop(ABC):
-    """What trains policies."""
+    """Trains policies, keeps and measures them."""
 
     @abstractmethod
     def begin(self, number: int, parent: Checkpoint | None, seed: tuple[int, ...]) -> None:
@@ -91,8 +98,11 @@ class Workshop(ABC):
         return None
 
     def alike(self, one: Checkpoint, other: Checkpoint) -> bool:
-        """Whether two policies are the same, as far as that can be told."""
+        """Return whether two policies are the same, as far as that can be told."""
         return False
 
     def keep(self, checkpoints: Collection[Checkpoint]) -> None:
         """Forget all checkpoints but these: no other will be asked for again."""
+
+    def retire(self, checkpoints: Collection[Checkpoint]) -> None:
+        """Forget of these, which are finished, what only training on needs."""

@@ -3,7 +3,7 @@
 import { fillActions, offerBox, rematch } from "./actions.js";
 import { fillCard } from "./cards.js";
 import { Clock, ThinkingTime } from "./clock.js";
-import { button, copyText, el, notice, say, toast, way } from "./dom.js";
+import { button, copyText, el, hush, notice, say, toast, way } from "./dom.js";
 import { endDialog, endWords, promiseLines, rememberPromises, verdict, verified } from "./ending.js";
 import { familyOf, screenAddress, show as showFamily } from "./family.js";
 import { countResult } from "./games.js";
@@ -148,7 +148,10 @@ class GameScreen {
     this.render();
   }
 
-  #follow({ game, seats }) {
+  #follow({ game, seats: told }) {
+    // Each seat has the secret of one here, or is told with its own, as in games that were kept long ago.
+    const secret = (given) => this.entry.seats[given] ?? keyOf(this.id, given) ?? given;
+    const seats = Object.fromEntries(Object.entries(told).map(([seat, given]) => [seat, secret(given)]));
     const known = kept(this.id) ?? {};
     const mine = kept(game)?.seats ?? {};
     keepGame(game, {
@@ -173,6 +176,8 @@ class GameScreen {
     this.variant = this.offered.variants.find((each) => each.name === sight.variant) ?? named(sight);
     showFamily(this.variant.family);
     this.promised = rememberPromises(this.id, sight.commitment);
+    if (sight.elsewhere && !this.warned) this.cleanups.push(toast(t("elsewhere"), { seconds: 20, urgent: true }));
+    this.warned = sight.elsewhere;
     if (!this.entry.title && (kept(this.id) || SIDES.includes(this.seat))) {
       // A player who came by a link has no entry yet; who only looks on has no seat, and gets none.
       this.entry.title = sight.players[other(sight.seat)] ?? t("mode.watch");
@@ -222,7 +227,7 @@ class GameScreen {
     this.unbuild = this.play = null;
     this.shown = this.sight; // if the game ends meanwhile, that is news
     document.getElementById("toasts").replaceChildren();
-    say("", true);
+    hush();
     say(t("handover.title", { side: t(`Side.${side}`) }));
     this.main.replaceChildren(
       handOver(side, () => {
@@ -325,6 +330,7 @@ class GameScreen {
     const rules = otherRules(this.variant, sight.rules);
     if (rules && sight.phase === "play") lines.push(el("p", { class: "quiet" }, rules));
     if (sight.took_back) lines.push(el("p", { class: "quiet" }, t("casual")));
+    if (sight.elsewhere && sight.phase === "play") lines.push(el("p", { class: "warning" }, t("elsewhere")));
     if (!sight.aids && sight.phase === "play") lines.push(el("p", { class: "quiet" }, t("aids.off")));
     const held = this.status.contains(document.activeElement);
     this.status.replaceChildren(...lines);
@@ -366,7 +372,7 @@ class GameScreen {
     if (shown && sight.ply > shown.ply && sight.last) {
       const words = this.play.words(this.table.since(shown.ply));
       if (this.table.myTurn) words.push(t("turn.yours"));
-      say([...words, ...this.play.warnings()].join(" "));
+      say([...words, ...this.play.warnings()].join(" "), { stays: true });
       this.play.sound();
     } else if (shown && sight.ply < shown.ply) {
       say(t("took_back"));
@@ -380,7 +386,7 @@ class GameScreen {
       document.querySelector("dialog.end .asked")?.replaceChildren(this.#asked(sight));
     }
     if (sight.offer && !shown?.offer && sight.offer.by !== sight.seat) {
-      say(t(`offer.${sight.offer.kind}`, { name: sight.players[sight.offer.by] }), true);
+      say(t(`offer.${sight.offer.kind}`, { name: sight.players[sight.offer.by] }), { urgent: true });
     }
     if (sight.phase === "over" && shown?.phase !== "over") this.#end(Boolean(shown));
   }
@@ -399,7 +405,7 @@ class GameScreen {
     this.renderStatus();
     if (!seen || this.closed) return;
     sound("end");
-    say(endWords(sight, this.hotseat), true);
+    say(endWords(sight, this.hotseat), { urgent: true });
     const wish = await endDialog(sight, this.promises, this.hotseat, this.variant.looks_back);
     if (wish === "rematch")
       rematch(this.sight, (message) => {
