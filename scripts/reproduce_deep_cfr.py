@@ -216,7 +216,7 @@ class Matches:
         self._tried = False
         self._lost: set[tuple[Path, Path, str]] = set()
         self.failed: list[str] = []
-        """What could not be played, and why."""
+        """Matches that could not be played, and why."""
 
     def __enter__(self) -> Matches:
         os.environ.update({"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"})  # of processes to come

@@ -33,7 +33,7 @@ T95 = (
 
 @dataclass(frozen=True)
 class Measure:
-    """What learners are compared by."""
+    """A measure that learners are compared by."""
 
     title: str
     about: str

@@ -322,7 +322,7 @@ def _print(run: Run, points: Sequence[Point], measured: SeatScores, exact: dict[
     first, second = run.game.players
 
     def row(where: str, count: int, scores: SeatScores) -> None:
-        margin = f"± {scores.margin:.4f}"
+        margin = f"± {scores.margin:.4f}" if math.isfinite(scores.margin) else ""
         numbers = f"{scores.score:+12.4f} {margin:10}{scores.first.mean:+12.4f}{scores.second.mean:+12.4f}"
         console.print(f"{where:>14}{count:12,}{numbers}", highlight=False, soft_wrap=True)
 
@@ -331,9 +331,13 @@ def _print(run: Run, points: Sequence[Point], measured: SeatScores, exact: dict[
     for point in points:
         row(f"{point.minutes:.2f}", int(point.games), point.scores)
     row("measured", measured.games, measured)
+    means = "a lower bound of exploitability"
+    if measured.score <= 0:
+        means = "it has not learned to beat them, which says nothing of how exploitable they are"
+    known = f" ± {measured.margin:.4f}" if math.isfinite(measured.margin) else ""
     said = [
-        f"It gains {measured.score:+.4f} ± {measured.margin:.4f} a game, after {episodes:,} games in "
-        f"{60 * run.minutes:,.0f} seconds: a lower bound of exploitability (the mean of both seats; 95 % interval)."
+        f"It gains {measured.score:+.4f}{known} a game, after {episodes:,} games in {60 * run.minutes:,.0f} seconds: "
+        f"{means} (the mean of both seats; 95 % interval)."
     ]
     if exact:
         share = "" if exact["share"] is None else f", {max(0.0, exact['share']):.1%} of it"
