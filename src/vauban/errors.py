@@ -1,5 +1,7 @@
 """The errors Vauban raises on purpose, by kind. Every message says what is wrong, where, and what would be right."""
 
+from importlib.util import find_spec
+
 DISTRIBUTION = "vauban-games"
 """The name that pip knows Vauban by; the import and the command are called `vauban`."""
 
@@ -11,6 +13,20 @@ def install_command(extra: str) -> str:
 
 class VaubanError(Exception):
     """The base of all errors that Vauban raises on purpose."""
+
+
+class MissingLibraryError(VaubanError, ImportError):
+    """A library that is not installed, and that only a part of Vauban needs."""
+
+
+def need_torch(what: str) -> None:
+    """Refuse to go on without torch, which is not loaded yet; the sentence begins with what needs it."""
+    try:
+        found = find_spec("torch") is not None
+    except ImportError:
+        found = False
+    if not found:
+        raise MissingLibraryError(f"{what} need torch, which is not installed: {install_command('learn')}")
 
 
 class ConfigurationError(VaubanError, ValueError):

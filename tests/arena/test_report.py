@@ -97,14 +97,14 @@ def test_a_single_match_is_one_table_and_a_sentence_before_anything_else() -> No
 
 
 def test_programs_are_called_by_their_files_in_tables() -> None:
-    one, other = "bot:python3 -u /home/somebody/bots/striker.py --level 3", "bot:java -jar bots/Demon.jar -l5 -t"
+    one, other = "bot:python3 -u /opt/bots/striker.py --level 3", "bot:java -jar bots/Demon.jar -l5 -t"
     assert list(short_names([one, other, "fox"]).values()) == [
         "bot:striker.py --level 3",
         "bot:Demon.jar -l5 -t",
         "fox",
     ]
     text = text_of(report_json([match("WWWL", agents=(one, other))]))
-    assert "bot:striker.py --level 3 is bot:python3 -u /home" in " ".join(text.split())
+    assert "bot:striker.py --level 3 is bot:python3 -u /opt" in " ".join(text.split())
     assert text.index("Demon.jar") < text.index("bots/Demon.jar")
     twins = ["bot:python3 /first/striker.py", "bot:python3 /other/striker.py"]
     assert list(short_names(twins).values()) == twins

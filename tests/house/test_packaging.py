@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -80,6 +81,94 @@ def test_the_version_does_not_depend_on_how_vauban_was_installed() -> None:
     code = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); import vauban; print(vauban.__version__)"
     done = subprocess.run([sys.executable, "-S", "-I", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == vauban.__version__
+
+
+def test_the_long_description_has_absolute_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, str] = {}
+    monkeypatch.setattr("setuptools.setup", lambda **options: given.update(options))
+    runpy.run_path(str(ROOT / "setup.py"))
+    text = given["long_description"]
+    assert not re.findall(r"\]\((?!https://|#)|src=\"(?!https://)", text)
+    home = PROJECT["urls"]["Source"]
+    assert f"({home}/raw/main/docs/pictures/start.png)" in text and f"({home}/blob/main/docs/arena.md)" in text
+
+
+def test_what_stands_for_links_can_be_mistaken_by_nobody() -> None:
+    """`.invalid` is a name that no host can ever have; or the project has links of its own."""
+    hosts = {url.split("/")[2] for url in PROJECT["urls"].values()}
+    assert hosts == {"example.invalid"} or "example.invalid" not in hosts
+
+
+def test_the_light_package_is_light() -> None:
+    assert not [each for each in PROJECT["dependencies"] if re.match("torch|safetensors|scipy|ray|gymnasium", each)]
+    assert {"torch", "safetensors"} == {
+        re.split("[><=]", each)[0] for each in PROJECT["optional-dependencies"]["learn"]
+    }
+
+
+def test_the_files_of_the_ecosystem_are_well_formed_and_agree() -> None:
+    yaml = pytest.importorskip("yaml", reason="PyYAML reads the files that other programs read")
+    files = [*(ROOT / ".github").rglob("*.yml"), ROOT / ".pre-commit-config.yaml", ROOT / "CITATION.cff"]
+    read = {path.name: yaml.safe_load(path.read_text()) for path in files}
+    assert read["CITATION.cff"]["version"] == vauban.__version__
+    assert read["CITATION.cff"]["license"] == PROJECT["license"]
+    made = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for job in read["test.yml"]["jobs"].values():
+        for step in job["steps"]:
+            for target in re.findall(r"make ([\w-]+)", step.get("run", "")):
+                assert target in made
+
+
+# ── Releases ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Return a repository that could be released."""
+    files = {
+        "src/vauban/__init__.py": '__version__ = "1.2.3"\n',
+        "CHANGELOG.md": "# Changes\n\n## 1.2.3\n\n* new\n",
+        "CITATION.cff": "version: 1.2.3\n",
+        "pyproject.toml": '[project.urls]\nSource = "https://somewhere.org/vauban"\n',
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
+        subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e@e", *words], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def check_release(root: Path) -> tuple[int, str]:
+    """Return the exit code of the check before a release, and what it says."""
+    command = [sys.executable, str(ROOT / "scripts/release.py"), "--check", "--root", str(root)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_release_is_let_through_where_nothing_is_in_the_way(repository: Path) -> None:
+    assert check_release(repository) == (0, "nothing is in the way of 1.2.3 but the tests\n")
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "words"),
+    [
+        ("new.txt", "", "not committed: new.txt"),
+        ("CHANGELOG.md", "# Changes\n\n## Unreleased\n", "CHANGELOG.md has no heading '## 1.2.3'"),
+        ("CITATION.cff", "version: 1.2.2\n", "CITATION.cff names another version"),
+        ("pyproject.toml", '[project.urls]\nSource = "https://example.invalid/x"\n', "are placeholders"),
+    ],
+)
+def test_a_release_is_refused_with_what_is_in_the_way(repository: Path, file: str, text: str, words: str) -> None:
+    (repository / file).write_text(text)
+    code, said = check_release(repository)
+    assert code == 1 and words in said
+
+
+def test_a_version_is_released_once(repository: Path) -> None:
+    subprocess.run(["git", "tag", "v1.2.3"], cwd=repository, check=True)
+    code, said = check_release(repository)
+    assert code == 1 and "v1.2.3 is tagged already" in said
 
 
 def test_a_new_game_needs_no_line_in_pyproject() -> None:

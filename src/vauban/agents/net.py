@@ -227,13 +227,14 @@ class NetAgent(ModelAgent):
 
 def load(name: str, device: str) -> Model:
     """Return a model, read once for all agents that play by it, and again when its folder has been written anew."""
-    import torch
-
     from vauban.models import CARD
     from vauban.nets.store import find_model
 
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ConfigurationError("device=cuda: there is no GPU that torch can use here; leave it out, or use cpu")
+    if device == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise ConfigurationError("device=cuda: there is no GPU that torch can use here; leave it out, or use cpu")
     folder = find_model(name)
     return _read(folder, device, (folder / CARD).stat().st_mtime_ns)
 

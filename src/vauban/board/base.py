@@ -36,6 +36,7 @@ from vauban.errors import (
     NotYourTurnError,
     RecordError,
     SetupError,
+    need_torch,
 )
 from vauban.families import family_part, family_parts
 from vauban.games.base import END, PLAYER, PLIES, WINNER, Format, Game, Outcome
@@ -130,6 +131,7 @@ class Look:
 
         name: of an observation of the game; its default one if not given.
         """
+        need_torch("tensors (look_through gives an array instead)")
         import torch
 
         return torch.from_numpy(self.look_through(name, layout, self._viewer()))

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from vauban.cli.output import complain
-from vauban.errors import VaubanError
+from vauban.errors import VaubanError, install_command
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "play": ("play", "Play on a page, against the machine or a friend."),
@@ -126,6 +126,11 @@ def run() -> None:
         make_app(words[0] if words else "")()
     except VaubanError as error:
         complain(str(error))
+        sys.exit(2)
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != "torch":
+            raise
+        complain(f"this command needs torch, which is not installed: {install_command('learn')}")
         sys.exit(2)
     except BrokenPipeError:
         sys.exit(0)

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from vauban.agents.base import Agent
+from vauban.envs.opponents import agent_of, choose
 from vauban.envs.table import BOUND, RENDER_MODES, Mask, Observed, Pool, Table, check_render_mode
 from vauban.errors import ConfigurationError, IllegalActionError, install_command
 from vauban.games.base import Game, nearest
@@ -32,8 +34,9 @@ SIDES = ("first", "second", "alternate")
 PATIENCE = 1000
 """Most games in a row that may end before the player's first move."""
 
-Opponent = Callable[[Observed, Mask, np.random.Generator], int]
-"""(observation, action_mask, rng) → action: all in the opponent's own frame; `rng` is the environment's."""
+Opponent = str | Agent | Callable[[Observed, Mask, np.random.Generator], int]
+"""An agent's text ("fox") or an agent; or (observation, action_mask, rng) → action, all in the opponent's own frame:
+`rng` is the environment's."""
 
 
 def play_random(observation: Observed, action_mask: Mask, rng: np.random.Generator) -> int:
@@ -63,7 +66,8 @@ class SinglePlayerEnv(gymnasium.Env):  # type: ignore[misc]
     ) -> None:
         """Make the environment.
 
-        opponent: (observation, action_mask, rng) → action; by default any legal action.
+        opponent: an agent's text ("fox"; vauban agents lists them), an agent, or a function (observation, action_mask,
+            rng) → action; by default any legal action.
         side: this player, "first" or "second"; or "alternate", first in the first game of a seed.
         illegal_reward: None raises an error for an illegal action; a number ends the game with this reward.
         game, rules, observation, layout, setups, render_mode: as in `vauban.envs.pettingzoo.env`.
@@ -75,6 +79,9 @@ class SinglePlayerEnv(gymnasium.Env):  # type: ignore[misc]
         check_render_mode(render_mode)
         self.render_mode = render_mode
         self.opponent = opponent
+        self.agent = agent_of(opponent, self.game)
+        """The opponent, if it is an agent."""
+        self._agent_seed = np.zeros(1, np.uint64)
         self.side = side
         self.illegal_reward = illegal_reward
         self.player = 0
@@ -95,6 +102,8 @@ class SinglePlayerEnv(gymnasium.Env):  # type: ignore[misc]
         # Without a seed ever given, the drawn one serves all: reset(seed=env.np_random_seed) plays the game again.
         super().reset(seed=self.table.seed if self._games < 0 else seed)
         self._games = 0 if seed is not None else self._games + 1
+        if self.agent is not None:
+            self._agent_seed[0] = self.np_random.integers(2**63)
         self._terminated = True
         self.player = self._games % 2 if self.side == "alternate" else SIDES.index(self.side)
         for _ in range(PATIENCE):
@@ -150,7 +159,11 @@ class SinglePlayerEnv(gymnasium.Env):  # type: ignore[misc]
         """Let the opponent act until the player is on turn, or the game is over."""
         while not self.table.over and self.table.player != self.player:
             other = 1 - self.player
-            action = self.opponent(self.table.observe(other), self.table.mask(other), self.np_random)
+            if self.agent is not None:
+                action = int(choose(self.agent, self.table.sim.views(other), self._agent_seed)[0])
+            else:
+                assert callable(self.opponent)
+                action = self.opponent(self.table.observe(other), self.table.mask(other), self.np_random)
             try:
                 self.table.play(action)
             except IllegalActionError as error:
@@ -169,7 +182,10 @@ def register() -> None:
     for name in game_names():
         identity = f"vauban/{name.replace(':', '-')}-v{find_game(name).version}"
         if identity not in gymnasium.registry:
-            gymnasium.register(identity, "vauban.envs.gymnasium:SinglePlayerEnv", kwargs={"game": name})
+            gymnasium.register(
+                identity, "vauban.envs.gymnasium:SinglePlayerEnv", kwargs={"game": name},
+                vector_entry_point="vauban.envs.vector:VectorEnv",
+            )  # fmt: skip
 
 
 register()

@@ -24,6 +24,7 @@ from vauban.games.base import Game, nearest
 try:
     from gymnasium import spaces
     from pettingzoo import AECEnv
+    from pettingzoo.utils.conversions import turn_based_aec_to_parallel
     from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 except ImportError as error:
     raise ImportError(f"vauban.envs.pettingzoo needs PettingZoo: {install_command('envs')}") from error
@@ -47,6 +48,14 @@ def env(
     render_mode: "human" prints the game at every step, "ansi" is its text, "svg" a picture.
     """
     return OrderEnforcingWrapper(RawEnv(game, rules, observation, layout, setups, render_mode))
+
+
+def parallel_env(game: str | Game = "barrage", **options: Any) -> Any:
+    """Return the same environment with PettingZoo's parallel interface; options are those of `env`.
+
+    Players still take turns: only the action of who is on turn counts, whom `infos` and the mask name.
+    """
+    return turn_based_aec_to_parallel(env(game, **options))
 
 
 class RawEnv(AECEnv):  # type: ignore[misc]

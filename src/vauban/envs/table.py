@@ -49,14 +49,8 @@ class Table:
         self.game = find_game(game, rules)
         self.observation = observation or observations.default(self.game).name
         self.layout = layout
-        if setups is not None and not _can_be_given(self.game):
-            raise _drawn_by_chance(self.game)
-        if isinstance(setups, Sequence) and all(isinstance(each, str) for each in setups):
-            if not setups:
-                raise ConfigurationError("the pool of setups is empty: give at least one, or None to draw from all")
-            setups = np.stack([self._row(each) for each in setups])
         # Board reads the record too (for pictures and reasons), and it wants one that tracks.
-        self.sim = Simulator(self.game, 1, restart=False, setups=setups, threads=1, arrays="numpy")
+        self.sim = Simulator(self.game, 1, restart=False, setups=pool_of(self.game, setups), threads=1, arrays="numpy")
         self.number = -1
         """Number of this game among those of the seed: the first one after `reset(seed=…)` is 0."""
         self.actions: list[tuple[int, int]] = []
@@ -207,7 +201,7 @@ class Table:
                 f"the option 'setups' is a pair, the setup of {self.game.players[0]} and that of "
                 f"{self.game.players[1]}, not {chosen!r}"
             )
-        rows = [self._row(each) for each in chosen]
+        rows = [_row(self.game, each) for each in chosen]
         outcome = Board.from_setups(rows[0], rows[1], self.game, seed=0).outcome()
         if outcome is not None:
             texts = " and ".join(repr(self.game.setups.text(row)) for row in rows)
@@ -217,13 +211,25 @@ class Table:
             )
         return [row[None] for row in rows]
 
-    def _row(self, setup: Any) -> npt.NDArray[np.int8]:
-        """Return a setup as a row, from its text or from a row."""
-        if not isinstance(setup, str):
-            return np.asarray(as_numpy(setup), np.int8)
-        if self.game.setups is None:
-            raise ConfigurationError(f"{self.game.name!r} has no setups: leave {setup!r} out")
-        return self.game.setups.parse(setup)
+
+def pool_of(game: Game, setups: Pool | None) -> Any:
+    """Return a pool of setups as rows; None if none is given."""
+    if setups is not None and not _can_be_given(game):
+        raise _drawn_by_chance(game)
+    if isinstance(setups, Sequence) and all(isinstance(each, str) for each in setups):
+        if not setups:
+            raise ConfigurationError("the pool of setups is empty: give at least one, or None to draw from all")
+        return np.stack([_row(game, each) for each in setups])
+    return setups
+
+
+def _row(game: Game, setup: Any) -> npt.NDArray[np.int8]:
+    """Return a setup as a row, from its text or from a row."""
+    if not isinstance(setup, str):
+        return np.asarray(as_numpy(setup), np.int8)
+    if game.setups is None:
+        raise ConfigurationError(f"{game.name!r} has no setups: leave {setup!r} out")
+    return game.setups.parse(setup)
 
 
 def _can_be_given(game: Game) -> bool:

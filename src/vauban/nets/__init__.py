@@ -1,0 +1,3 @@
+from vauban.errors import need_torch
+
+need_torch("networks")

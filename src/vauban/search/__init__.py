@@ -6,3 +6,7 @@ analysis.policy, analysis.values, analysis.belief()
 
 docs/search.md explains it.
 """
+
+from vauban.errors import need_torch
+
+need_torch("search and analysis")

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vauban.errors import ConfigurationError, IllegalActionError, RecordError, SetupError
+from vauban.errors import ConfigurationError, IllegalActionError, RecordError, SetupError, need_torch
 from vauban.games.base import END, NUMBER, PLAYER, PLIES, STEP, Format, Game, Outcome, Setups
 from vauban.games.base import game as find_game
 from vauban.observe import base as observations
@@ -517,6 +517,7 @@ def _find_arrays(name: str, device: Any) -> Any:
         return NumpyArrays(device)
     if name != "torch":
         raise ConfigurationError(f'arrays is "torch" or "numpy", not {name!r}')
+    need_torch('tensors (arrays="numpy" gives NumPy arrays instead)')
     from vauban.sim.tensors import TorchArrays
 
     return TorchArrays(device)
