@@ -29,7 +29,7 @@ from vauban.work.executors import Here, Processes
 SCRIPTED = ("charger", "cadet", "fox", "hunter", "hunter:finish=1", "thermal", "thermal:refuse=1", "prober")
 LEARNED = ("net", "search", "search-mcts")
 LITTLE = "rollouts=200,depth=10,time=0"
-"""A smaller search than the paper's, for many games."""
+"""A smaller search than the paper's, for many games: the shape where none is named."""
 SIDE_BY_SIDE = 100
 """Games that a GPU plays at once. All at once would be a little quicker, but if stopped early none would count."""
 SIMPLER = ("charger", "hunter", "hunter:finish=1", "thermal", "fox", "prober")
@@ -66,7 +66,7 @@ def matches(group: str, asked: argparse.Namespace) -> list[Match]:
             ("hunter", "mcts-vanilla", "classic", 100),
         ],
         "net": [(f"net:{model},{device}", other, variant, asked.games) for other in ("random", *SCRIPTED)],
-        "search": [(f"search:{model},{LITTLE},{device}", f"net:{model},{device}", variant, asked.games)],
+        "search": [(f"search:{model},{asked.shape},{device}", f"net:{model},{device}", variant, asked.games)],
         "search-mcts": [(f"search:{model},time={seconds}", mcts, variant, asked.games)],
     }
     setups = OWN if group in LEARNED else "human"
@@ -80,6 +80,7 @@ def main() -> None:
     parser.add_argument("--game", default="barrage", help="of the groups net, search and search-mcts")
     parser.add_argument("--model", help="theirs: a shipped model or a folder; the variant's own, if not given")
     parser.add_argument("--games", type=int, default=400, help="theirs, against each opponent")
+    parser.add_argument("--shape", default=LITTLE, help=f"of the group search: its options ({LITTLE})")
     parser.add_argument("--device", default="cpu", help="cuda: networks answer for all games at once, on a GPU")
     parser.add_argument("--workers", type=int)
     parser.add_argument("--seed", type=int, default=1)

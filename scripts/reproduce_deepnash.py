@@ -6,19 +6,24 @@
 | --- | --- |
 | `throughput` | actions a second through the whole loop, with the paper's network and a small one; its parts; memory |
 | `small` | NashConv of the target network as it is: `--presets`, seeds 1, 2, …; also with fine-tuning at the end |
-| `barrage` | trains `--run` from nothing, or goes on with it |
-| `matches` | its model as it is now against `--against` in whole moves, half of the games as first player |
+| `barrage` | trains `--run`, of any algorithm, from nothing or further; keeps a model every `--keep` minutes |
+| `matches` | its models, kept and last, against `--against` in whole moves, half of the games as first player |
 | `deployments` | where its model puts its pieces, and how much that varies, beside setups drawn uniformly |
 
-Trainings stop after `--seconds` and go on with the next call: runs stay in OUT/runs. OUT/results.json has what all
-calls have measured, of trainings and matches a line for each time; tables are printed. Every training of `small` and
-every measurement of `throughput` is a process of its own. In `small`, fine-tuning begins in a copy of the run when
-nine tenths of the steps are done, so that both go on from the same networks.
+Trainings stop after `--seconds` and go on with the next call; matches that have been played are not played again. Runs
+and results stay in `--runs`, in OUT/runs where nothing else is said. OUT/results.json has what all calls have measured,
+OUT/strength.svg the scores of all runs by minutes of training. After `barrage`, `matches` and `deployments`
+OUT/runs.tar.0, .1, … are the pieces of an archive of the run, from which another machine goes on, or plays the matches
+without a GPU: `cat runs.tar.* | tar x -C RUNS` there.
+
+Every training of `small` and every measurement of `throughput` is a process of its own. In `small`, fine-tuning begins
+in a copy of the run when nine tenths of the steps are done, so that both go on from the same networks.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import math
 import os
@@ -26,6 +31,7 @@ import random
 import shutil
 import subprocess
 import sys
+import tarfile
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -47,9 +53,11 @@ from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MOVABLE_TYPES, SPY
 from vauban.games.stratego.steps.game import StrategoSteps
 from vauban.learn.base import Place
 from vauban.learn.config import load_config
+from vauban.learn.curves import Against, RunMetrics, curves_svg, make_panels
+from vauban.learn.journal import METRICS_FILE, read_lines, read_metrics, write_lines
 from vauban.learn.rnad import targets
 from vauban.learn.rnad.learner import RNaD
-from vauban.learn.run import CONFIG, MODEL, Run
+from vauban.learn.run import CHECKPOINT, CONFIG, MODEL, MODELS, Run
 from vauban.learn.workers import local_device
 from vauban.nets.actor import Actor
 from vauban.nets.store import load_model
@@ -62,11 +70,20 @@ SPEEDS = {
     "paper": ("rnad-paper", ["rnad.games=256", "rnad.longest=512"]),
     "small": ("rnad-barrage", []),
 }
-"""What speed is measured with, a preset and changes, beside presets as they are."""
+"""Presets and changes that speed is measured with, beside presets as they are."""
 KEPT = ("wins", "draws", "losses", "games", "score", "score_low", "score_high", "mean_plies")
 """Entries of a match's summary that the results have."""
 OFTEN = 2_000_000
 """Histories of a game that is judged ten times in a training; a larger one is at its end."""
+RESULTS, SCORES = "results.json", "scores.jsonl"
+"""Files: of all results, among the runs; of a run's matches, in its folder."""
+SHOWN = ("speed.moves_per_second", "rnad.plies", "rnad.entropy", "rnad.value_loss", "rnad.bounded", "rnad.cut",
+         "play.plies", "moves.entropy", "moves.outcome_loss", "setups.entropy")  # fmt: skip
+"""Metrics that are printed while a run trains, as far as its algorithm has them."""
+PIECE = 15 << 20
+"""Bytes of a piece of an archive."""
+UNDER_WAY = ".games.pt"
+"""The end of names of files with games under way: without them new ones begin, and they are most of a checkpoint."""
 ON_CPU = ("rnad-kuhn", "rnad-leduc")
 """Presets that a CPU trains faster than a GPU: their networks are as good as nothing."""
 
@@ -78,16 +95,21 @@ def main() -> None:
         kind, *rest = asked.one.split(" ", 2)
         _write(Path(asked.to), {"speed": _speed, "train": _train_small}[kind](asked, *rest))
         return
-    Path(asked.out).mkdir(parents=True, exist_ok=True)
+    asked.runs = asked.runs or str(Path(asked.out) / "runs")
+    for folder in (asked.out, asked.runs):
+        Path(folder).mkdir(parents=True, exist_ok=True)
     for part in dict.fromkeys(asked.parts):
         print(f"\n{part}", flush=True)
         PARTS[part](asked)
+    if set(asked.parts) & set(OF_A_RUN):
+        _pack(asked)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", help="the folder for results.json and the runs")
     parser.add_argument("parts", nargs="+", choices=sorted(PARTS), metavar="PART")
+    parser.add_argument("--runs", default="", help="the folder for the runs, if not OUT/runs")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--seconds", type=float, default=500.0, help="of trainings in this call")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="as vauban train has it")
@@ -96,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--presets", nargs="+", default=["rnad-leduc", "rnad-micro"], help="of small")
     parser.add_argument("--seeds", type=int, default=3, help="seeds 1, 2, … of each")
     parser.add_argument("--run", default="rnad-barrage", help="the preset or file of barrage")
+    parser.add_argument("--keep", type=float, default=2.0, help="minutes of training between two models of barrage")
     parser.add_argument("--games", type=int, default=400, help="of each match")
     parser.add_argument("--against", nargs="*", default=["random", "charger", "thermal", "fox"])
     parser.add_argument("--draws", type=int, default=2000, help="deployments that are drawn")
@@ -112,12 +135,14 @@ def _write(path: Path, found: Any) -> None:
 
 
 def _results(asked: argparse.Namespace) -> dict[str, Any]:
-    path = Path(asked.out) / "results.json"
+    path = Path(asked.runs) / RESULTS
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def _keep(asked: argparse.Namespace, part: str, found: Any) -> None:
-    _write(Path(asked.out) / "results.json", _results(asked) | {part: found})
+    found = _results(asked) | {part: found}
+    for folder in (asked.runs, asked.out):
+        _write(Path(folder) / RESULTS, found)
 
 
 def _start(asked: argparse.Namespace, one: str, to: Path) -> subprocess.Popen[bytes]:
@@ -142,7 +167,7 @@ def _finish(process: subprocess.Popen[bytes], to: Path) -> dict[str, Any] | None
 def _throughput(asked: argparse.Namespace) -> None:
     rows = {}
     for name in asked.speeds:
-        to = Path(asked.out) / "runs" / f"speed-{name}.json"
+        to = Path(asked.runs) / f"speed-{name}.json"
         found = _finish(_start(asked, f"speed {name}", to), to)
         if found:
             rows[name] = found
@@ -169,7 +194,7 @@ def _speed(asked: argparse.Namespace, name: str) -> dict[str, Any]:
     for _ in range(5):  # graphs are captured at the fourth
         learner.iterate()
     before = time.perf_counter() - begun
-    games, processor = learner.finished, time.process_time()
+    finished, processor = learner.games, time.process_time()
     steps = [learner.iterate() for _ in range(asked.steps)]
     processor = time.process_time() - processor
     play, learn = (sum(each[f"seconds.{part}"] for each in steps) for part in ("play", "learn"))
@@ -179,8 +204,8 @@ def _speed(asked: argparse.Namespace, name: str) -> dict[str, Any]:
         "preset": preset, "settings": changes, "device": _name(device),
         "parameters": sum(each.numel() for each in learner.trainee.network.parameters()),
         "actions_per_second": moves / (play + learn), "playing": moves / play, "learning": moves / learn,
-        "games_per_second": (learner.finished - games) / (play + learn),
-        "games_per_second_of_a_core": (learner.finished - games) / processor,
+        "games_per_second": (learner.games - finished) / (play + learn),
+        "games_per_second_of_a_core": (learner.games - finished) / processor,
         "actions_per_game": moves / (asked.steps * learner.settings.games),
         "gigabytes": gigabytes, "seconds_before": before, "parts": _parts(learner, asked.steps),
     }  # fmt: skip
@@ -203,9 +228,10 @@ def _parts(learner: RNaD, steps: int) -> dict[str, float]:
 
     whole: Any = learner
     whole.looker.look = timed("observations made again", learner.looker.look)
-    for name, forward in learner._forwards.items():
-        part = "forward, in training" if name == "mine" else "forward, target and regularisation"
-        learner._forwards[name] = timed(part, forward)
+    whole._forward = timed("forward, in training", learner._forward)
+    others = "forward, target and regularisation"
+    whole._judge = timed(others, learner._judge)
+    whole._regular = {name: timed(others, forward) for name, forward in learner._regular.items()}
     variant = learner.settings.variant
     kept, backward = targets.VARIANTS[variant], torch.autograd.backward
     targets.VARIANTS[variant] = timed("v-trace", kept)
@@ -229,7 +255,7 @@ def _name(device: torch.device) -> str:
 
 
 def _small(asked: argparse.Namespace) -> None:
-    runs = Path(asked.out) / "runs"
+    runs = Path(asked.runs)
     started = {}
     for preset in asked.presets:
         for seed in range(1, asked.seeds + 1):
@@ -255,7 +281,7 @@ def _shown(number: float | None) -> str:
 def _train_small(asked: argparse.Namespace, seed: str, preset: str) -> dict[str, Any]:
     """Train, and from nine tenths on a copy of the run with fine-tuning; judge both when they have ended."""
     name = Path(preset).stem
-    folder = Path(asked.out) / "runs" / f"{name}-{seed}"
+    folder = Path(asked.runs) / f"{name}-{seed}"
     device = torch.device("cpu") if name in ON_CPU else local_device(asked.device)
     course_file = folder / "course.json"
     folder.mkdir(parents=True, exist_ok=True)
@@ -335,8 +361,11 @@ def _barrage(asked: argparse.Namespace) -> None:
     begun, before = time.perf_counter(), run.totals["moves"]
     told: dict[str, float] = {}
     while run.goes_on() and time.perf_counter() < asked.end:
+        kept = run.minutes // asked.keep
         told = run.iterate()
         run.save_if_due()
+        if run.minutes // asked.keep > kept:
+            run.save_model(run.folder / MODELS / f"{run.iteration:06}")
         print(_line(told), flush=True)
     run.save()
     run.close()
@@ -347,6 +376,7 @@ def _barrage(asked: argparse.Namespace) -> None:
         "actions_per_second": round((run.totals["moves"] - before) / max(seconds, 1e-9), 1),
         "last": {name: round(value, 5) for name, value in told.items()},
     }  # fmt: skip
+    row = {"run": run.folder.name} | row
     _keep(asked, "barrage", [*_results(asked).get("barrage", []), row])
     print(
         f"{row['minutes']} minutes in all, {row['iteration']} iterations, {row['games']:,} games, "
@@ -355,37 +385,80 @@ def _barrage(asked: argparse.Namespace) -> None:
 
 
 def _line(told: dict[str, float]) -> str:
-    shown = ("iteration", "minutes", "speed.moves_per_second", "rnad.plies", "rnad.entropy", "rnad.value_loss",
-             "rnad.bounded", "rnad.cut")  # fmt: skip
+    shown = [name for name in ("iteration", "minutes", *SHOWN) if name in told]
     return "  ".join(f"{name} {told[name]:.4g}" for name in shown)
 
 
 def _folder(asked: argparse.Namespace) -> Path:
-    return Path(asked.out) / "runs" / Path(asked.run).stem
+    return Path(asked.runs) / Path(asked.run).stem
 
 
 def _matches(asked: argparse.Namespace) -> None:
-    """Let the model play the game in whole moves, against agents that know no other."""
+    """Let models play the game in whole moves, against agents that know no other, as long as there is time."""
     run, device = _folder(asked), local_device(asked.device)
     config = load_config(str(run / CONFIG))
     played = game(config.game, config.rules or None)
     played = played.plain if isinstance(played, StrategoSteps) else played
-    at = json.loads((run / "checkpoint" / "progress.json").read_text(encoding="utf-8"))["iteration"]
-    rows = []
-    for opponent in asked.against:
-        row = {"iteration": at, "opponent": opponent, "game": played.name, "rules": played.rules_text}
-        row |= _play(run / MODEL, opponent, played, asked.games, device, config.seed)
-        rows.append(row)
-        if "refused" in row:
-            print(f"{opponent}: not played: {row['refused']}", flush=True)
-            continue
-        print(
-            f"{opponent:12} iteration {at}: {row['wins']} – {row['draws']} – {row['losses']} of {row['games']}: score "
-            f"{row['score']:.3f} ({_shown(row['score_low'])} … {_shown(row['score_high'])}), "
-            f"{row['mean_plies']:.0f} plies, {row['seconds']} s",
-            flush=True,
-        )
-    _keep(asked, "matches", [*_results(asked).get("matches", []), *rows])
+    minutes = {line["iteration"]: line["minutes"] for line in read_metrics(run) if "minutes" in line}
+    scores = {line["iteration"]: line for line in read_lines(run / SCORES)}
+    rows = _results(asked).get("matches", [])
+    for at, model in reversed(_models(run)):
+        for opponent in asked.against:
+            if f"score.{opponent}" in scores.get(at, {}) or time.perf_counter() > asked.end:
+                continue
+            row = {"run": run.name, "iteration": at, "minutes": round(minutes.get(at, 0.0), 2), "opponent": opponent,
+                   "game": played.name, "rules": played.rules_text}  # fmt: skip
+            row |= _play(model, opponent, played, asked.games, device, config.seed)
+            rows.append(row)
+            if "refused" in row:
+                print(f"{opponent}: not played: {row['refused']}", flush=True)
+                continue
+            line = scores.setdefault(at, {"iteration": at, "minutes": row["minutes"]})
+            told = {f"{name}.{opponent}": row[name] for name in ("score", "score_low", "score_high")}
+            line |= {name: value for name, value in told.items() if value is not None}  # of few games no interval
+            write_lines(run / SCORES, [scores[each] for each in sorted(scores)])
+            _keep(asked, "matches", rows)
+            print(
+                f"{opponent:12} {row['minutes']} minutes: {row['wins']} – {row['draws']} – {row['losses']} of "
+                f"{row['games']}: score {row['score']:.3f} ({_shown(row['score_low'])} … {_shown(row['score_high'])}), "
+                f"{row['mean_plies']:.0f} plies, {row['seconds']} s",
+                flush=True,
+            )
+    _keep(asked, "matches", rows)
+    _draw_strength(asked)
+
+
+def _models(run: Path) -> list[tuple[int, Path]]:
+    """Return the models of a run, kept ones and the last, by their iterations."""
+    progress = json.loads((run / CHECKPOINT / "progress.json").read_text(encoding="utf-8"))
+    kept = {int(model.name): model for model in (run / MODELS).glob("*") if model.name.isdigit()}
+    return sorted((kept | {progress["iteration"]: run / MODEL}).items())
+
+
+def _draw_strength(asked: argparse.Namespace) -> None:
+    """Draw the scores of all runs that have played matches, by minutes of training."""
+    found = sorted(Path(asked.runs).glob(f"*/{SCORES}"))
+    runs = [RunMetrics(path.parent.name, read_lines(path)) for path in found]
+    if runs:
+        picture = curves_svg(runs, make_panels(runs, Against.MINUTES, ["score.*"]))
+        (Path(asked.out) / "strength.svg").write_text(picture, encoding="utf-8")
+
+
+def _pack(asked: argparse.Namespace) -> None:
+    """Write an archive of the run and of all results, in pieces: what it takes to go on elsewhere."""
+    whole, runs, run = io.BytesIO(), Path(asked.runs), _folder(asked)
+    with tarfile.open(fileobj=whole, mode="w") as archive:
+        names = (CONFIG, METRICS_FILE, SCORES, CHECKPOINT, MODEL, MODELS)
+        for path in (runs / RESULTS, *(run / name for name in names)):
+            if path.exists():
+                archive.add(path, path.relative_to(runs), filter=_unless_under_way)
+    data = whole.getvalue()
+    for number, first in enumerate(range(0, len(data), PIECE)):
+        (Path(asked.out) / f"runs.tar.{number}").write_bytes(data[first : first + PIECE])
+
+
+def _unless_under_way(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    return None if entry.name.endswith(UNDER_WAY) else entry
 
 
 def _play(model: Path, opponent: str, played: Game, games: int, device: torch.device, seed: int) -> dict[str, Any]:
@@ -500,7 +573,7 @@ def _beside(setup: npt.NDArray[Any], flag: int, rows: int, columns: int) -> tupl
 
 
 def _moves(played: StrategoSteps, setup: npt.NDArray[Any]) -> bool:
-    """Whether a player with this setup can move at the start."""
+    """Return whether a player with this setup can move at the start."""
     board = np.zeros(played.variant.squares, np.int64)
     board[: len(setup)] = setup
     board[list(played.barred)] = -1
@@ -514,6 +587,7 @@ def _moves(played: StrategoSteps, setup: npt.NDArray[Any]) -> bool:
 PARTS = {
     "throughput": _throughput, "small": _small, "barrage": _barrage, "matches": _matches, "deployments": _deployments,
 }  # fmt: skip
+OF_A_RUN = ("barrage", "matches", "deployments")
 
 
 if __name__ == "__main__":

@@ -443,7 +443,8 @@ def friends(host: Visitor, guest: Visitor, setup: str = QUIET, switch: str | Non
 LISTENER = """() => {
     const said = [];
     for (const region of [document.getElementById("live"), document.getElementById("alert")])
-        new MutationObserver(() => said.push(region.textContent)).observe(region, {childList: true});
+        new MutationObserver((changes) => said.push(...changes.flatMap(({addedNodes}) => [...addedNodes])
+            .map(({textContent}) => textContent))).observe(region, {childList: true});
     return said;
 }"""
 """Writes down what a screen reader would say."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import http.client
 import json
 import random
@@ -61,6 +62,8 @@ class Talk:
             answer = connection.getresponse()
             content = answer.read()
             found = {name.lower(): value for name, value in answer.getheaders()}
+            if found.get("content-encoding") == "gzip":
+                content = gzip.decompress(content)
         finally:
             connection.close()
         if found.get("content-type", "").startswith("application/json"):
@@ -110,21 +113,23 @@ class Talk:
             ping_interval=None,  # a server that compiles kernels answers late, and is not gone
         ).__enter__()  # fmt: skip
 
-    def sit(self, game: str, seat: str, secret: str, have: int = 0) -> Seat:
+    def sit(self, game: str, seat: str, secret: str, have: int = 0, browser: str | None = None) -> Seat:
         """Take a seat at a table."""
-        return Seat(self.socket(), game, seat, secret, have)
+        return Seat(self.socket(), game, seat, secret, have, browser)
 
 
 class Seat:
     """A client at a table."""
 
-    def __init__(self, ws: ClientConnection, game: str, seat: str, secret: str, have: int = 0) -> None:
+    def __init__(
+        self, ws: ClientConnection, game: str, seat: str, secret: str, have: int = 0, browser: str | None = None
+    ) -> None:
         self.ws, self.game, self.seat, self.secret = ws, game, seat, secret
         self.heard: list[str] = []
         self.moves: list[dict[str, Any]] = []
         self.sight: dict[str, Any] = {}
         self.ignore_errors = False
-        self.do("sit", game=game, seat=seat, secret=secret, have=have)
+        self.do("sit", game=game, seat=seat, secret=secret, have=have, browser=browser)
         self.until(lambda sight: True)
 
     def __enter__(self) -> Seat:

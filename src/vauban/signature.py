@@ -5,11 +5,11 @@ They are made of what can be seen from outside (actions, legal actions, outcomes
 never of the bytes of a record, so that records may be laid out anew.
 
     games/…         random games of every game
-    rules/…         games by every preset of Stratego's rules, and by every switch
+    rules/…         games by every preset of a family's rules, and by every switch; rules/FAMILY/… likewise
     observations/…  every observation of every game
     agents/…        games of every agent that needs no model, in batches and on boards; agents/FAMILY/… for those of
                     other families than Stratego
-    learners/…      ten iterations of a small run of every learner: its metrics, its weights
+    learners/…      ten iterations of a small run of every learner: its metrics, its weights or tables
 
 All but the last are integers, or numbers that every machine computes alike. A learner's line holds for one kind of CPU
 and one version of torch: see `learned_on`.
@@ -20,7 +20,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -34,12 +34,11 @@ from vauban.agents.opponents import Opponents
 from vauban.arena.match import FORFEIT, RESIGNED, Match, own_setups
 from vauban.arena.play import play_games, play_on_boards
 from vauban.errors import ConfigurationError
-from vauban.families import family_part
+from vauban.families import family_part, family_parts, folder_of
 from vauban.files import write_whole
 from vauban.games import base
 from vauban.games.base import Game, nearest
 from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.switches import PRESETS, SWITCHES
 from vauban.games.stratego.variants import Variant, parse_army
 from vauban.learn.config import load_config
 from vauban.learn.run import Run
@@ -65,6 +64,8 @@ LIMITS = ("40",)
 """Values of the switches that are numbers."""
 REPETITIVE = Variant("repetitive", 8, 4, (), 1, parse_army("F1 J2 P1"), total_limit=400)
 """Few pieces on a long board, which come to chase each other."""
+OTHER_GAMES = 16
+"""Random games by the rules of another family."""
 REPETITIVE_GAMES, HABIT = 128, 4
 """Enough of them that every rule of chasing bars a move in some."""
 AGENT_GAMES = 2
@@ -107,23 +108,42 @@ def parts() -> dict[str, Part]:
     ours = [name for name in base.names() if type(base.game(name)).__module__.startswith(f"{__package__}.")]
     for name in ours:
         found[f"games/{name}"] = partial(_sign_game, name)
-    for rules in (
-        *PRESETS,
-        *(f"{switch}={value}" for switch, values in SWITCHES.items() for value in values or LIMITS),
-    ):
-        found[f"rules/{rules}"] = partial(_sign_rules, rules)
+    for family in _families_first(part.__package__ for part in family_parts("games", "switches")):
+        for rules in _rules_of(family):
+            sign = _sign_rules if family == USUAL_FAMILY else partial(_sign_rules_of, family)
+            found[f"rules/{_in_family(family, rules)}"] = partial(sign, rules)
     for name in ours:
         for seen in observations.names(base.game(name)):
             found[f"observations/{name}/{seen}"] = partial(_sign_observation, name, seen)
     for name in AGENTS:
         found[f"agents/{name}"] = partial(_sign_agent, name, USUAL_FAMILY)
-    for family in (USUAL_FAMILY, *(family for family in FAMILIES if family != USUAL_FAMILY)):
+    for family in _families_first(FAMILIES):
         for name in FAMILIES[family]:
-            path = name if family == USUAL_FAMILY else f"{family}/{name}"
-            found[f"agents/{path}"] = partial(_sign_agent, name, family)
+            found[f"agents/{_in_family(family, name)}"] = partial(_sign_agent, name, family)
     for name, (preset, changes) in SMALL_RUNS.items():
         found[f"{LEARNERS}{name}"] = partial(_sign_learner, preset, changes)
     return found
+
+
+def _families_first(names: Iterable[str | None]) -> list[str]:
+    """Return families by the names of their packages, the usual one first."""
+    families = [str(name).rpartition(".")[2] for name in names]
+    return sorted(families, key=lambda family: family != USUAL_FAMILY)
+
+
+def _in_family(family: str, name: str) -> str:
+    return name if family == USUAL_FAMILY else f"{family}/{name}"
+
+
+def _switches(family: str) -> Any:
+    """Return the module with the switches of a family's rules, and its presets."""
+    return family_part("games", family, "switches")
+
+
+def _rules_of(family: str) -> list[str]:
+    """Return every preset of a family's rules, and every value of every switch."""
+    values = {switch: values or LIMITS for switch, values in _switches(family).SWITCHES.items()}
+    return [*_switches(family).PRESETS, *(f"{switch}={value}" for switch in values for value in values[switch])]
 
 
 def chosen(names: list[str]) -> dict[str, Part]:
@@ -230,6 +250,19 @@ def _sign_rules(rules: str) -> str:
     return hashed.text
 
 
+def _sign_rules_of(family: str, rules: str) -> str:
+    """Hash random games of the first game of a family, as long as they are, and with limits that they come to."""
+    name = next(name for name in base.names() if folder_of(base.game(name).family) == family)
+    numbers = [switch for switch, values in _switches(family).SWITCHES.items() if values is None]
+    limits = [f"{switch}={LIMITS[0]}" for switch in numbers if switch not in rules]
+    hashed = _Hash()
+    for each in (rules, " ".join([rules, *limits])):
+        game = base.game(name, each)
+        hashed.add(game.setups_chosen)
+        _play(game, OTHER_GAMES, hashed)
+    return hashed.text
+
+
 def _play(game: Game, games: int, hashed: _Hash, habit: int = 1) -> None:
     """Play to the end; hash at every ply who is on turn, what is legal, hidden and played, and then the outcomes.
 
@@ -303,7 +336,7 @@ def _sign_agent(name: str, family: str) -> str:
 
 
 def _sign_learner(preset: str, changes: tuple[str, ...]) -> str:
-    """Return two hashes of some iterations of a run: of its metrics that are not times, and of its weights."""
+    """Return two hashes of some iterations of a run: its metrics that are not times, and its weights or tables."""
     config = load_config(preset, (*changes, f"iterations={ITERATIONS}", "minutes=0", "evaluation.every=0"))
     metrics, weights = _Hash(), _Hash()
     with _reproducible(), tempfile.TemporaryDirectory() as folder:
@@ -321,6 +354,8 @@ def _sign_learner(preset: str, changes: tuple[str, ...]) -> str:
             for network in (trainee.network, trainee.average)
             for tensor in network.state_dict().values()
         ]
+        # A population has tables in place of networks.
+        tensors += [np.load(table).astype("<f4").tobytes() for table in run.player.rglob("*.npy")]
     # By what they hold and not by their names, which may change.
     weights.add(*sorted(hashlib.blake2b(each, digest_size=8).hexdigest() for each in tensors))
     return f"metrics {metrics.text} weights {weights.text}"

@@ -15,7 +15,7 @@ from rich.console import Console
 from test_statistics import match
 
 from vauban.arena.ratings import rate
-from vauban.arena.report import p_value_text, report_json, report_text, scale_text
+from vauban.arena.report import p_value_text, report_json, report_text, scale_text, short_names
 from vauban.arena.report_html import report_html
 from vauban.arena.results import GameResult, ResultsError
 from vauban.arena.sprt import Hypotheses
@@ -62,6 +62,52 @@ def test_a_match_is_reported_with_its_summary() -> None:
     assert row["ends"] == {"flag": 96, "total_limit": 24}
     assert (row["sign_test_one_sided"], row["sign_test_two_sided"]) == sign_test(84, 12)
     assert row["los_exact"] == los_exact(84, 12)
+
+
+@pytest.mark.parametrize(
+    ("letters", "stronger", "words"),
+    [
+        ("W" * 10, 0, "A is stronger: p = 0.0020 (sign test)"),
+        ("L" * 10, 1, "B is stronger: p = 0.0020 (sign test)"),
+        ("WWWW", None, "not settled: p = 0.1250 (sign test)"),
+        ("D" * 10, None, "not settled"),
+        ("WWLL" * 30, None, "not settled: the 95 % interval contains 0 Elo (score)"),
+        ("WWWLWL" * 40, 0, "A is stronger: the 95 % interval excludes 0 Elo (score)"),
+    ],
+)
+def test_the_words_about_who_is_stronger_agree_with_the_figures(letters: str, stronger: int | None, words: str) -> None:
+    [row] = report_json([match(letters, agents=("A", "B"))])["matches"]
+    assert (row["stronger"], row["verdict"]) == (stronger, words)
+    if row["wins"] + row["losses"] and len(letters) < 100:
+        assert (stronger is not None) == (row["sign_test_two_sided"] < 0.05)
+
+
+def test_where_interval_and_sign_test_differ_both_are_named() -> None:
+    """Pairs that cancel out make the interval narrow, and leave many decided games to the sign test."""
+    [row] = report_json([match("WL" * 90 + "WW" * 5, agents=("A", "B"))])["matches"]
+    assert row["sign_test_two_sided"] > 0.05
+    assert row["verdict"].startswith("A is stronger: the 95 % interval excludes 0 Elo (score), though p = 0.")
+
+
+def test_a_single_match_is_one_table_and_a_sentence_before_anything_else() -> None:
+    lines = text_of(report_json([match("WWWL", agents=("A", "B"))])).splitlines()
+    assert lines[0] == "Match" and "3–0–1" in "".join(lines[:6])
+    first_after = next(line for line in lines[6:] if line.strip())
+    assert first_after == "not settled: p = 0.6250 (sign test)."
+
+
+def test_programs_are_called_by_their_files_in_tables() -> None:
+    one, other = "bot:python3 -u /home/somebody/bots/striker.py --level 3", "bot:java -jar bots/Demon.jar -l5 -t"
+    assert list(short_names([one, other, "fox"]).values()) == [
+        "bot:striker.py --level 3",
+        "bot:Demon.jar -l5 -t",
+        "fox",
+    ]
+    text = text_of(report_json([match("WWWL", agents=(one, other))]))
+    assert "bot:striker.py --level 3 is bot:python3 -u /home" in " ".join(text.split())
+    assert text.index("Demon.jar") < text.index("bots/Demon.jar")
+    twins = ["bot:python3 /first/striker.py", "bot:python3 /other/striker.py"]
+    assert list(short_names(twins).values()) == twins
 
 
 def test_the_matrices_are_those_of_the_matches_with_the_strongest_agent_first() -> None:

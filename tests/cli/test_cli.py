@@ -14,9 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from patience import PATIENCE
+from typer.testing import CliRunner, Result
 
 from vauban.board import Board
-from vauban.cli.main import _interrupt_again
+from vauban.cli.main import _interrupt_again, app
+from vauban.errors import VaubanError
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -175,3 +177,21 @@ def test_a_game_that_nothing_looks_back_on_is_refused_and_a_position_of_it_is_no
     told = "nothing looks back on a whole game of 'kuhn' yet, only on games of these families: geister, stratego"
     assert told in said
     assert "say who looks at it" in " ".join(vauban("analyse", games, "--ply", "1").stderr.split())
+
+
+def shown_by(*arguments: str) -> Result:
+    """Run a command in this process."""
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_one_game_can_be_looked_at(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(
+        'name = "skirmish"\nrows = 6\ncolumns = 6\nlakes = ["c3", "d4"]\nsetup_rows = 2\narmy = "F1 S1 O2 N1 M1 B1"\n'
+    )
+    shown = shown_by("games", str(mine)).stdout
+    assert "skirmish" in shown and "O2" in shown and "c3, d4" in shown and shown.count("~") == 2
+    table = json.loads(shown_by("games", str(mine), "--json").stdout.splitlines()[-1])["games"]
+    assert list(table) == ["skirmish"] and table["skirmish"]["lakes"] == ["c3", "d4"]
+    assert "4 × " not in shown_by("games", "kuhn").stdout and "bet" not in shown_by("games", "tiny").stdout
+    assert isinstance(shown_by("games", "clasic").exception, VaubanError)

@@ -7,6 +7,7 @@ import json
 import os
 import select
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -88,6 +89,62 @@ def test_a_program_can_take_the_place_of_an_agent(tmp_path: Path) -> None:
     assert table["agents"] == ["random", f"bot:{command}"]
     assert (table["wins"], table["ends"]) == (2, {"forfeit": 2})
     assert table["notes"][0]["note"] == "resigned"
+
+
+def test_games_that_repeat_are_warned_of() -> None:
+    setups = ("--setups", "fixed:FLPJ")
+    options = ("match", "charger", "charger", "--game", "tiny", "--games", "12", "--workers", "1", *setups)
+    done = here(*options, "--json")
+    table = json.loads(done.stdout.splitlines()[-1])
+    assert table["different"] == 1
+    shown = here(*options)
+    assert "only 1 of 12 games differ" in shown.stderr and "take other setups" in shown.stderr
+    assert "differ" not in here(*SMALL, "--workers", "1").stderr
+    assert told("match", "random", "random", "--game", "kuhn", "--games", "40", "--workers", "1")["different"] < 20
+    assert "differ" not in here("match", "random", "random", "--game", "kuhn", "--games", "40").stderr
+
+
+def test_repeated_games_of_a_tournament_are_warned_of(tmp_path: Path) -> None:
+    file = str(tmp_path / "t.db")
+    options = ("--game", "tiny", "--games", "8", "--setups", "fixed:FLPJ", "--workers", "1")
+    table = told("tournament", file, "charger", "fox", "random", *options, "--seed", "1")
+    assert [each.partition(":")[0] for each in table["repeated"]] == ["charger – fox"]
+    assert "charger – fox: only 2 of 8" not in here("tournament", file).stdout
+    assert "charger – fox: only" in here("tournament", file).stderr
+
+
+def test_progress_is_written_to_a_file_and_games_are_kept_as_they_are_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A match that is broken off in the middle leaves its games, its log and its report."""
+    from vauban.arena import schedule
+
+    def breaks_off(*arguments: object) -> object:
+        """Play the first jobs, then do as Ctrl-C does."""
+        match, _, _, watch = arguments
+        games = [*schedule.Job(match, (0, 1)).run(print), *schedule.Job(match, (2, 3)).run(print)]
+        watch(games[:2])
+        watch(games)
+        assert len(read_games(saved.read_text())) == 4
+        os.kill(os.getpid(), signal.SIGTERM)
+        raise AssertionError("the signal has to end the match")
+
+    saved, log = tmp_path / "games.txt", tmp_path / "log.txt"
+    monkeypatch.setattr("vauban.arena.schedule.play_match", breaks_off)
+    done = here(*SMALL, "--workers", "1", "--save", str(saved), "--log", str(log))
+    assert done.exit_code == 130 and "Interrupted after 4 of 12 games." in done.stdout
+    assert len(read_games(saved.read_text())) == 4
+    lines = log.read_text().splitlines()
+    assert [line[21:].split("  ")[0] for line in lines] == ["2 of 12", "4 of 12"]
+    assert "cadet" in lines[1] and "random" in lines[1]
+
+
+def test_programs_have_a_time_of_their_own(tmp_path: Path) -> None:
+    match = Match("random", "bot:true", 2, time=3.0, bot_time=7.0)
+    assert (match.time, match.bot_time) == (3.0, 7.0)
+    assert Match("random", "bot:true", 2, time=3.0).bot_time == 3.0
+    done = here("match", "random", "bot:true", "--bot-time", "0")
+    assert "above 0, not 0" in str(done.exception)
 
 
 def test_the_exit_code_says_what_the_sequential_test_found() -> None:

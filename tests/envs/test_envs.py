@@ -81,17 +81,23 @@ def test_every_game_passes_the_tests_of_pettingzoo(name: str) -> None:
     assert not [str(each.message) for each in caught if not str(each.message).startswith(EXPECTED)]
 
 
-@pytest.mark.parametrize("observation", ["deepnash", "ataraxos"])
-def test_any_observation_and_layout_will_do(observation: str) -> None:
-    game = env("octa-barrage", observation=observation, layout="squares")
+@pytest.mark.parametrize(
+    ("name", "observation", "squares"),
+    [
+        ("octa-barrage", "deepnash", 64), ("octa-barrage", "ataraxos", 64),
+        ("geister", "geister", 36), ("geister", "geister-history", 36),
+    ],
+)  # fmt: skip
+def test_any_observation_and_layout_will_do(name: str, observation: str, squares: int) -> None:
+    game = env(name, observation=observation, layout="squares")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         api_test(game, num_cycles=20)
-    shape = game.observation_space("red")["observation"].shape
-    assert shape[0] == 64 and len(shape) == 2
+    shape = game.observation_space(game.possible_agents[0])["observation"].shape
+    assert shape[0] == squares and len(shape) == 2
 
 
-@pytest.mark.parametrize("name", ["tiny", "leduc"])
+@pytest.mark.parametrize("name", ["tiny", "geister-33a", "leduc"])
 def test_every_game_passes_the_render_test(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     render_test(lambda render_mode: env(name, render_mode=render_mode), {"svg": lambda text: text.startswith("<svg")})
     assert "is on turn" in capsys.readouterr().out

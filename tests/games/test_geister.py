@@ -103,6 +103,7 @@ def test_small_boards_have_the_trees_and_the_uniform_values_of_the_table(
     assert found == counts
     report = evaluate(tree, np.repeat(1 / tree.widths, tree.widths))
     assert (report.value, *report.best_responses) == pytest.approx(uniform, abs=1e-9)
+    assert report.nash_conv == pytest.approx(uniform[1] + uniform[2], abs=1e-9)
 
 
 VALUES = [

@@ -80,6 +80,12 @@ def test_every_learner_that_is_shipped_is_trained_by_some_line() -> None:
     assert shipped <= trained, f"no line trains {shipped - trained}: add a small run to SMALL_RUNS in signature.py"
 
 
+@pytest.mark.parametrize("name", [name for name in PARTS if name.startswith("learners/")])
+def test_the_line_of_a_learner_tells_of_what_it_has_learned(name: str) -> None:
+    nothing = signature._Hash().text
+    assert nothing not in signature.stored()[0][name], f"{name} hashes no weights and no tables"
+
+
 def test_no_signature_is_stored_of_a_part_that_is_gone() -> None:
     gone = set(signature.stored()[0]) - set(PARTS)
     assert not gone, f"there are no such parts any more: {gone}; {signature.COMMAND} forgets them"

@@ -11,6 +11,7 @@ from vauban.games.base import game
 from vauban.learn.base import Place
 from vauban.learn.config import load_config
 from vauban.learn.deep_cfr.learner import PLAYERS, DeepCFR
+from vauban.learn.deep_cfr.together import join
 from vauban.learn.run import Run
 from vauban.learn.trainee import Trainee
 from vauban.nets.conv import ConvNetwork
@@ -83,6 +84,28 @@ def test_kuhn_poker_is_learned_on_a_gpu_and_the_run_goes_on(tmp_path: Path) -> N
     while again.goes_on():
         again.iterate()
     assert again.iteration == 8
+
+
+def test_runs_side_by_side_are_captured_and_do_what_each_does_alone() -> None:
+    """In the first iteration; after it, rounding may change plays. Later ones are replayed from captured graphs."""
+    config = load_config("deep-cfr-geister", [*SMALL, "deep_cfr.exploration=0.1", "deep_cfr.learning_rate=0.001"])
+    settings = config.stages["deep_cfr"]
+    made = game(config.game, config.rules or None)
+    alone, together = ([DeepCFR(made, settings, Place(CUDA, seed=seed)) for seed in (5, 6)] for _ in range(2))
+    join(together)
+    for one, other in zip(alone, together, strict=True):
+        assert one.iterate()["moves"] == other.iterate()["moves"]
+        for name in ("first", "strategy"):
+            mine, theirs = (each.regressions[name].reservoir.state() for each in (one, other))
+            assert all(torch.equal(mine[key], theirs[key]) for key in mine)
+        states = [each.trainees["first"].network.state_dict() for each in (one, other)]
+        for key, tensor in states[0].items():
+            assert torch.allclose(tensor.double(), states[1][key].double(), rtol=1e-2, atol=1e-3), key
+    for _ in range(8):
+        told = [each.iterate() for each in together]
+    assert all(torch.isfinite(torch.tensor(each["deep_cfr.value_loss"])) for each in told)
+    first, second = (each.trainees["first"].network.output.weight for each in together)
+    assert not torch.allclose(first, second, atol=1e-2)
 
 
 def test_batch_normalisation_keeps_its_statistics_in_the_copy_that_runs_and_in_the_average() -> None:

@@ -13,7 +13,15 @@ import pytest
 import torch
 
 from vauban.learn.deep_cfr import targets
-from vauban.learn.deep_cfr.targets import Paths, advantages, explored, linear_weight, strategy_factors, traverser_of
+from vauban.learn.deep_cfr.targets import (
+    Paths,
+    advantage_loss,
+    advantages,
+    explored,
+    linear_weight,
+    strategy_factors,
+    traverser_of,
+)
 
 EXPLORATION = Fraction(3, 5)
 PASS, BET = 0, 1
@@ -162,6 +170,40 @@ def test_weighted_targets_are_the_regrets_in_expectation(traverser: int, weights
 
 
 @pytest.mark.parametrize("traverser", [0, 1])
+def test_what_counts_as_often_as_it_is_reached_is_the_regret_by_the_players_own_reach(traverser: int) -> None:
+    """In expectation, before an action counts by σ′ of it, which is the same number in its target and its weight."""
+    made = list(plays(traverser))
+    paths = paths_of(
+        [[(s % 2 == traverser, 2, float(a), float(b)) for s, (a, b) in enumerate(each)] for _, _, each, _ in made],
+        [float(utility) for *_, utility in made],
+    )
+    found = advantages(paths, "reached")
+    assert bool((found.factor == 1).all())
+    expected: dict[Choice, float] = {}
+    for game, (chance, choices, _, _) in enumerate(made):
+        for step, choice in enumerate(choices):
+            for action in (PASS, BET) if step % 2 == traverser else ():
+                target = (found.taken if action == choice.action else found.others)[step, game].item()
+                key = choice._replace(action=action)
+                expected[key] = expected.get(key, 0.0) + float(chance) * target
+    for choice, regret in exact_regrets(traverser).items():
+        reach = Fraction(1)
+        for step, letter in enumerate(choice.before):
+            if step % 2 == traverser:
+                share = policy(choice.card, choice.before[:step])["pb".index(letter)]
+                reach *= (1 - EXPLORATION) * share + EXPLORATION / 2
+        assert expected[choice] == pytest.approx(float(reach * regret), abs=1e-13)
+
+
+def test_actions_may_weigh_by_themselves() -> None:
+    values, wanted = torch.tensor([[1.0, 2.0, 9.0]]), torch.tensor([[0.0, 5.0, 0.0]])
+    there, weights = torch.tensor([[True, True, False]]), torch.tensor([2.0])
+    assert advantage_loss(values, wanted, there, weights).item() == 2 * (1 + 9)
+    shares = torch.tensor([[0.25, 0.5, 1.0]])
+    assert advantage_loss(values, wanted, there, weights, shares).item() == 2 * (0.25 * 1 + 0.5 * 9)
+
+
+@pytest.mark.parametrize("traverser", [0, 1])
 def test_bounded_targets_are_divided_by_the_same_number_for_all_actions(traverser: int) -> None:
     """The weights of `dream` add up to the other player's reach by the number of own actions before."""
     made = list(plays(traverser))
@@ -230,7 +272,8 @@ def test_logarithms_keep_what_products_of_a_hundred_probabilities_lose(explorati
     utility = Fraction(-1)
     sampled = math.prod((b for *_, b in steps), start=Fraction(1))
     assert float(sampled) < 1e-38 or exploration < Fraction(1, 2)
-    printed, own_only, dream = (advantages(paths, weights) for weights in targets.WEIGHTS)
+    printed, own_only, dream, reached = (advantages(paths, weights) for weights in targets.WEIGHTS)
+    assert torch.equal(reached.taken, dream.taken)
     in_value = advantages(paths, "printed", "value")
     for place in range(0, 100, 2):
         _, _, here, _ = steps[place]
@@ -249,7 +292,7 @@ def test_logarithms_keep_what_products_of_a_hundred_probabilities_lose(explorati
 
 def test_where_exploration_plays_what_the_strategy_never_does_nothing_before_it_is_learned() -> None:
     play = [(True, 2, 0.5, 0.5), (False, 2, 0.5, 0.5), (True, 2, 0.0, 0.3), (True, 2, 1.0, 0.7)]
-    for weights in ("own", "dream"):
+    for weights in ("own", "dream", "reached"):
         found = advantages(paths_of([play], [1.0]), weights)
         assert found.taken[0].item() == found.others[0].item() == 0
         assert found.taken[2].item() > 0 and found.others[2].item() == 0

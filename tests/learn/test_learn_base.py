@@ -235,8 +235,8 @@ def test_a_metric_has_one_meaning_whichever_algorithm_reports_it() -> None:
         (kind.name, each) for kind in learners().values() for each in kind.metrics if "vauban." in kind.__module__
     ]
     for name, each in declared:
-        others = [who for who, other in declared if other.name == each.name and other != each]
-        assert not others, f"{name} and {others} declare {each.name} in different words: share one declaration"
+        others = [who for who, other in declared if other.name == each.name and other is not each]
+        assert not others, f"{name} and {others} declare {each.name} each for itself: share one declaration"
 
 
 def test_measured_and_declared_must_be_the_same() -> None:

@@ -14,6 +14,7 @@ import pytest
 import safetensors.torch
 import torch
 
+from vauban.agents.opponents import Opponents
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.stratego.game import Stratego
 from vauban.learn.ataraxos.belief import BeliefStage
@@ -209,7 +210,8 @@ def test_learners_report_the_metrics_that_they_declare_and_no_others(tmp_path: P
     """The small runs of the signatures, in which every learner takes part."""
     told: dict[str, set[str]] = {}
     for number, (preset, changes) in enumerate(SMALL_RUNS.values()):
-        run = Run.begin(load_config(preset, [*changes, "iterations=10", "minutes=0"]), tmp_path / f"{number}")
+        config = load_config(preset, [*changes, "iterations=10", "minutes=0"])
+        run = Run.begin(config, tmp_path / f"{number}", agents=Opponents())
         last = {stage.name: 0 for stage in run.stages if stage.minutes or stage is run.stages[0]}
         while run.goes_on() and not all(last.values()):
             stage = run.stage

@@ -54,7 +54,7 @@ class Grown:
         ledger.close()
 
     def is_like(self, other: Grown) -> bool:
-        """Whether both have the same policies, payoffs and progress."""
+        """Return whether both have the same policies, payoffs and progress."""
         return (self.members, self.entries, self.tables) == (other.members, other.entries, other.tables)
 
 
@@ -122,15 +122,16 @@ def test_another_version_of_vauban_is_refused(crew: Processes, tmp_path: Path) -
 @pytest.mark.parametrize("kind", [Linked, Packed.of])
 def test_a_parcel_leaves_out_what_only_training_needs(kind: Any, tmp_path: Path) -> None:
     folder = tmp_path / "0003-2"
-    (folder / TRAINING).mkdir(parents=True)
-    (folder / TRAINING / "replay").write_bytes(bytes(99))
+    (folder / "training").mkdir(parents=True)
+    (folder / "training" / "replay").write_bytes(bytes(99))
+    (folder / "training.pt").write_bytes(bytes(9))
     (folder / "model").mkdir()
     (folder / "model" / "card.json").write_text("{}")
     kind(folder, TRAINING).unpack(tmp_path / "light")
     kind(folder).unpack(tmp_path / "whole")
     assert [path.name for path in (tmp_path / "light").iterdir()] == ["model"]
     assert (tmp_path / "light" / "model" / "card.json").read_text() == "{}"
-    assert (tmp_path / "whole" / TRAINING / "replay").read_bytes() == bytes(99)
+    assert (tmp_path / "whole" / "training" / "replay").read_bytes() == bytes(99)
 
 
 def test_a_run_spreads_over_processes_and_leaves_only_its_population(tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import json
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from types import ModuleType
 
@@ -111,9 +113,9 @@ def test_all_parts_go_through_and_go_on(tmp_path: Path) -> None:
     call("throughput", "--steps", "1", *(part for size in sizes for part in ("--set", f"rnad.{size}")))
     kuhn = ["--presets", "rnad-kuhn", "--seeds", "1", "--set", "iterations=10", "--set", "rnad.steps=2"]
     call("small", *kuhn)
-    run = ["--run", str(config)]
+    run = ["--run", str(config), "--against", "random", "--games", "4", "--draws", "20"]
     call("barrage", *run, "--seconds", "0")
-    found = call("barrage", "matches", "deployments", *run, "--against", "random", "--games", "4", "--draws", "20")
+    found = call("barrage", "matches", "deployments", *run)
     assert set(found) == {"throughput", "small", "barrage", "matches", "deployments"}
     throughput, small, barrage = found["throughput"], found["small"], found["barrage"]
     assert isinstance(throughput, dict) and isinstance(small, list) and isinstance(barrage, list)
@@ -123,3 +125,32 @@ def test_all_parts_go_through_and_go_on(tmp_path: Path) -> None:
     (trained,) = small
     assert trained["ended"] and set(trained["nash_conv"]) == {"plain", "tuned"} and len(trained["course"]) == 10
     assert [row["iteration"] for row in barrage] == [0, 2]
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_from_the_pieces_of_its_archive_and_plays_no_match_twice(tmp_path: Path) -> None:
+    config = tmp_path / "tiny.toml"
+    config.write_text(TINY)
+    there = ["--run", str(config), "--against", "random", "--games", "2", "--keep", "1e-9", "--device", "cpu"]
+
+    def call(out: str, *arguments: str) -> dict[str, list[dict[str, object]]]:
+        command = [sys.executable, str(SCRIPT), str(tmp_path / out), *arguments, *there]
+        done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=HOURS)
+        assert done.returncode == 0, done.stderr
+        found: dict[str, list[dict[str, object]]] = json.loads((tmp_path / out / "results.json").read_text())
+        return found
+
+    call("one", "barrage", "--set", "iterations=1")
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    pieces = sorted((tmp_path / "one").glob("runs.tar.*"))
+    with tarfile.open(fileobj=io.BytesIO(b"".join(each.read_bytes() for each in pieces))) as archive:
+        archive.extractall(runs, filter="data")
+    (runs / "tiny" / "config.toml").write_text(
+        (runs / "tiny" / "config.toml").read_text().replace("iterations = 1", "iterations = 2")
+    )
+    found = call("two", "barrage", "matches", "--runs", str(runs))
+    assert [row["iteration"] for row in found["barrage"]] == [1, 2]
+    assert sorted(row["iteration"] for row in found["matches"]) == [1, 2], "the model that was kept, and the last"
+    assert "tiny" in (tmp_path / "two" / "strength.svg").read_text()
+    assert call("two", "matches", "--runs", str(runs))["matches"] == found["matches"]

@@ -180,7 +180,7 @@ def on_a_board(name: str) -> str:
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc", *GAMES])
 def test_on_policy_the_policy_that_learns_is_the_one_that_played(tmp_path: Path, name: str) -> None:
-    """What is made again of the records of whole games is what the network saw when it played, in every game."""
+    """Observations made again of the records of whole games are those that the network saw when it played."""
     config = parse_config(on_a_board(name)) if name in GAMES else parse_config(SMALL, [f"game={name}"])
     run = Run.begin(config, tmp_path / "run")
     for _ in range(2):
@@ -312,18 +312,20 @@ def test_a_game_that_is_cut_off_has_nothing_won() -> None:
 @pytest.mark.parametrize("name", ["micro", pytest.param("steps:nano", marks=pytest.mark.slow)])
 def test_what_a_gpu_compiles_is_less_than_torch_would_give_up_at(name: str) -> None:
     """Tables of five sizes, a chunk with gradients and one without: beyond the limit torch goes on uncompiled."""
-    counter = CompileCounter()
     config = parse_config(on_a_board(name), ["rnad.games=64", "rnad.chunk=64"])
     learner = RNaD(game(config.game, config.rules), config.stages["rnad"], Place(torch.device("cpu")))
     shape = learner.looker.seen.shape[1:]
-    compiled = [torch.compile(each, dynamic=False, backend=counter) for each in learner._forwards.values()]
+    mine, others = CompileCounter(), CompileCounter()
+    forward = torch.compile(learner._forward, dynamic=False, backend=mine)
     with torch.no_grad():
-        for table in learner.games._tables:
-            compiled[0](torch.zeros(table.sim.n, *shape))
-        for other in compiled[1:]:
-            other(torch.zeros(80, *shape))
-    compiled[0](torch.zeros(80, *shape))
-    assert counter.frame_count == len(learner.games._tables) + 2 <= torch._dynamo.config.recompile_limit
+        for table in learner.episodes._tables:
+            forward(torch.zeros(table.sim.n, *shape))
+    forward(torch.zeros(80, *shape))
+    assert mine.frame_count == len(learner.episodes._tables) + 1 < torch._dynamo.config.recompile_limit
+    with torch.no_grad():
+        for each in (learner._judge, *learner._regular.values()):
+            torch.compile(each, dynamic=False, backend=others)(torch.zeros(80, *shape))
+    assert 1 < others.frame_count < torch._dynamo.config.recompile_limit
 
 
 # ── Keeping ──────────────────────────────────────────────────────────────────────────────────────

@@ -15,6 +15,7 @@ from vauban.learn.rnad.targets import (
     VARIANTS,
     Carry,
     Steps,
+    backwards,
     log_ratios,
     neurd_losses,
     outer_step,
@@ -165,6 +166,17 @@ def test_variant_p_carries_the_worked_numbers_from_row_to_row() -> None:
         for name, each in wanted.items():
             found = [getattr(carries[row], name)[player, 0].item() for row in range(len(each))]
             assert found == pytest.approx(each, abs=1e-6), (player, name)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 7, 64, 1000])
+def test_sums_of_all_rows_at_once_are_those_of_one_row_after_the_other(rows: int) -> None:
+    generator = torch.Generator().manual_seed(rows)
+    factors, terms = (torch.randn(rows, 2, 3, generator=generator, dtype=torch.float64) for _ in range(2))
+    behind = torch.randn(2, 3, generator=generator, dtype=torch.float64)
+    expected = [behind]
+    for factor, term in zip(reversed(factors), reversed(terms), strict=True):
+        expected.append(term + factor * expected[-1])
+    torch.testing.assert_close(backwards(factors, terms, behind), torch.stack(expected[::-1]))
 
 
 def test_ratios_and_expected_regularisation_are_the_worked_ones() -> None:

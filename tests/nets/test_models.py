@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from vauban.cli.models import models
 from vauban.games.base import Game, game
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.variants import Variant, parse_army
+from vauban.learn.base import find_learner
+from vauban.learn.card import load_trained
+from vauban.learn.config import load_config
 from vauban.learn.readme import README, readme_text
 from vauban.nets import store
 from vauban.nets.belief import BeliefNetwork
@@ -404,6 +408,31 @@ def test_models_are_shipped_with_three_networks_of_five_million_parameters_at_mo
         assert all(0 < count <= 5_000_000 for count in counted.values()), counted
         described = read_card(path)["networks"]
         assert counted == {part: each["parameters"] for part, each in described.items()}
+        for part, network in load_model(path).networks.items():
+            seen = getattr(network, "observation", None)
+            assert seen is None or described[part]["observation_version"] == 1, f"{path.name}: version of {seen}"
+
+
+EARLIER = Path(__file__).parents[1] / "data" / "card_d9f7f4c.json"
+"""The card of `barrage` as commit d9f7f4c had it, with fewer rows of its curve and its strength. Its weights are those
+that are still shipped."""
+
+
+def test_a_model_with_a_card_of_d9f7f4c_plays_tells_of_itself_and_is_trained_further(tmp_path: Path) -> None:
+    folder = tmp_path / "earlier"
+    shutil.copytree(store.shipped_models()["barrage"], folder)
+    shutil.copy(EARLIER, folder / store.CARD)
+    earlier, now = load_trained(folder), load_model("barrage")
+    assert earlier.networks.keys() == now.networks.keys() and earlier.plays(game("barrage"))
+    for part, network in now.networks.items():
+        theirs = earlier.networks[part].state_dict()
+        assert all(torch.equal(tensor, theirs[key]) for key, tensor in network.state_dict().items()), part
+    page = readme_text(earlier.card)
+    assert "gradient steps | move 78,216, setup 11,610, belief 7,600" in page and "39.48 minutes" in page
+    config = load_config("ataraxos-h200-barrage")
+    for name, count in (("ataraxos", 688), ("belief", 7600)):
+        progress = find_learner(name).progress_of(config.stages[name], earlier.card["training"])
+        assert count in progress.values(), progress
 
 
 @pytest.mark.parametrize("name", store.shipped_models())

@@ -110,3 +110,13 @@ def test_a_step_off_the_board_has_a_logit_of_its_own() -> None:
     on_board = [chosen for chosen, target in zip(choice, ambush.moves[:, 1], strict=True) if target >= 0]
     off_board = [chosen for chosen, target in zip(choice, ambush.moves[:, 1], strict=True) if target < 0]
     assert off_board and not set(on_board) & set(off_board)
+
+
+def test_a_plain_network_sees_every_square_of_a_board() -> None:
+    sim = Simulator("geister-33b", 3, seed=1)
+    network = PlainNetwork(game("geister-33b"), Size(1, 8, 1))
+    seen = torch.zeros((3, *sim.observation_shape(network.observation, "squares")))
+    seen[1, -1, 0] = seen[2, 0, 0] = 1.0
+    choices, _ = network(seen)
+    assert choices.shape == (3, game("geister-33b").action_count)
+    assert not torch.equal(choices[0], choices[1]) and not torch.equal(choices[1], choices[2])

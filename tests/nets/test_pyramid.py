@@ -18,19 +18,12 @@ from vauban.nets.pyramid import PolicyHead, Pyramid, PyramidConfig, PyramidNetwo
 from vauban.nets.store import make_card, save_model
 from vauban.sim.simulator import Simulator
 
-SMALL = {"width": 8, "inner": 12, "outer_blocks": 1, "inner_blocks": 1}
+SMALL: dict[str, Any] = {"width": 8, "inner": 12, "outer_blocks": 1, "inner_blocks": 1}
 STEPS = "steps:tiny"
 
 
 def size(module: nn.Module) -> int:
     return sum(each.numel() for each in module.parameters())
-
-
-def in_steps() -> Any:
-    try:
-        return game(STEPS)
-    except ConfigurationError:
-        pytest.skip("Stratego in steps is not here")
 
 
 # ── A.8: sizes ───────────────────────────────────────────────────────────────────────────────────
@@ -127,7 +120,6 @@ def test_games_without_a_board_and_widths_that_cannot_be_halved_are_refused() ->
 
 
 def test_the_whole_network_for_stratego_in_steps_has_the_published_size() -> None:
-    in_steps()
     assert size(PyramidNetwork(game("steps:classic"))) == 19_263_849
 
 
@@ -136,7 +128,7 @@ def _was_asked(head: nn.Module) -> bool:
 
 
 def test_in_steps_the_phase_picks_the_head() -> None:
-    played = in_steps()
+    played = game(STEPS)
     torch.manual_seed(1)
     network = PyramidNetwork(played, **SMALL)
     names = {"deploy": set(), "select": set(), "aim": set()}
@@ -156,7 +148,7 @@ def test_in_steps_the_phase_picks_the_head() -> None:
 
 
 def test_the_value_sees_the_piece_that_was_chosen() -> None:
-    played = in_steps()
+    played = game(STEPS)
     torch.manual_seed(1)
     network = PyramidNetwork(played, **SMALL)
     sim = Simulator(played, 16, seed=1)

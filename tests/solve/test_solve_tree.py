@@ -479,7 +479,7 @@ def test_the_command_prints_a_table_for_people() -> None:
     [
         (["kuhn", "cfr:iters=3"], "did you mean 'iterations'"),
         (["kuhn", "cfr:iterations=0"], "iterations=0 .* must be at least 1"),
-        (["kuhn", "crf"], "no agent 'crf'.*the policies uniform, first, lp"),
+        (["kuhn", "crf"], "no agent 'crf'.*the policies uniform, first, table, lp"),
         (["kuhn", "cadet"], "does not say with what probabilities"),
         (["kuhnn", "uniform"], "did you mean 'kuhn'"),
         (["kuhn", "uniform", "--rules", "chase=off"], "no rules to choose"),

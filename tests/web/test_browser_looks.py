@@ -517,6 +517,27 @@ def test_no_words_are_cut_off_on_a_phone(visit):
     assert visitor.page.evaluate(CUT) == []
 
 
+SPILT = """() => [...document.querySelectorAll(".note-button")].filter((button) => {
+    const { left, right } = button.getBoundingClientRect(), text = button.lastElementChild?.getBoundingClientRect();
+    return button.scrollWidth > button.clientWidth || (text && (text.left < left || text.right > right));
+}).map((each) => each.textContent)"""
+"""Return the notes whose words leave their button."""
+
+
+def test_the_names_of_all_pieces_stay_on_their_buttons_when_one_is_noted(visit):
+    visitor = visit()
+    visitor.start(variant="classic")
+    page = visitor.page
+    page.locator(".table .cell[data-at=e8]").click()
+    expect(visitor.see("dialog.sheet").get_by_role("button", name="Note: lieutenant")).to_be_visible()
+    for width, height in ((1280, 800), (820, 1180), (480, 800), (360, 740), (320, 640)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate(SPILT) == [], width
+        visitor.fits()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    visitor.picture("notes-desktop")
+
+
 def test_a_question_about_moves_is_not_asked_any_more_when_the_game_is_left(visit):
     visitor = visit(**PHONE)
     visitor.open()
@@ -532,11 +553,12 @@ COVERED = """() => {
     const toast = document.querySelector(".toast").getBoundingClientRect();
     const over = ({left, right, top, bottom}) =>
         left < toast.right && right > toast.left && top < toast.bottom && bottom > toast.top;
-    const pressed = ".board, .status button, .actions button, .play, .answers button, dialog button";
+    const moves = innerWidth > 1000 ? ".moves, .status, " : "";
+    const pressed = moves + ".board, .status button, .actions button, .play, .answers button, dialog button";
     return [...document.querySelectorAll(pressed)].filter((each) => over(each.getBoundingClientRect()))
         .map((each) => each.className + each.textContent);
 }"""
-"""Return what a message covers of the things that are to be pressed."""
+"""Return what a message covers of what is to be pressed, and of the moves where there is room beside them."""
 TOAST = "text => import('/static/js/dom.js').then(({toast}) => void toast(text, {seconds: 60}))"
 
 

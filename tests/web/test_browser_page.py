@@ -250,7 +250,8 @@ def test_where_only_all_moves_are_limited_they_are_what_is_counted(visit):
     player.step("b1", "b2")
     expect(visitor.page.locator(".counter")).to_have_text("2 of 60 moves; then it is a draw")
     visitor.page.keyboard.press("b")
-    expect(visitor.page.locator("#live")).to_have_text("2 moves without a battle. 2 of 60 moves; then it is a draw.")
+    told = "2 moves without a battle. 2 of 60 moves; then it is a draw."
+    expect(visitor.page.locator("#live :last-child")).to_have_text(told)
 
 
 @pytest.mark.parametrize(("moved", "bombs"), [(False, 1), (True, 0)])
@@ -288,6 +289,41 @@ def test_whoever_looks_at_another_game_keeps_the_chosen_opponent(visit):
         expect(page.locator("input[name=level]:checked")).to_have_value(level)
 
 
+def test_a_newcomer_is_proposed_an_easy_opponent_in_every_game(visit):
+    visitor = visit()
+    page = visitor.open().page
+    offer = page.evaluate("fetch('/api/offer').then(answer => answer.json())")
+    for variant in (each["name"] for each in offer["variants"]):
+        visitor.choose(variant=variant)
+        listed = [each.get_attribute("value") for each in page.locator("input[name=level]").all()]
+        chosen = page.locator("input[name=level]:checked").get_attribute("value")
+        assert listed.index(chosen) <= (len(listed) - 1) / 3, (variant, chosen, listed)
+    # Whoever was chosen stays.
+    visitor.choose(variant="barrage")
+    visitor.choose(level="fox")
+    visitor.choose(variant="classic")
+    expect(page.locator("input[name=level]:checked")).to_have_value("fox")
+
+
+def test_side_clock_and_memory_stand_above_the_opponents_and_tell_what_is_chosen(visit):
+    for look in ({}, PHONE):
+        visitor = visit(**look)
+        page = visitor.open().page
+        box = visitor.see(".options-box", has_text="Side, clock, memory")
+        chosen = box.locator(".chosen")
+        expect(chosen).to_have_text("Red, first · no clock · the board remembers ranks and moves")
+        tops = [page.locator(each).first.bounding_box()["y"] for each in (".options-box summary", ".against")]
+        assert tops[0] < tops[1]
+        visitor.choose(side="blue", clock="bronstein")
+        box.locator("input[value=shown]").check()
+        box.locator("summary").click()
+        expect(chosen).to_have_text("Blue, second · 12 min, 4 s back · the board remembers ranks")
+        visitor.fits()
+        visitor.picture(f"home-options-{'phone' if look else 'desktop'}")
+        visitor.choose(mode="hotseat")
+        expect(chosen).to_have_text("12 min, 4 s back · the board remembers ranks")
+
+
 def test_two_on_one_device_are_not_asked_which_side_they_play(visit):
     visitor = visit()
     page = visitor.open().page
@@ -300,7 +336,7 @@ def test_two_on_one_device_are_not_asked_which_side_they_play(visit):
 def test_letters_tell_the_clocks_the_moves_without_a_battle_and_what_is_left(visit):
     visitor = visit()
     visitor.start(clock="strategus")
-    left = "1 marshal, 1 general, 1 miner, 2 scout, 1 spy, 1 bomb, 1 flag"
+    left = "1 marshal, 1 general, 1 miner, 2 scouts, 1 spy, 1 bomb, 1 flag"
     for letter, words in (
         ("c", re.compile(r"^Red: 1[45] min \d+ s, Blue: 1[45] min \d+ s$")),
         ("b", "0 moves without a battle."),
@@ -420,6 +456,65 @@ def test_a_long_press_opens_one_sheet_however_the_browser_tells_of_it(visit):
         expect(page.locator("dialog")).to_have_count(1)
         visitor.button("Close").click()
         expect(page.locator("dialog")).to_have_count(0)
+
+
+def test_a_fight_is_still_there_to_be_read_out_when_the_answer_to_it_has_come(visit):
+    host, guest = visit(), visit()
+    friends(host, guest, "FB.NGS..../O.M......O/........../..........")
+    fight = "a2 attacks a9. scout (2) against scout (2): both fall."
+    heard = []
+    for ply, (mover, move) in enumerate(((host, "a2a9"), (guest, "h9h8"), (host, "d1d2")), 1):
+        Player(mover).type(move)
+        for visitor in (host, guest):
+            expect(visitor.page.locator(".moves li")).to_have_count(ply)
+        heard.append(host.page.locator("#live").inner_text())
+    assert [fight in each for each in heard] == [True, True, False], heard
+    assert "The enemy moves h9 to h8." in heard[1]
+    # A question in between takes neither away, and what one is told leaves with the next thing that one is told.
+    host.page.keyboard.press("l")
+    expect(host.page.locator("#live > *")).to_have_count(3)
+
+
+def test_where_moves_are_confirmed_nothing_is_played_without_a_yes_and_a_prepared_move_asks_too(visit):
+    host, guest = visit(), visit()
+    friends(host, guest)
+    host.button("Settings").click()
+    host.page.get_by_label("Confirm each move").check()
+    host.button("Close").last.click()
+    red, blue = Player(host), Player(guest)
+    moves = host.page.locator(".moves li")
+    for give_up in (lambda: host.button("Cancel").click(), lambda: red.press("e5")):
+        red.press("d1")
+        red.press("c1")
+        host.see(".confirm", has_text="Move d1 to c1?")
+        expect(host.page.locator(".cell.pending")).to_have_attribute("data-at", "c1")
+        give_up()
+        expect(host.page.locator(".confirm")).to_have_count(0)
+    expect(moves).to_have_count(0)
+    # By the button, and by a second press on the square.
+    for source, target, answer, play in (
+        ("d1", "c1", "e10d10", lambda: host.button("Play it").click()),
+        ("c1", "d1", "d10c10", lambda: red.press("d1")),
+    ):
+        before = moves.count()
+        red.press(source)
+        red.press(target)
+        play()
+        expect(moves).to_have_count(before + 1)
+        blue.type(answer)
+        expect(moves).to_have_count(before + 2)
+    # A move that was prepared asks when its turn has come.
+    red.type("f1g1")
+    host.button("Play it").click()
+    expect(moves).to_have_count(5)
+    red.press("g1")
+    red.press("h1")
+    host.see(".confirm", has_text="Prepared: g1 to h1.")
+    blue.type("c10b10")
+    host.see(".confirm", has_text="Move g1 to h1?")
+    expect(moves).to_have_count(6)
+    host.button("Play it").click()
+    expect(moves).to_have_count(7)
 
 
 def test_a_move_is_typed_with_a_space_between_its_squares(visit):
@@ -766,3 +861,18 @@ GAME = """[Variant "duel"]
 
 1. b2b3 g7g6 1-0
 """
+
+
+def test_an_address_that_names_no_screen_is_the_start_page(visit):
+    visitor = visit()
+    for fragment in ("constructor", "toString", "__proto__", "plain/review", "constructor/review"):
+        visitor.open(f"#/{fragment}")
+        visitor.see(".home .setup .piece")
+
+
+def test_whoever_asks_to_look_back_on_no_game_chooses_one(visit):
+    visitor = visit()
+    for fragment in ("review", "geister/review"):
+        visitor.open(f"#/{fragment}")
+        visitor.see("body[data-screen=import] h1", has_text="Look back")
+        assert visitor.page.url.endswith("#/import")

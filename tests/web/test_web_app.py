@@ -232,8 +232,8 @@ def test_a_friend_a_take_back_a_draw_and_a_rematch(server):
         blue.do("rematch")
         there = red.wait_for("rematch"), blue.wait_for("rematch")
         assert there[0]["game"] == there[1]["game"] != red.game
-        assert [list(each["seats"]) for each in there] == [["blue"], ["red"]]
-        with server.sit(there[0]["game"], "blue", there[0]["seats"]["blue"]) as again:
+        assert [each["seats"] for each in there] == [{"blue": "red"}, {"red": "blue"}]
+        with server.sit(there[0]["game"], "blue", red.secret) as again:
             assert (again.sight["phase"], again.sight["pieces"]) == ("setup", [])
 
 
@@ -243,7 +243,7 @@ def test_a_rematch_against_a_machine_comes_at_once_with_colours_changed(server):
         give_up(seat)
         seat.do("rematch")
         there = seat.wait_for("rematch")
-        with server.sit(there["game"], "blue", there["seats"]["blue"]) as again:
+        with server.sit(there["game"], "blue", seat.secret) as again:
             own = {piece["type"]: piece["from"] for piece in again.sight["pieces"] if piece["side"] == "blue"}
             assert own["flag"] == "j10"  # the same setup, from the other side
             assert again.my_turn()["ply"] == 1
@@ -256,7 +256,7 @@ def test_a_rematch_against_a_machine_with_another_setup(server):
         assert seat.refused("rematch", keep=1)["code"] == "keep"
         seat.do("rematch", keep=False)
         there = seat.wait_for("rematch")
-    with server.sit(there["game"], "blue", there["seats"]["blue"]) as again:
+    with server.sit(there["game"], "blue", seat.secret) as again:
         # The machine has set up, and sealed it; it begins when the person has, too.
         assert again.sight["phase"] == "setup" and again.sight["ready"] == {"red": True, "blue": False}
         assert again.sight["commitment"]["red"] and again.sight["pieces"] == []
@@ -356,7 +356,7 @@ def test_two_at_one_device_and_two_machines(server):
         seat.do("resign")
         seat.until(lambda sight: sight["over"] is not None)
         seat.do("rematch")
-        assert set(seat.wait_for("rematch")["seats"]) == {"red", "blue"}
+        assert seat.wait_for("rematch")["seats"] == {"red": "red", "blue": "blue"}
     against = {"kind": "watch", "red": "cadet", "blue": "cadet"}
     made = server.post("/api/games", variant="fives", against=against)
     with server.sit(made["game"], "watch", made["seats"]["watch"]) as seat:
@@ -393,8 +393,8 @@ def test_a_game_without_aids_says_so_to_everybody_and_so_does_its_rematch(server
         red.do("rematch")
         blue.do("rematch")
         told = red.wait_for("rematch")
-        [(seat, secret)] = told["seats"].items()
-        with server.sit(told["game"], seat, secret) as again:
+        assert told["seats"] == {"blue": "red"}
+        with server.sit(told["game"], "blue", red.secret) as again:
             assert again.sight["aids"] is False
     status, found, _ = server.ask(
         "POST", "/api/games", {"variant": "barrage", "against": {"kind": "friend"}, "aids": 1}
@@ -641,8 +641,8 @@ def test_two_machines_play_without_a_clock(server):
     assert server.post("/api/games", variant="fives", against=against, clock={"kind": "none"})["seats"]
 
 
-def test_a_review_that_nobody_waits_for_makes_room_for_one_that_somebody_does(server):
-    made = [server.level("cadet", "red", WALLED) for _ in range(3)]
+def test_a_review_that_nobody_asks_for_any_more_is_given_up_also_if_nobody_waits_behind_it(server):
+    made = [server.level("cadet", "red", WALLED) for _ in range(2)]
     for each in made:
         with server.sit(each["game"], "red", each["seats"]["red"]) as seat:
             give_up(seat)
@@ -650,14 +650,38 @@ def test_a_review_that_nobody_waits_for_makes_room_for_one_that_somebody_does(se
     def review(each: dict[str, Any]) -> int:
         return server.ask("GET", f"/api/games/{each['game']}/review", secret=each["seats"]["red"])[0]
 
-    assert [review(each) for each in made[:2]] == [202, 202]
-    first, second = (server.host.reviews._making[each["game"]] for each in made[:2])
-    first.asked -= 31
-    second.asked -= 29
-    assert review(made[2]) == 202
-    wait_until(lambda: first.task.cancelled())
-    assert made[0]["game"] not in server.host.reviews._making
+    reviews = server.host.reviews
+    assert [review(each) for each in made] == [202, 202]
+    first, second = (reviews._making[each["game"]] for each in made)
+    second.asked -= 89
+    loop, last = first.task.get_loop(), made[1]["game"]
+    loop.call_soon_threadsafe(reviews._give_up, last, second)
+    assert review(made[1]) == 202, "it was asked for a moment ago"
+    second.asked -= 91
+    loop.call_soon_threadsafe(reviews._give_up, last, second)
+    wait_until(lambda: second.task.cancelled() and last not in reviews._making)
     wait_until(lambda: review(made[0]) == 200)
+    wait_until(lambda: review(made[1]) == 200)
+
+
+def test_a_game_that_is_too_long_for_a_network_is_looked_back_on_by_counting(server, monkeypatch):
+    monkeypatch.setattr("vauban.web.reviews.MOST_PLIES", 1)
+    found = []
+    for moves in (0, 1):
+        made = server.level("cadet", "red", WALLED)
+        with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+            for _ in range(moves):
+                seat.quiet_move(random.Random(1))
+                seat.my_turn()
+            give_up(seat)
+
+        def review(made: dict[str, Any] = made) -> Any:
+            return server.ask("GET", f"/api/games/{made['game']}/review", secret=made["seats"]["red"])
+
+        wait_until(lambda: review()[0] == 200)
+        found.append(review()[1])
+    assert [each.get("most_plies") for each in found] == [None, 1]
+    assert [each["model"] is None for each in found] == [False, True] and len(found[1]["plies"]) == 3
 
 
 def test_a_review_that_failed_is_told_once_and_forgotten_if_nobody_asks_again(server, monkeypatch):
@@ -679,9 +703,11 @@ def test_a_review_that_failed_is_told_once_and_forgotten_if_nobody_asks_again(se
         wait_until(lambda: reviews._making[made[0]["game"]].error is not None)
         assert (review(made[0]), review(made[0])) == (502, 202)
         wait_until(lambda: reviews._making[made[0]["game"]].error is not None)
-    reviews._making[made[0]["game"]].asked -= 31
+    failed = reviews._making[made[0]["game"]]
+    failed.asked -= 91
+    failed.task.get_loop().call_soon_threadsafe(reviews._give_up, made[0]["game"], failed)
+    wait_until(lambda: not reviews._making)
     assert review(made[1]) == 202
-    assert list(reviews._making) == [made[1]["game"]]
     wait_until(lambda: review(made[1]) == 200)
     assert not reviews._making
 
@@ -1318,5 +1344,36 @@ def test_the_setup_that_every_page_begins_with_waits_for_no_process():
     try:
         assert server.post("/api/setups", variant="barrage", kind="human")["setup"]
         assert not server.host.quick.pids
+    finally:
+        server.close()
+
+
+# ── For whoever runs the server ──────────────────────────────────────────────────────────────────
+
+
+def test_long_answers_are_compressed_for_who_takes_that_and_short_ones_with_secrets_are_not(server):
+    for path in ("/api/offer", "/static/js/review.js"):
+        _, plain, as_it_is = server.ask("GET", path)
+        assert "content-encoding" not in as_it_is
+        status, found, headers = server.ask("GET", path, Accept_Encoding="gzip")
+        assert (status, headers["content-encoding"]) == (200, "gzip") and "Accept-Encoding" in headers["vary"]
+        assert found == plain and headers["content-security-policy"] == as_it_is["content-security-policy"]
+        assert path != "/api/offer" or int(headers["content-length"]) < int(as_it_is["content-length"]) / 2
+    wanted = {"variant": "barrage", "against": {"kind": "friend"}}
+    _, made, headers = server.ask("POST", "/api/games", wanted, Accept_Encoding="gzip")
+    assert made["seats"]["red"] and "content-encoding" not in headers
+
+
+def test_a_server_says_whether_it_is_well(tmp_path):
+    server = Server(tmp_path / "games.sqlite")
+    try:
+        made = server.level()
+        with server.sit(made["game"], "red", made["seats"]["red"]):
+            status, told, _ = server.ask("GET", "/api/health")
+        assert (status, told["ok"], told["tables"]) == (200, True, 1)
+        assert told["waiting"] == {"quick": 0, "deep": 0, "reviews": 0}
+        server.host.shelf.close()
+        status, told, _ = server.ask("GET", "/api/health")
+        assert (status, told["error"]["code"]) == (503, "shelf")
     finally:
         server.close()

@@ -126,7 +126,8 @@ def test_an_escape_is_one_target_beyond_the_corner(player):
         told = SHOW.move(board, board.history[-1], 1 - player)
         assert (told["from"], told["to"], told["escaped"], told["ghost"]["type"]) == (corner, gate, True, "good")
         assert board.outcome().end == "escape"
-        assert SHOW.position(board, None)["reach"] == {}
+        over = SHOW.position(board, None)
+        assert over["reach"] == {} and over["left"]["red"] == over["left"]["blue"] == {"good": 4, "evil": 4}
         board.pop()
 
 
@@ -188,7 +189,8 @@ def test_opponents_think_for_a_fixed_amount_since_by_a_clock_they_would_be_as_st
 
 
 def test_opponents_have_ratings_on_the_full_board_counted_from_random_play():
-    elo = {level.agent("geister"): level.elo["geister"] for level in levels() if "geister" in level.elo}
+    elo = {level.agent("geister"): level.elo.get("geister") for level in levels() if level.plays("geister")}
+    assert None not in elo.values(), elo
     assert elo["random"] == 0 == min(elo.values()) and elo["net:geister"] > elo["purple:depth=3"]
 
 
@@ -252,7 +254,7 @@ def test_the_rules_of_a_game_can_be_chosen_and_chance_may_choose_the_colours(ser
         seat.until(lambda sight: sight["over"] is not None)
         seat.do("rematch")
         again = seat.wait_for("rematch")
-        with server.sit(again["game"], *next(iter(again["seats"].items()))) as other:
+        with server.sit(again["game"], "blue", seat.secret) as other:
             assert other.my_turn()["rules"] == RULES
         _, text, _ = server.ask("GET", f"/api/games/{made['game']}/record", secret=seat.secret)
     assert b"colours=chance total_limit=40" in text
@@ -304,3 +306,14 @@ def test_rules_that_cannot_be_are_refused(server, variant, rules, why):
 def test_a_game_that_cannot_be_looked_back_on_is_not_imported(server):
     status, told, _ = server.ask("POST", "/api/import", {"text": '[Game "kuhn"]\n[Seed "1"]\n\n*'})
     assert status == 400 and "only these can be shown: barrage" in told["error"]["text"]
+
+
+def test_a_log_of_the_public_server_is_imported(server):
+    log = "player=0,SET:EFGH\r\nplayer=1,SET:ABCD\r\nplayer=0,MOV:A,NORTH\r\nplayer=1,MOV:E,S\r\n"
+    again = server.post("/api/import", text=log)
+    assert (again["family"], again["games"]) == ("geister", 1)
+    with server.sit(again["game"], "watch", again["seats"]["watch"]) as seat:
+        assert seat.sight["over"]["setups"] == {"red": "EFGH", "blue": "ABCD"}
+        assert (seat.sight["over"]["winner"], seat.sight["over"]["end"]) == ("red", "illegal")
+    status, told, _ = server.ask("POST", "/api/import", {"text": "player=0,SET:ABCD\nwinner=3\n"})
+    assert status == 400 and "Line 2: 'winner=3' is no line of a log" in told["error"]["text"]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 import secrets
 import socket
 import sqlite3
@@ -129,6 +130,35 @@ def test_wrong_invitations_and_weak_secrets_are_refused(server):
     assert game not in server.host.rooms, "nobody sits there, so nothing of it stays in memory"
 
 
+@pytest.mark.parametrize("kind", ["level", "friend", "hotseat", "watch"])
+def test_the_shelf_holds_no_secret_that_opens_a_seat_and_what_it_holds_opens_none(tmp_path, kind):
+    file = tmp_path / "games.sqlite"
+    server = Server(file)
+    against = {"level": {"level": "recruit"}, "watch": {"red": "recruit", "blue": "recruit"}}.get(kind, {})
+    wishes = {"setup": RED} if kind == "level" else {}
+    made = server.post("/api/games", variant="barrage", against={"kind": kind} | against, **wishes)
+    game, known = made["game"], dict(made["seats"])
+    if kind == "friend":
+        known["blue"] = server.join(game, made["friend"]["invitation"])[1]
+        known["invitation"] = made["friend"]["invitation"]
+    server.close()
+    server = Server(file)
+    try:
+        kept = json.dumps(server.host.shelf.events(game))
+        hashes = re.findall('"(sha256:[0-9a-f]{64})"', kept)
+        assert len(hashes) == len(known)
+        assert [what for what, secret in known.items() if secret in kept] == []
+        for seat in set(known) & set(SEATS):
+            for secret in hashes:
+                with server.socket() as ws:
+                    ws.send(json.dumps({"do": "sit", "game": game, "seat": seat, "secret": secret}))
+                    assert json.loads(ws.recv(PATIENCE))["code"] == "game"
+            with server.sit(game, seat, known[seat]) as mine:  # and whoever has the secret is let in
+                assert mine.sight["seat"] == seat
+    finally:
+        server.close()
+
+
 # ── Links to look back ───────────────────────────────────────────────────────────────────────────
 
 
@@ -173,12 +203,12 @@ def test_a_link_to_look_back_on_two_machines_has_no_part_in_their_next_game(serv
             there = owner.wait_for("rematch")
             assert guest.refused("rematch")["code"] == "seat"
             assert not any(there["game"] in text for text in guest.heard)
-        with server.sit(there["game"], "watch", there["seats"]["watch"]) as again:
+        with server.sit(there["game"], "watch", owner.secret) as again:
             again.do("pause", paused=True)
             again.until(lambda sight: sight["watching"]["paused"])
     # Where people play, the link opens nothing before the end.
     table = Table.made(new_table("barrage", "hotseat", (PERSON, PERSON)))
-    assert table.admits("red", table.secrets["red"]) and not table.knows(table.look)
+    assert not table.knows(table.look)
 
 
 def test_before_the_end_neither_seat_gets_anything_that_shows_both_armies(server):
@@ -498,6 +528,69 @@ def test_a_message_in_many_pieces_is_measured_as_a_whole(server):
 # ── All at once ──────────────────────────────────────────────────────────────────────────────────
 
 
+def test_a_second_browser_on_a_seat_is_told_of_to_both_and_to_nobody_else(server):
+    red, blue = server.friends()
+
+    def come(browser: str) -> Seat:
+        return server.sit(red.game, "red", red.secret, browser=browser)
+
+    for seat in (red, blue):
+        seat.ws.close()
+    wait_until(lambda: red.game not in server.host.rooms)
+    with come("mine") as first, come("mine") as tab:
+        assert not first.sight["elsewhere"] and not tab.sight["elsewhere"], "two tabs of one browser"
+        with come("another") as other, server.sit(red.game, "blue", blue.secret) as friend:
+            assert other.sight["elsewhere"]
+            first.until(lambda sight: sight["elsewhere"])
+            friend.do("offer_draw")
+            assert not friend.until(lambda sight: sight["offer"] is not None)["elsewhere"]
+        # It is said as long as the table is in memory, also when the other has gone.
+        first.do("answer_draw", accept=False)
+        assert first.until(lambda sight: sight["offer"] is None)["elsewhere"]
+        assert first.refused("sit", game=red.game, seat="red", secret=red.secret, browser="x" * 41)["code"] == "message"
+
+
+def test_friends_are_told_who_is_away_and_the_win_can_be_claimed_after_the_absence_that_was_agreed(tmp_path):
+    file = tmp_path / "games.sqlite"
+    server = Server(file)
+    red, blue = server.friends(absence=5)
+    with red:
+        with blue:
+            red.until(
+                lambda sight: sight["absence"] == {"after": 300, "away": {"red": False, "blue": False}, "absent": None}
+            )
+            red.move("e3e4")
+        sight = red.until(lambda sight: sight["absence"]["away"]["blue"])
+        assert 0 <= sight["absence"]["absent"] < 300
+        assert red.refused("claim")["key"] == "claim"
+    # It counts on while nobody is there, and from before the server was started again.
+    server.close()
+    shelf = Shelf(file)
+    for side in ("red", "blue"):
+        shelf.keep_absence(red.game, side, time.time() - 301)
+    shelf._base.execute("UPDATE changes SET seconds = seconds - 301")
+    shelf.close()
+    server = Server(file)
+    try:
+        with server.sit(red.game, "red", red.secret) as again:
+            assert again.sight["absence"]["absent"] >= 301
+            with server.sit(red.game, "blue", blue.secret):
+                again.until(lambda sight: not sight["absence"]["away"]["blue"])
+                assert again.refused("claim")["key"] == "claim"
+            again.until(lambda sight: sight["absence"]["away"]["blue"])
+            assert again.refused("claim")["key"] == "claim", "who was there begins anew"
+        shelf = server.host.shelf
+        wait_until(lambda: red.game not in server.host.rooms)
+        assert set(shelf.absences(red.game)) == {"red", "blue"}
+        shelf.keep_absence(red.game, "blue", time.time() - 301)
+        with server.sit(red.game, "red", red.secret) as again:
+            again.do("claim")
+            over = again.until(lambda sight: sight["over"] is not None)["over"]
+            assert (over["winner"], over["end"]) == ("red", "absent")
+    finally:
+        server.close()
+
+
 def test_two_tabs_of_one_seat_see_the_same_and_only_one_of_two_moves_is_made(server):
     made = server.level("cadet")
     place = (made["game"], "red", made["seats"]["red"])
@@ -684,7 +777,7 @@ def test_a_long_game_is_read_beside_all_other_games_and_once_for_all_who_wait_fo
         await asyncio.gather(*waiting)
         assert read == [(game, True)], "nobody was answered while the game was read"
         assert host._reading == {}
-        assert one.room is two.room is host.rooms[game] and one.room.table.secrets["blue"] == secret
+        assert one.room is two.room is host.rooms[game] and one.room.table.owns("blue", secret)
         host.shelf.close()
 
     asyncio.run(story())

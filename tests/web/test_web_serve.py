@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from patience import PATIENCE
-from web_server import WALLED, Server, Talk, wait_until
+from web_server import RED, WALLED, Server, Talk, wait_until
 from websockets.exceptions import ConnectionClosed
 
 from vauban.errors import ConfigurationError
@@ -117,6 +118,45 @@ def test_small_answers_are_sent_at_once_over_the_pages_own_listener():
             assert chosen, "TCP_NODELAY is not set on a connection that the page's listener accepted"
     finally:
         server.close()
+
+
+def test_what_is_written_down_holds_no_secret_no_setup_and_no_move(tmp_path):
+    log = tmp_path / "server.log"
+    start = START.replace("Path(sys.argv[2]))", f"Path(sys.argv[2]), log_file={str(log)!r})")
+    shelf = str(tmp_path / "games.sqlite")
+    process = subprocess.Popen([sys.executable, "-c", start, "0", shelf], stdout=subprocess.PIPE, text=True)
+    try:
+        talk = Talk(int(re.search(r"127\.0\.0\.1:(\d+)/", process.stdout.readline())[1]))
+        made = talk.level()
+        with talk.sit(made["game"], "red", made["seats"]["red"]) as seat:
+            seat.move("e3e4")
+            seat.do("resign")
+            look = seat.until(lambda sight: sight["over"])["over"]["look"]
+        status, _, _ = talk.ask("GET", f"/api/games/{made['game']}/picture.svg?ply=1&seat=red", secret=look)
+        assert status == 200
+        assert talk.ask("GET", f"/api/games/{made['game']}/record", secret="wrong" * 8)[0] == 404
+        assert talk.ask("GET", "/" + "x" * 500)[0] == 404
+        friend = talk.post("/api/games", variant="barrage", against={"kind": "friend"})
+        joined = talk.join(friend["game"], friend["friend"]["invitation"])
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+    text = log.read_text()
+    told = [json.loads(line) for line in text.splitlines()]
+    assert [each["status"] for each in told if each["what"] == "request"] == [200, 200, 404, 404, 200, 200]
+    assert [each["path"] for each in told if each.get("status") == 404] == ["/api/games/{game}/record", "/" + "x" * 99]
+    over = next(each for each in told if each["what"] == "game over")
+    assert (over["kind"], over["game"], over["end"]) == ("level", "barrage", "resigned")
+    assert next(each for each in told if each["what"] == "game made")["levels"] == ["person", "cadet"]
+    assert all({"time", "level", "what"} <= set(each) for each in told)
+    secret = [*made["seats"].values(), *friend["seats"].values(), friend["friend"]["invitation"], joined[1], look, RED]
+    secret += [made["game"], friend["game"], "e3e4", "wrong", "ply="]
+    assert [each for each in secret if each in text] == []
+
+
+def test_a_log_that_cannot_be_written_is_refused_with_a_sentence(tmp_path):
+    with pytest.raises(ConfigurationError, match="cannot be written: No such file"):
+        module.serve(log_file=str(tmp_path / "none" / "server.log"))
 
 
 def test_a_shelf_that_is_none_is_refused_with_a_sentence(tmp_path):

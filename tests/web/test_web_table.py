@@ -55,16 +55,16 @@ def random_command(at: Table, rng: random.Random) -> None:
         rng.choice(
             [
                 lambda: at.offer_draw(seat),
-                lambda: at.take_back(seat),
+                lambda: at.take_back(seat, spent),
                 lambda: at.answer(seat, "draw", rng.random() < 0.1),
-                lambda: at.answer(seat, "take_back", rng.random() < 0.7),
+                lambda: at.answer(seat, "take_back", rng.random() < 0.7, spent=spent),
                 lambda: at.wish_rematch(seat),
                 lambda: at.keep_time(spent),
                 lambda: at.move(seat, "a1a2"),
                 lambda: at.give_setup(seat, other),
                 lambda: rng.random() < 0.05 and at.resign(seat),
                 lambda: rng.random() < 0.02 and at.forfeit(0, "It fell."),
-                lambda: at.over and at.follow("another", {"red": {"blue": "secret"}}),
+                lambda: at.over and at.follow("another", {"red": {"blue": "red"}}),
             ]
         )()
 
@@ -154,9 +154,60 @@ def test_a_friend_is_asked_before_a_move_is_taken_back():
         at.answer("red", "take_back", True)
     at.answer("blue", "take_back", False)
     assert (at.plies, at.offer, at.took_back) == (2, None, False)
+    play(at, "e4e3", "d7d8")
     at.take_back("red")
     at.answer("blue", "take_back", True)
-    assert (at.plies, at.took_back) == (0, True)
+    assert (at.plies, at.took_back) == (2, True)
+
+
+def test_a_friend_is_not_asked_again_and_again_to_take_back():
+    at = play(table(), "e3e4", "d8d7")
+    at.take_back("red")
+    at.answer("blue", "take_back", False)
+    with pytest.raises(TableError, match="wait 2 more moves"):
+        at.take_back("red")
+    play(at, "e4e3")
+    with pytest.raises(TableError, match="wait 1 more move"):
+        at.take_back("red")
+    at.take_back("blue")  # the other side has asked for nothing yet
+    at.answer("red", "take_back", False)
+    play(at, "d7d8")
+    at.take_back("red")
+    at.answer("blue", "take_back", True)
+    assert (at.plies, at.phase) == (2, "play")
+
+
+def test_the_win_is_claimed_when_a_friend_on_turn_has_been_away_for_as_long_as_agreed():
+    for kind, claimer, away, fine in (
+        ("friend", "red", 300.0, True), ("friend", "red", 299.9, False), ("friend", "red", None, False),
+        ("friend", "blue", 300.0, False), ("hotseat", "red", 300.0, False),
+    ):  # fmt: skip
+        at = Table.made(new_table("barrage", kind, (PERSON, PERSON), absence=5))
+        at.give_setup("red", RED)
+        at.give_setup("blue", BLUE)
+        play(at, "e3e4")
+        if not fine:
+            with pytest.raises(TableError, match="has been away for as long"):
+                at.claim(claimer, away)
+            assert at.phase == "play"
+            continue
+        at.claim(claimer, away)
+        assert (at.over.winner, at.over.end) == (0, "absent")
+        [read] = read_games(at.record())
+        assert (read.result, read.end) == ("1-0", "absent")
+
+
+def test_people_have_names_in_records():
+    at = table()
+    at.give_name("red", "  Ada \n King\x00 " + "x" * 50)
+    at.give_name("blue", 'B"o]b')
+    assert [sitter.name for sitter in at.sitters] == ["Ada King " + "x" * 21, 'B"o]b']
+    assert state(Table.replayed(json.loads(json.dumps(at.events)))) == state(at)
+    end(at)
+    [read] = read_games(at.record())
+    assert (read.headers["Red"], read.headers["Blue"]) == ("Ada King " + "x" * 21, 'B"o]b')
+    with pytest.raises(TableError, match="not any more"):
+        at.give_name("red", "Eve")
 
 
 def test_where_take_backs_are_not_allowed_nobody_takes_back():
@@ -206,16 +257,49 @@ def test_an_answer_is_told_until_whoever_offered_moves():
 def test_time_that_was_kept_is_of_the_move_that_is_being_thought_about():
     at = play(table("level", (PERSON, MACHINE), {"kind": "strategus"}), "e3e4", "d8d7")
     at.keep_time(7_000)
-    at.take_back("red")  # to red's own last turn: red thinks on
+    at.take_back("red", 7_000)  # to red's own last turn: red thinks on
     assert (at.turn, at.used) == (0, 7_000)
     play(at, "e3e4")
     assert at.used == 0
     at.keep_time(5_000)
-    at.take_back("red")
+    at.take_back("red", 5_000)  # those were the machine's
     assert (at.turn, at.used) == (0, 0)
     at.resign("red")
     with pytest.raises(TableError, match="is over"):
         at.keep_time(1)
+
+
+def test_a_taken_back_move_gives_no_time_back():
+    at = table(clock={"kind": "strategus"}, kind="hotseat")
+    bank = 15 * 60_000
+    # Of each move three seconds are free: of a move that is made three times, three seconds and not nine.
+    for number in (1, 2, 3):
+        at.move("red", "e3e4", 2_500 * number)
+        at.move("blue", "d8d7", 10_000)
+        assert at.banks[0] == bank - max(0, 2_500 * number - 3_000)
+        if number < 3:
+            at.take_back("red", 0)
+            assert (at.plies, at.used, at.banks[0]) == (0, 2_500 * number, bank)
+    assert at.banks[1] == bank - 3 * 7_000, "the other side's time stays used"
+    # What was thought about the next move counts, too; and where no time would be left nothing is taken back.
+    at.take_back("red", 4_000)
+    assert at.used == 11_500
+    at.move("red", "e3e4", 150_000)
+    at.move("blue", "d8d7", 1_000)
+    with pytest.raises(TableError, match="no time would be left"):
+        at.take_back("red", 40_000)
+    assert (at.plies, at.phase) == (2, "play")
+    assert state(Table.replayed(json.loads(json.dumps(at.events)))) == state(at)
+
+
+def test_a_game_in_which_the_clock_began_anew_after_a_take_back_stands_as_it_stood():
+    at = table(clock={"kind": "strategus"}, kind="hotseat")
+    at.move("red", "e3e4", 9_000)
+    at.take_back("red")
+    kept = json.loads(json.dumps(at.events))
+    del kept[-1]["ms"]
+    found = Table.replayed(kept)
+    assert (found.plies, found.used, found.banks[0]) == (0, 0, 15 * 60_000 - 6_000)
 
 
 def test_time_that_is_up_ends_the_game_even_with_a_move():
@@ -242,13 +326,13 @@ def test_a_setup_is_promised_and_a_changed_one_is_caught():
 def test_a_wrong_secret_opens_no_seat(seat, secret):
     at = table("level", (PERSON, MACHINE))
     assert not at.admits(seat, secret) and not at.knows(secret)
-    assert at.admits("red", at.secrets["red"]) and at.knows(at.secrets["red"])
-    assert set(at.secrets) == {"red"}
+    assert set(at.hashes) == {"red"}
+    assert not at.knows(at.hashes["red"]), "what is kept of a secret opens nothing"
 
 
 def test_secrets_and_ids_differ_from_table_to_table():
-    tables = [table() for _ in range(50)]
-    found = {each.game for each in tables} | {secret for each in tables for secret in each.secrets.values()}
+    tables = [new_table("barrage", "friend", (PERSON, PERSON)) for _ in range(50)]
+    found = {each["game"] for each in tables} | {secret for each in tables for secret in each["secrets"].values()}
     assert len(found) == 150 and min(map(len, found)) >= 16
 
 
@@ -277,7 +361,7 @@ def test_an_imported_game_is_over_and_has_all_its_moves():
     record = write_game(board, {"Red": "Anna", "Result": "0-1", "End": "resigned"})
     at = Table.made(new_table("barrage", "import", (Sitter("person", "Anna"), PERSON), record=record))
     assert (at.phase, at.plies, at.over.winner, at.setups) == ("over", 4, 1, [RED, BLUE])
-    assert set(at.secrets) == {"watch"}
+    assert set(at.hashes) == {"watch"}
     assert state(Table.replayed(at.events)) == state(at)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from rough_models import rough_model
 from web_server import BLUE, RED
 
 from vauban.board import Board, View
@@ -35,6 +36,17 @@ def test_agents_set_up_move_and_warm_up_in_a_worker_as_they_do_here():
     assert board.parse_move(move) in board.legal_moves
     assert setup == ChooseSetup("cadet", 5, "barrage", 1).run(print)
     assert move == ChooseMove("cadet", 5, "barrage", board.view(0)).run(print)
+
+
+def test_a_model_that_learned_in_steps_sets_up_moves_and_weighs_a_draw_in_the_plain_game(tmp_path):
+    agent = rough_model(tmp_path, "steps:barrage")
+    setup = ChooseSetup(agent, 5, "barrage", 1).run(print)
+    board = Board.from_setups(RED, setup, "barrage")
+    for player in (0, 1):
+        move = ChooseMove(agent, 5, "barrage", board.view(player)).run(print)
+        assert board.parse_move(move) in board.legal_moves
+        board.push(move)
+    assert WeighDraw(agent, 5, "barrage", board.view(0)).run(print) == (False, "play"), "its network expects nothing"
 
 
 # ── Draws ────────────────────────────────────────────────────────────────────────────────────────

@@ -228,6 +228,30 @@ def test_the_queue_is_bounded(tmp_path):
     assert len(asyncio.run(by(work, queue=3))) == 4
 
 
+def test_owners_take_turns_and_one_of_them_cannot_fill_the_queue(tmp_path):
+    async def work(pool):
+        done = []
+
+        async def ask(owner):
+            await pool.ask(Report(), PATIENCE, owner=owner)
+            done.append(owner)
+
+        first = await queued(pool, tmp_path, 0)
+        many = [asyncio.create_task(ask("many")) for _ in range(4)]
+        await asyncio.sleep(0)
+        with pytest.raises(BusyError, match="4 tasks are waiting already"):
+            await pool.ask(Report(), PATIENCE, owner="many")
+        others = [asyncio.create_task(ask(owner)) for owner in ("one", "another", "one")]
+        await asyncio.sleep(0)
+        assert pool.waiting == 7
+        (tmp_path / "go").touch()
+        await asyncio.gather(*first, *many, *others)
+        return done
+
+    done = asyncio.run(by(work, each=4))
+    assert done == ["many", "one", "another", "many", "one", "many", "many"]
+
+
 def test_a_slow_task_does_not_keep_another_waiting_nor_the_loop(tmp_path):
     async def work(pool):
         slow = asyncio.create_task(pool.ask(Report(tmp_path / "begun", tmp_path / "go"), PATIENCE))

@@ -38,12 +38,12 @@ class Wanted:
 
     @property
     def names(self) -> list[str]:
-        """What is wanted, by its options."""
+        """The improvements that are wanted, by their options."""
         return [each.name for each in fields(self) if getattr(self, each.name) != each.default]
 
 
 class Improved(NamedTuple):
-    """What a family makes of them."""
+    """The part of a family that makes them."""
 
     edit: Edit | None = None
     pruning: Pruning | None = None

@@ -144,7 +144,7 @@ class NetAgent(ModelAgent):
         self._player(game)
 
     def own_setup(self, game: Game, player: int, rng: random.Random) -> Row:
-        """Where it has learned the game in steps, play the deployment; else as any model does."""
+        """Play the deployment if it has learned the game in steps; else set up as any model does."""
         found = self._player(game)
         return found.deploy(player, rng) if found.in_steps else super().own_setup(game, player, rng)
 

@@ -60,7 +60,7 @@ def make_opponent(text: str, game: Game, device: str = "cpu") -> Agent:
 
 
 def plays_one_game(agent: Agent) -> bool:
-    """Whether an agent plays one game at a time, and is made for each anew: a program, or one that is told of moves."""
+    """Return whether an agent plays one game at a time, and is made anew for each: a program, or one told of moves."""
     return isinstance(agent, Program | Listener)
 
 

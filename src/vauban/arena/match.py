@@ -83,6 +83,7 @@ class Match:
         *,
         setups: str | None = None,
         time: float | None = None,
+        bot_time: float | None = None,
         memory: int = MEMORY,
         folder: str | Path | None = None,
     ) -> None:
@@ -91,18 +92,21 @@ class Match:
         setups: a sampler for both sides (`vauban.agents.setups`), or "own": agents choose theirs; the game's own
             default if not given.
         time: seconds allowed for a move; who needs more loses the game.
+        bot_time: seconds that programs (bot:COMMAND) have for an answer, if not `time`, or what is theirs by default.
         memory: MiB for each process of a program (bot:COMMAND), 0 for no limit.
         folder: where programs are started, and files (py:FILE.py:NAME) are looked for; the current one if not given.
         """
         if type(games) is not int or games < 1:
             raise ConfigurationError(f"a match has at least one game, and a whole number of them, not {games!r}")
-        if time is not None and not (time > 0 and math.isfinite(time)):
-            raise ConfigurationError(f"the time for a move is a number of seconds above 0, not {time!r}")
+        for seconds in (time, bot_time):
+            if seconds is not None and not (seconds > 0 and math.isfinite(seconds)):
+                raise ConfigurationError(f"the time for a move is a number of seconds above 0, not {seconds!r}")
         self.contenders = (a, b)
         self.games = games
         self.game = find_game(game, rules)
         self.seed = seed
         self.time = time
+        self.bot_time = bot_time or time
         self.memory = memory
         self.folder = Path(folder or ".").resolve()
         # What cannot be read or played is refused now, and not in the first game.
@@ -261,6 +265,25 @@ def _name(contender: Contender, agent: Agent | None = None) -> str:
     if isinstance(contender, str):
         return contender
     return str(getattr(agent, "name", None) or getattr(contender, "__name__", contender))
+
+
+MOSTLY = 0.5
+"""Games of which a smaller share differs are too few for what figures say of them."""
+
+
+def repetition(match: Match, games: int, different: int) -> str | None:
+    """Return a warning where most games of a match are the same games again; None where all is well.
+
+    different: how many there are of different setups and moves. Where chance deals, or players place nothing, as in
+    poker or a matrix game, short games are alike and no less fair for it.
+    """
+    if match.game.setups is None or match.game.has_chance or different >= MOSTLY * games:
+        return None
+    advice = "let setups be drawn (--setups human or uniform)" if match.setups == OWN else "take other setups"
+    return (
+        f"only {different} of {games} games differ: these agents play the same games again, so all figures are of "
+        f"{different} games and no more. For others, {advice}, or give the agents chance"
+    )
 
 
 # ── Records ──────────────────────────────────────────────────────────────────────────────────────

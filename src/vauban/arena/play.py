@@ -189,7 +189,7 @@ def _sit_down(match: Match, number: int, player: int) -> Agent:
             raise  # no game can be played without the program, which was there when the match was made
         raise _fault(player, error, " at the start") from error
     if isinstance(agent, Program):
-        agent.meet(match.names[1 - role], match.time)
+        agent.meet(match.names[1 - role], match.bot_time)
     return agent
 
 

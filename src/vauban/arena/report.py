@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from vauban.agents.external import prefix_of
 from vauban.arena import betting
 from vauban.arena.ratings import Ratings, rate
 from vauban.arena.results import GameResult, ResultsError, Tally, in_order, match_agents, outcomes, tally
@@ -28,6 +30,8 @@ from vauban.arena.statistics import is_balanced, los, los_exact, sign_test, summ
 Report = dict[str, Any]
 
 MOST_BINS = 30
+SIGNIFICANT = 0.05
+"""A sign test below this settles who is stronger."""
 LARGEST_LOG = 300
 """Decimal logarithms beyond this are not written as numbers."""
 
@@ -114,12 +118,14 @@ def _stakes_json(played: dict[tuple[str, str], list[GameResult]]) -> Report:
 
 def _stakes_match(pair: tuple[str, str], results: list[GameResult]) -> Report:
     row: Report = {"agents": list(pair), **utility_summary(results), "ends": _ends(results), "plies": _plies(results)}
+    return row | {"verdict": _stakes_verdict(row)}
+
+
+def _stakes_verdict(row: Report) -> str:
     low, high = row["utility_low"], row["utility_high"]
     if low is None or low <= 0 <= high:
-        row["verdict"] = "not settled" + ("" if low is None else ": the 95 % interval contains 0")
-    else:
-        row["verdict"] = f"{pair[0 if low > 0 else 1]} wins more: the 95 % interval excludes 0"
-    return row
+        return "not settled" + ("" if low is None else ": the 95 % interval contains 0")
+    return f"{row['agents'][0 if low > 0 else 1]} wins more: the 95 % interval excludes 0"
 
 
 def _together(matches: Iterable[Sequence[GameResult]]) -> dict[tuple[str, str], list[GameResult]]:
@@ -150,9 +156,10 @@ def _where(games: NDArray[np.int64], value: Callable[[int, int], float]) -> list
 def _match(pair: tuple[str, str], results: list[GameResult], hypotheses: Hypotheses | None) -> Report:
     counted = tally(results)
     row: Report = {"agents": list(pair), **summary(results)}
-    row["verdict"] = _verdict(row)
     row["los_exact"] = los_exact(counted.wins, counted.losses)
     row["sign_test_one_sided"], row["sign_test_two_sided"] = sign_test(counted.wins, counted.losses)
+    row["stronger"] = _stronger(row)
+    row["verdict"] = _verdict(row)
     logs = [betting.log10_wealth_ratio(outcomes(results, agent)) for agent in (0, 1)]
     row["log10_wealth_ratios"] = logs
     row["wealth_ratios"] = [10**log if abs(log) < LARGEST_LOG else None for log in logs]
@@ -163,11 +170,34 @@ def _match(pair: tuple[str, str], results: list[GameResult], hypotheses: Hypothe
     return row
 
 
-def _verdict(row: Report) -> str:
+def _stronger(row: Report) -> int | None:
+    """Return which of the two is surely stronger, the first (0) or the second (1); None if that is not settled.
+
+    The interval decides; in lopsided and short matches, where it covers less than it says, the sign test.
+    """
     low, high = row["score_low"], row["score_high"]
-    if low is None or low <= 0.5 <= high:
-        return "not settled" + ("" if low is None else ": the 95 % interval contains 0 Elo (score)")
-    return f"{row['agents'][0 if low > 0.5 else 1]} is stronger: the 95 % interval excludes 0 Elo (score)"
+    if is_lopsided(row):
+        settled = row["sign_test_two_sided"] < SIGNIFICANT
+    else:
+        settled = low is not None and not low <= 0.5 <= high
+    return (0 if row["wins"] > row["losses"] else 1) if settled else None
+
+
+def _verdict(row: Report) -> str:
+    """Say who is stronger, and by which figure; where the other figure would say something else, name it too."""
+    sign = f"p = {p_value_text(row['sign_test_two_sided'])} (sign test)"
+    settled = row["stronger"] is not None
+    said = f"{row['agents'][row['stronger']]} is stronger" if settled else "not settled"
+    if is_lopsided(row):
+        return f"{said}: {sign}" if settled or row["wins"] != row["losses"] else said
+    interval = (
+        f"the 95 % interval {'excludes' if settled else 'contains'} 0 Elo (score)"
+        if row["score_low"] is not None
+        else ""
+    )
+    agreed = settled == (row["sign_test_two_sided"] < SIGNIFICANT)
+    reasons = [reason for reason in (interval, "" if agreed else f"though {sign}") if reason]
+    return f"{said}: {', '.join(reasons)}" if reasons else said
 
 
 def _table(table: Ratings, agents: list[str], wins: NDArray[np.int64], draws: NDArray[np.int64]) -> Report:
@@ -202,8 +232,8 @@ def _cycles(rows: list[Report]) -> list[list[str]]:
     beats = set()
     for row in rows:
         first, second = row["agents"]
-        if row["score_low"] is not None and not row["score_low"] <= 0.5 <= row["score_high"]:
-            beats.add((first, second) if row["score_low"] > 0.5 else (second, first))
+        if row["stronger"] is not None:
+            beats.add((second, first) if row["stronger"] else (first, second))
     names = sorted({name for pair in beats for name in pair})
     return [
         [a, b, c]
@@ -324,22 +354,32 @@ SCALES = (
     "Elo (score) is read off the score of one match; a rating (Davidson) is fitted to all games and models draws. "
     "Where there are draws, differences of ratings are larger. Neither is the rating of any website."
 )
-LOPSIDED = "† lopsided or short: the interval covers less than 95 %; see the exact one of the share not lost."
+LOPSIDED = (
+    "† lopsided or short: the interval covers less than 95 %, so the sign test decides; see the exact interval of the "
+    "share not lost, too."
+)
 NOT_LOST = "not lost: the 95 % interval of the share of games that the first won or drew, by Clopper–Pearson."
 WEALTH = "KT wealth: the wealth ratio of a bettor on the first, and of one on the second agent."
 
 
 # ── Terminal ─────────────────────────────────────────────────────────────────────────────────────────
 
+LONG_NAME = 24
+"""Characters of an agent's text above which tables call a program by its file."""
 MATRIX_COLUMNS = 6
 """Columns of a matrix that fit beside the names."""
 
 
 def report_text(report: Report) -> Group:
     """Return the report as tables for the terminal, readable at 100 columns: give it to a rich console's `print`."""
+    full, report = report, with_short_names(report)
     matches: list[Report] = report["matches"]
+    known = _known_as(full, report)
     if report["stakes"]:
-        return Group(*_stakes(report), *_ending(report), *_lengths(report), *_noted(report))
+        return Group(*_stakes(report), *_ending(report), *_lengths(report), *_noted(report), *known)
+    if len(matches) == 1:
+        test = _sprt(matches) if "sprt" in matches[0] else []
+        return Group(*_scores(matches), *test, *_details(report), *_noted(report), *known)
     parts = [*_scores(matches), *_evidence(matches)]
     if any("sprt" in row for row in matches):
         parts += _sprt(matches)
@@ -350,9 +390,49 @@ def report_text(report: Report) -> Group:
     parts += _matrices(report)
     parts += [Text("Cycle: " + " beats ".join([*cycle, cycle[0]]) + ".\n") for cycle in report["cycles"]]
     parts += [*_ending(report), *_lengths(report)]
-    parts += _noted(report)
+    parts += [*_noted(report), *known]
     parts.append(Text(SCALES, style="dim"))
     return Group(*parts)
+
+
+def short_names(agents: Iterable[str]) -> dict[str, str]:
+    """Return what agents are called in tables: programs by their files, as far as that tells them apart."""
+    names = list(agents)
+    short = [_short_name(name) for name in names]
+    return {name: each if short.count(each) == 1 else name for name, each in zip(names, short, strict=True)}
+
+
+def _short_name(name: str) -> str:
+    """Return bot:program.py --level 3 for bot:python3 -u /somewhere/program.py --level 3."""
+    prefix = prefix_of(name)
+    if prefix is None or len(name) <= LONG_NAME:
+        return name
+    words = name.removeprefix(prefix).split()
+    place = next((n for n, word in enumerate(words[1:], 1) if "/" in word or "." in word), 0)
+    return prefix + " ".join(Path(word).name if "/" in word else word for word in words[place:])
+
+
+def with_short_names(report: Report) -> Report:
+    """Return the report with short names in place of long ones, for people."""
+    short = short_names(report["agents"])
+
+    def renamed(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: renamed(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [renamed(each) for each in value]
+        return short.get(value, value) if isinstance(value, str) else value
+
+    found: Report = renamed(report)
+    for row in found["matches"]:
+        row["verdict"] = _stakes_verdict(row) if report["stakes"] else _verdict(row)
+    return found
+
+
+def _known_as(full: Report, report: Report) -> list[RenderableType]:
+    """Say whom short names mean."""
+    pairs = zip(report["agents"], full["agents"], strict=True)
+    return [Text(f"{short} is {name}", style="dim") for short, name in pairs if short != name]
 
 
 def _noted(report: Report) -> list[RenderableType]:
@@ -401,7 +481,8 @@ def _names(row: Report) -> list[Text]:
 
 
 def _scores(matches: list[Report]) -> list[RenderableType]:
-    table, parts = _titled("Matches", ["first", "second"], ["won–drawn\n–lost", "score", "Elo (score)", "95 %"])
+    titled = "Match" if len(matches) == 1 else "Matches"
+    table, parts = _titled(titled, ["first", "second"], ["won–drawn\n–lost", "score", "Elo (score)", "95 %"])
     said = []
     for row in matches:
         mark = "†" if is_lopsided(row) else " "
@@ -409,12 +490,31 @@ def _scores(matches: list[Report]) -> list[RenderableType]:
         table.add_row(*_names(row), tally_text(row), f"{row['score']:.1%}", point, interval + mark)
         who = f"{row['agents'][0]} – {row['agents'][1]}: " if len(matches) > 1 else ""
         if len(matches) == 1:
-            said.append(Text(f"{row['verdict']}."))
+            said.append(Text(f"{row['verdict']}.", style="bold"))
         if row["note"]:
             said.append(Text(f"{who}{row['note']}."))
     if any(map(is_lopsided, matches)):
         said.append(Text(LOPSIDED, style="dim"))
     return [*parts, *said, Text()] if said else parts
+
+
+def _details(report: Report) -> list[RenderableType]:
+    """Return the other figures of a single match, a line for each."""
+    [row] = report["matches"]
+    plies = row["plies"]
+    lines = {
+        "likelihood of superiority": chance_text(row["los"]),
+        "sign test, two-sided p": p_value_text(row["sign_test_two_sided"]),
+        "KT wealth, betting on each": f"{wealth_text(row, 0)}, {wealth_text(row, 1)}",
+        "won or drawn by the first, exact 95 %": not_lost_text(row),
+        "ends": ", ".join(f"{count} {end.replace('_', ' ')}" for end, count in row["ends"].items()),
+        "plies of a game": f"{plies['mean']:.1f} on average, {plies['least']} … {plies['most']}",
+        "seconds of a game": f"{row['seconds'] / row['games']:.3g}",
+    }
+    table = Table.grid(padding=(0, 2))
+    for name, value in lines.items():
+        table.add_row(Text(name, style="dim"), value)
+    return [table, Text()]
 
 
 def _evidence(matches: list[Report]) -> list[RenderableType]:

@@ -27,7 +27,7 @@ from vauban import __version__
 from vauban.agents import make_agent
 from vauban.agents.base import Agent, close
 from vauban.agents.external import MEMORY
-from vauban.arena.match import NONE, FinishedGame, Match, mixed, record_text, settled_setups
+from vauban.arena.match import NONE, FinishedGame, Match, mixed, record_text, repetition, settled_setups
 from vauban.arena.results import GameResult
 from vauban.arena.schedule import Schedule
 from vauban.errors import ConfigurationError, VaubanError
@@ -101,6 +101,8 @@ class Settings:
     """One of the agents, who plays all others while they do not play each other; None: everyone plays everyone."""
     time: float | None = None
     """Seconds allowed for a move."""
+    bot_time: float | None = None
+    """Seconds that programs have for an answer; None: the time for a move, or theirs by default."""
     memory: int = MEMORY
     """MiB for each process of a program (bot:COMMAND), 0 for no limit."""
     folder: str | None = None
@@ -152,6 +154,7 @@ class Settings:
             "setups": self.settled,
             "seed": self.seed,
             "time": self.time,
+            "bot_time": self.bot_time,
             "memory": self.memory,
             "folder": str(Path(self.folder or ".").resolve()),
         }
@@ -159,8 +162,8 @@ class Settings:
     def match(self, first: str, second: str, seed: int = 0) -> Match:
         """Return the match between two of the agents."""
         return Match(
-            first, second, self.games, self.made, seed=seed, setups=self.setups, time=self.time, memory=self.memory,
-            folder=self.folder,
+            first, second, self.games, self.made, seed=seed, setups=self.setups, time=self.time, bot_time=self.bot_time,
+            memory=self.memory, folder=self.folder,
         )  # fmt: skip
 
 
@@ -173,7 +176,7 @@ class Tournament:
         setups = None if table["setups"] == NONE else table["setups"]
         self.settings = Settings(
             tuple(table["agents"]), table["games"], table["game"], table["rules"], setups, table["seed"],
-            table["gauntlet"], table["time"], table.get("memory", MEMORY), table.get("folder"),
+            table["gauntlet"], table["time"], table.get("bot_time"), table.get("memory", MEMORY), table.get("folder"),
         )  # fmt: skip
         self._database = database
         rows = database.execute(
@@ -290,6 +293,20 @@ class Tournament:
         """Return the results of each match that has begun, by number."""
         found = (self._results(pairing) for pairing in range(len(self.matches)))
         return [results for results in found if results]
+
+    def repetitions(self) -> list[str]:
+        """Return a warning for every two who mostly play the same games again."""
+        counted = self._database.execute(
+            "SELECT pairing, count(*), count(DISTINCT red_setup || ' ' || blue_setup || ' ' || moves) "
+            "FROM games GROUP BY pairing ORDER BY pairing"
+        )
+        found = []
+        for pairing, games, different in counted:
+            match = self.matches[pairing]
+            warning = repetition(match, games, different)
+            if warning is not None:
+                found.append(f"{' – '.join(match.names)}: {warning}")
+        return found
 
     def records(self) -> Iterator[str]:
         """Yield the records of all games that have been played and had begun, match by match."""

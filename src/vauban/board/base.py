@@ -17,9 +17,10 @@ explanations) has a board of its own in `vauban.board.<family>`, and `Board(…)
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -98,7 +99,7 @@ class Look:
         return sorted(int(call(self.game, kernels.legal_action, self._record, place)) for place in range(count))
 
     @property
-    def legal_moves(self) -> Any:
+    def legal_moves(self) -> Sequence[Any]:
         """The legal moves of the player on turn, as texts."""
         return [self.game.action_text(self.turn, action) for action in self.legal_actions]
 
@@ -203,6 +204,27 @@ class View(Look):
     def legal_actions(self) -> list[int]:
         """The player's legal actions, by number; none if the other one is on turn."""
         return super().legal_actions if self.turn == self.player else []
+
+    def count_assignments(self) -> int:
+        """Count the ways in which the hidden things may be, for all that the player has seen."""
+        return sum(1 for _ in self.assignments())
+
+    def assignments(self) -> Iterator[tuple[int, ...]]:
+        """Yield these ways, each the values of the hidden things, in the order that `Simulator.determinise` takes."""
+        self._check_on_turn()
+        size = int(call(self.game, self.game.kernels.hidden_count, self._record, self.player))
+        for values in product(range(len(self.game.hidden_kinds)), repeat=size):
+            given = np.array([*values, *[0] * (self.game.hidden_size - size)], np.int8)
+            if call(self.game, self.game.kernels.assign, copy_of(self._record), self.player, given):
+                yield values
+
+    def _check_on_turn(self) -> None:
+        """Refuse to tell assignments where they may also depend on the opponent's legal moves."""
+        if self.turn != self.player and not self.is_over:
+            raise ConfigurationError(
+                f"{self!r}: the other player is on turn, and needs a legal move in each assignment: "
+                "ask when its player is on turn"
+            )
 
     def snapshot(self) -> Snapshot:
         """Return the view as a record, for `Simulator.determinise`."""

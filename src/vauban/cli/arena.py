@@ -24,15 +24,18 @@ from vauban.cli.output import (
     complain,
     complaining,
     console,
+    ended_politely,
     errors,
     print_json,
     progress_bar,
     started_as,
+    warn,
 )
 from vauban.errors import ConfigurationError
 from vauban.families import folder_of
 
 if TYPE_CHECKING:
+    from vauban.arena.match import FinishedGame, Match
     from vauban.arena.results import GameResult
     from vauban.arena.sprt import Hypotheses
     from vauban.arena.tournament import Tournament
@@ -69,6 +72,13 @@ Seed = Annotated[
 Time = Annotated[
     float | None, typer.Option(help="Seconds allowed for a move; an agent that needs more loses the game.")
 ]
+BotTime = Annotated[
+    float | None,
+    typer.Option(
+        help="Seconds that programs (bot:COMMAND) have for an answer (default: --time, or 2 where not given)."
+    ),
+]
+Log = Annotated[Path | None, typer.Option(help="Add a line to this file whenever games are done.")]
 Memory = Annotated[
     int | None,
     typer.Option(help="MiB for each process of a program, 0 for no limit (default: 1024).", min=0, show_default=False),
@@ -106,16 +116,20 @@ def match(
         float | None, typer.Option(help="Share of tests that may wrongly find ELO0 (default: 0.05).")
     ] = None,
     time: Time = None,
+    bot_time: BotTime = None,
     memory: Memory = None,
-    save: Annotated[Path | None, typer.Option(help="Write all games to a file (vauban replay shows them).")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write all games to a file, as they are done (vauban replay shows them).")
+    ] = None,
+    log: Log = None,
     html: Html = None,
     json: Json = False,
 ) -> None:
     """Let two agents play a match, and say how much better one of them is.
 
     Games are played in pairs: the same two setups, or the same deals, then the agents change sides. Score and Elo are
-    A's; in games with stakes, such as poker, the mean of what A wins takes their place. Exit code 1 if --sprt accepts
-    ELO0.
+    A's; in games with stakes, such as poker, the mean of what A wins takes their place. A match that is ended early, by
+    Ctrl-C or kill, reports what was played. Exit code 1 if --sprt accepts ELO0.
 
     Example: vauban match cadet random --games 200 --game barrage --seed 7
 
@@ -127,8 +141,8 @@ def match(
 
     Example: vauban match cfr+:iterations=1000 random --game kuhn
     """
-    from vauban.arena.match import Match, records
-    from vauban.arena.report import report_json, report_text
+    from vauban.arena.match import Match, repetition
+    from vauban.arena.report import report_json, report_text, short_names
     from vauban.arena.schedule import play_match
     from vauban.arena.sprt import Sprt
     from vauban.arena.statistics import ends_of_wins, summary, utility_summary
@@ -138,8 +152,8 @@ def match(
         raise ConfigurationError(f"a match is played by two agents, and these are {len(pair)}: {_listed(pair)}")
     hypotheses = _hypotheses(sprt, alpha, beta)
     seed = _fresh_seed() if seed is None else seed
-    check_files(save=save, html=html)
-    given = {"game": game, "setups": setups, "memory": memory}
+    check_files(save=save, log=log, html=html)
+    given = {"game": game, "setups": setups, "bot_time": bot_time, "memory": memory}
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     played = Match(pair[0], pair[1], games, rules=rules, seed=seed, time=time, **chosen)
     if hypotheses and not played.game.drawn:
@@ -151,11 +165,20 @@ def match(
     done: list[Any] = []
     interrupted = False
     begun = clock.perf_counter()
-    with _executor(workers, ray, games) as executor, progress_bar(" – ".join(played.names), games) as move:
+    short = short_names(played.names)
+    names = (short[played.names[0]], short[played.names[1]])
+    kept = _Kept(save, played) if save is not None else None
+    with (
+        ended_politely(),
+        _executor(workers, ray, games) as executor,
+        progress_bar(" – ".join(names), games, log) as move,
+    ):
 
         def watch(so_far: list[Any]) -> None:
+            if kept is not None:
+                kept.add(so_far[len(done) :])
             done[:] = so_far
-            move(len(done), _running_score(played.names, [each.result for each in done]))
+            move(len(done), _running_score(names, [each.result for each in done]))
 
         try:
             done = play_match(played, executor, test, watch)
@@ -167,11 +190,14 @@ def match(
         raise typer.Exit(INTERRUPTED)
     results = [each.result for each in done]
     report = report_json([results], hypotheses=hypotheses)
-    conditions = _conditions(played.game, played.setups, seed, time)
+    conditions = _conditions(played.game, played.setups, seed, time, bot_time)
+    different = len({(*each.setups, each.moves) for each in done})
+    warning = repetition(played, len(done), different)
     if json:
         told = {
             "agents": list(played.names), "game": played.game.name, "rules": played.game.rules_text,
-            "setups": played.setups, "seed": seed, **(summary if played.game.drawn else utility_summary)(results),
+            "setups": played.setups, "seed": seed, "different": different,
+            **(summary if played.game.drawn else utility_summary)(results),
             "ends": report["ends"], **({"ends_of_wins": ends_of_wins(results)} if played.game.drawn else {}),
             "notes": report["notes"], "verdict": report["matches"][0]["verdict"],
             "wall_seconds": round(wall, 3),
@@ -179,6 +205,8 @@ def match(
         }  # fmt: skip
         print_json(told | ({"sprt": test.state()} if test is not None else {}))
     else:
+        if warning is not None:
+            warn(warning)
         console.print(report_text(report))
         _say(
             f"{_listed_conditions(conditions)}: {len(results)} games in {wall:.1f} s, "
@@ -186,8 +214,8 @@ def match(
         )
         if interrupted:
             _say(f"Interrupted after {len(results)} of {games} games.")
-    if save is not None:
-        _write_games(save, records(played, done), len(done))
+    if kept is not None:
+        kept.put_in_order(done)
     _write_page(html, report, f"{played.names[0]} – {played.names[1]}", conditions)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -208,6 +236,34 @@ def _hypotheses(text: str | None, alpha: float | None, beta: float | None) -> Hy
         raise ConfigurationError(f"--sprt {text!r}: give two Elo differences, e.g. --sprt 0,20") from None
     given = {name: value for name, value in (("alpha", alpha), ("beta", beta)) if value is not None}
     return Hypotheses(elo0, elo1, **given)
+
+
+class _Kept:
+    """The file of a match's games. They are added as they are done, and put in order at the end."""
+
+    def __init__(self, path: Path, match: Match) -> None:
+        self.path = path
+        self.match = match
+        self.texts: dict[int, str] = {}
+        with complaining(path):
+            path.write_text("", encoding="utf-8")
+
+    def add(self, games: Iterable[FinishedGame]) -> None:
+        """Write games behind those that are there."""
+        from vauban.arena.match import record_text
+
+        with complaining(self.path), self.path.open("a", encoding="utf-8") as file:
+            for game in games:
+                text = record_text(self.match, game)
+                if text is not None:
+                    file.write(f"\n{text}" if self.texts else text)
+                    self.texts[game.result.number] = text
+
+    def put_in_order(self, games: Iterable[FinishedGame]) -> None:
+        """Write these games alone, by their numbers."""
+        numbers = sorted(game.result.number for game in games)
+        with complaining(self.path), self.path.open("w", encoding="utf-8") as file:
+            file.write("\n".join(self.texts[number] for number in numbers if number in self.texts))
 
 
 def _running_score(names: tuple[str, str], results: list[GameResult]) -> str:
@@ -235,10 +291,12 @@ def tournament(
     setups: Setups = None,
     seed: Seed = None,
     time: Time = None,
+    bot_time: BotTime = None,
     memory: Memory = None,
     workers: Workers = None,
     ray: Ray = None,
     save: Annotated[Path | None, typer.Option(help="Write all games to a file (vauban replay shows them).")] = None,
+    log: Log = None,
     html: Html = None,
     json: Json = False,
 ) -> None:
@@ -255,18 +313,22 @@ def tournament(
     """
     from vauban.arena.report import report_json, report_text
 
-    check_files(file, save=save, html=html)
+    check_files(file, save=save, log=log, html=html)
     taking_part = tuple(agents or ())
     if gauntlet is not None and taking_part and gauntlet not in taking_part:
         taking_part = (gauntlet, *taking_part)
     options = {
         "agents": taking_part or None, "gauntlet": gauntlet, "games": games, "game": game, "rules": rules,
-        "setups": setups, "seed": seed, "time": time, "memory": memory,
+        "setups": setups, "seed": seed, "time": time, "bot_time": bot_time, "memory": memory,
     }  # fmt: skip
     given = {name: value for name, value in options.items() if value is not None}
     with _opened(file, given) as played:
         interrupted = False
-        with _executor(workers, ray, played.games) as executor, progress_bar(file.name, played.games) as move:
+        with (
+            ended_politely(),
+            _executor(workers, ray, played.games) as executor,
+            progress_bar(file.name, played.games, log) as move,
+        ):
             try:
                 played.play(executor, move)
             except KeyboardInterrupt:
@@ -278,12 +340,17 @@ def tournament(
             raise typer.Exit(INTERRUPTED)
         report = report_json(results)
         settings = played.settings
-        conditions = _conditions(settings.made, played.matches[0].setups, settings.seed, settings.time)
+        conditions = _conditions(
+            settings.made, played.matches[0].setups, settings.seed, settings.time, settings.bot_time
+        )
+        repeated = played.repetitions()
         if json:
             table = settings.table()
             told = {"file": str(file), "played": played.played, "missing": played.games - played.played}
-            print_json(told | {"settings": table, **report})
+            print_json(told | {"settings": table, "repeated": repeated, **report})
         else:
+            for warning in repeated:
+                warn(warning)
             console.print(report_text(report))
             _say(f"{_listed_conditions(conditions)}: {played.played} of {played.games} games, in {file}.")
         if save is not None:
@@ -462,7 +529,7 @@ def _write_games(path: Path, texts: Iterable[str], count: int) -> None:
             move(number)
 
 
-def _conditions(game: games.Game, setups: str, seed: int, time: float | None) -> dict[str, str]:
+def _conditions(game: games.Game, setups: str, seed: int, time: float | None, bot_time: float | None) -> dict[str, str]:
     """Say how the games of a report were played, besides by whom; enough to play them again."""
     from vauban.arena.match import NONE
 
@@ -474,6 +541,8 @@ def _conditions(game: games.Game, setups: str, seed: int, time: float | None) ->
     found["seed"] = str(seed)
     if time is not None:
         found["time"] = f"{time:g} s a move"
+    if bot_time is not None:
+        found["time of programs"] = f"{bot_time:g} s an answer"
     return found | {"Vauban": __version__, "date": f"{date.today():%Y-%m-%d}"}
 
 

@@ -8,23 +8,32 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+from vauban.board import Board
 from vauban.cli.output import Json, complain, console, print_json
-from vauban.cli.show import show_of
+from vauban.cli.show import Show, show_of
 from vauban.games import base
 from vauban.observe import base as observations
 
 HEADINGS = {"game": "left", "board": "right", "setups": "right", "actions": "right", "longest": "right", "": "left"}
 
 
-def games(json: Json = False) -> None:
-    """List the games, with their boards, setups and lengths.
+def games(
+    name: Annotated[
+        str | None, typer.Argument(metavar="GAME", help="One game: a name, a .toml file or py:FILE.py:CLASS.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the games, with their boards, setups and lengths; or look at one of them, drawn as one may begin.
 
     A board of Stratego or Geister of your own is a TOML file, a game of your own py:FILE.py:CLASS; every command that
     takes a game takes these too.
 
     Example: vauban games --json
+
+    Example: vauban games mine.toml
     """
-    shows = {name: show_of(base.game(name)) for name in base.names()}
+    found = [base.game(each) for each in (base.names() if name is None else [name])]
+    shows = {game.name: show_of(game) for game in found}
     for sentence in base.failed().values():
         complain(sentence)
     if json:
@@ -46,20 +55,32 @@ def games(json: Json = False) -> None:
         for heading, side in HEADINGS.items():
             table.add_column(heading, justify=side)  # type: ignore[arg-type]
         members = {name: show for name, show in shows.items() if show.game.family == family}
-        for name, show in members.items():
+        for each, show in members.items():
             game, facts = show.game, ", ".join(str(fact) for fact in show.facts().values() if isinstance(fact, str))
             rows, columns = game.board
             count = game.setups.count if game.setups is not None else 0
             setups = f"{count:,}" if count < 10**6 else f"{count:.3g}".replace("e+", "e")
             table.add_row(
-                f"[bold]{name}[/]", f"{rows}×{columns}" if rows * columns > 1 else "", setups if count else "",
+                f"[bold]{each}[/]", f"{rows}×{columns}" if rows * columns > 1 else "", setups if count else "",
                 str(game.action_count), str(game.max_plies or "no limit"), facts,
             )  # fmt: skip
         console.print(table)
+        if name is not None:
+            _look_at(next(iter(members.values())))
+            return
         for line in next(iter(members.values())).legend:
             console.print(line)
     console.print("board: rows × columns")
     console.print("longest: in plies, of one player each; then a game that is not over is a draw.")
+
+
+def _look_at(show: Show) -> None:
+    """Print all facts of a game, and the beginning of one."""
+    for fact, value in show.facts().items():
+        text = ", ".join(value) if isinstance(value, list) else str(value)
+        if value not in (None, []):
+            console.print(f"{fact.replace('_', ' ')}: {text}", highlight=False)
+    console.print(Board(show.game, seed=1).as_text(), markup=False, highlight=False)
 
 
 def observation(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,21 +45,49 @@ def complain(sentence: str) -> None:
     errors.print(f"[bold red]error:[/] {_plain(sentence)}", highlight=False, soft_wrap=True)
 
 
+def warn(sentence: str) -> None:
+    """Say what may mislead, though nothing is wrong."""
+    errors.print(f"[bold yellow]warning:[/] {_plain(sentence)}", highlight=False, soft_wrap=True)
+
+
 def _plain(text: str) -> str:
     return text.replace("[", r"\[")
 
 
 @contextmanager
-def progress_bar(what: str, total: int | None = None) -> Iterator[Any]:
-    """Show a progress bar on the terminal; yield a function (done, text) that moves it."""
+def progress_bar(what: str, total: int | None = None, log: Path | None = None) -> Iterator[Any]:
+    """Show a progress bar on the terminal; yield a function (done, text) that moves it.
+
+    log: a file that gets a line whenever it moves.
+    """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         task = bar.add_task(what, total=total)
 
         def move(done: int, text: str | None = None, total: int | None = None) -> None:
             bar.update(task, completed=done, description=text or what, total=total)
+            if log is not None:
+                whole = bar.tasks[task].total
+                with complaining(log), log.open("a", encoding="utf-8") as file:
+                    file.write(
+                        f"{datetime.now():%Y-%m-%d %H:%M:%S}  {done:,.0f} of {whole or 0:,.0f}  {text or what}\n"
+                    )
 
         yield move
+
+
+@contextmanager
+def ended_politely() -> Iterator[None]:
+    """Take a request to end, such as `kill PID`, for Ctrl-C, so that what has been done is kept and told."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def check_files(tournament: Path | None = None, **outputs: Path | None) -> None:

@@ -33,6 +33,12 @@ def play(
             "May be repeated."
         ),
     ] = None,
+    log: Annotated[
+        str | None,
+        typer.Option(
+            help="A file to write down requests, games and faults, as lines of JSON without secrets; -: stderr."
+        ),
+    ] = None,
 ) -> None:
     """Play on a page: against the machine, against a friend, or watch two machines.
 
@@ -51,4 +57,4 @@ def play(
     """
     from vauban.web.serve import serve
 
-    serve(host, port, browser, shelf, name, game or (), opponent or ())
+    serve(host, port, browser, shelf, name, game or (), opponent or (), log)

@@ -67,6 +67,11 @@ class Metric:
 SPEED = Metric("speed.moves_per_second", "Moves of this iteration by its seconds, those of learning included.",
                shown="{:,.0f} moves/s")  # fmt: skip
 """Of any algorithm that plays."""
+PLAY_AND_LEARN = (
+    Metric("seconds.play", "Seconds that playing took."),
+    Metric("seconds.learn", "Seconds that learning took."),
+)
+"""Of algorithms whose iteration has these two parts."""
 
 
 def names_of(declared: Sequence[Metric]) -> tuple[str, ...]:

@@ -137,7 +137,7 @@ class Ring:
         return {"seen": self.seen, **{name: column[: self.filled].clone() for name, column in self.columns.items()}}
 
     def fits(self, state: Mapping[str, Any]) -> bool:
-        """Whether a `state()` is of a ring of the same columns and the same capacity."""
+        """Return whether a `state()` is of a ring of the same columns and the same capacity."""
         if set(state) != {"seen", *self.columns}:
             return False
         filled = min(int(state["seen"]), self.capacity)

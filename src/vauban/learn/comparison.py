@@ -36,7 +36,7 @@ POINTS_FILE = "points.jsonl"
 
 @dataclass(frozen=True)
 class Point:
-    """What a run had come to after a share of its time."""
+    """A measurement of a run after a share of its time."""
 
     number: int
     """1 for the first of the comparison's points."""

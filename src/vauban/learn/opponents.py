@@ -1,4 +1,4 @@
-"""Whom a learner plays against: networks, which stay on their device, and agents, which are handed views.
+"""Opponents of a learner: networks, which stay on their device, and agents, which are handed views.
 
     players = NetworkPlayer("mine", network), AgentPlayer(agent)
     log_policy = players[1].log_policy(sim, rows, legal)      # of some games of a simulator
@@ -29,7 +29,7 @@ from vauban.sim.simulator import Simulator
 from vauban.sim.store import Snapshot
 
 SEAT, OPPONENT, CHANCE, SETUP, MEMBER = 0, 1, 2, 3, 4
-"""What is drawn for a game with the purpose `RESPONSE`, by index: the learner's seat, the opponent, its chance, a seed
+"""Indices of the draws for a game with the purpose `RESPONSE`: the learner's seat, the opponent, its chance, a seed
 for both setups, and the network of an opponent that has several."""
 LIGHT = 100_000
 """Networks with no more parameters than this are asked together, about as many positions each."""
@@ -43,7 +43,7 @@ class Player(ABC):
 
     name: str
     set_up: SetUp | None = None
-    """How it sets up by itself; None if it does not."""
+    """Its own way to set up; None if it has none."""
 
     @abstractmethod
     def log_policy(self, sim: Simulator, rows: Tensor, legal: Tensor) -> Tensor:

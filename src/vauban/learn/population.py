@@ -1,6 +1,6 @@
-"""Populations: many policies, and how often each of them plays.
+"""Populations: many policies, each with its chance to play.
 
-    population = read_population(Path("runs/psro-leduc"))
+    population = read_population(Path("runs/psro-leduc-exact"))
     population.agents, population.chances
 
 A population is a folder: `card.json`, which names the policies and has their meta-Nash; `payoffs.db`, what they get
@@ -43,7 +43,7 @@ class Policy:
     episodes: int
     """Games that it has learned from."""
     performance: float | None
-    """What it got from its opponents at its last update; None before the first."""
+    """Its mean utility against its opponents at its last update; None before the first."""
     parent: int | None
     """The policy that it began as a copy of."""
 
@@ -63,7 +63,7 @@ class Population:
 
     @property
     def chances(self) -> list[float]:
-        """How often each policy plays."""
+        """The chance of each policy to play."""
         return [policy.chance for policy in self.policies]
 
     @property
@@ -91,8 +91,8 @@ def read_population(folder: Path) -> Population:
     place = folder if (folder / CARD).exists() else folder / FOLDER
     if not (place / CARD).exists():
         raise PopulationError(
-            f"there is no population in {folder}: name the folder of a run that trains one (vauban train psro-leduc), "
-            f"or one with a {CARD}"
+            f"there is no population in {folder}: name the folder of a run that trains one (vauban train "
+            f"psro-leduc-exact), or one with a {CARD}"
         )
     try:
         card: dict[str, Any] = json.loads((place / CARD).read_text(encoding="utf-8"))

@@ -1,7 +1,11 @@
-"""The network of games without a board (poker, matrices): layers over the information state."""
+"""The network of games without a board (poker, matrices): layers over the information state.
+
+Of a board, which other kinds of networks suit better, it sees all squares side by side.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -26,13 +30,14 @@ class PlainNetworkConfig:
 
 @register("plain", PlainNetworkConfig)
 class PlainNetwork(PolicyNetwork):
-    """Chooses actions and foresees the outcome, from an observation without squares."""
+    """Chooses actions and foresees the outcome, by layers over the whole observation."""
 
     def __init__(self, game: Game, size: Size, observation: str = "") -> None:
         super().__init__()
         self.observation = observation or observations.default(game).name
         self.config = PlainNetworkConfig(size, self.observation)
-        self.embed = nn.Linear(observations.find(game, self.observation).channels(game), size.width)
+        channels = observations.find(game, self.observation).channels(game)
+        self.embed = nn.Linear(math.prod(game.board) * channels, size.width)
         self.layers = nn.ModuleList(nn.Linear(size.width, size.width) for _ in range(size.depth))
         self.policy = nn.Linear(size.width, game.action_count)
         self.outcome = nn.Linear(size.width, len(game.utilities))

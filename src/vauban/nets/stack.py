@@ -30,7 +30,7 @@ class StackNetworkConfig:
     depth: int = 7
     """Number of convolutions, without the one for the moves."""
     observation: str = ""
-    """What it sees; empty: the default observation of the game."""
+    """The observation that it sees; empty: the default one of the game."""
 
     def __post_init__(self) -> None:
         if min(self.first, self.width, self.depth) < 1:

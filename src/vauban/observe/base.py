@@ -103,9 +103,9 @@ class Observation:
     pieces: tuple[int, ...] = ()
     """The channels that mark the viewer's pieces, if it says so: each piece in one of them."""
     hidden: HiddenChannels | None = None
-    """Where it tells of hidden things, if it tells all that there is to know of them."""
+    """Its channels that tell of hidden things, if they tell all that there is to know of them."""
     public: PublicChannels | None = None
-    """Where it tells what is public, if it says so."""
+    """Its channels that tell what is public, if it says so."""
 
 
 _observations: dict[tuple[str, str], Observation] = {}

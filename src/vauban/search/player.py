@@ -39,7 +39,7 @@ Judging = Callable[[Snapshot], Floats]
 
 
 class Policies(NamedTuple):
-    """What is played, by view."""
+    """The actions that are played, by view."""
 
     legal: Actions
     """The legal actions, −1 behind the last."""
@@ -69,7 +69,7 @@ class Steps(Protocol):
 
 @dataclass(frozen=True)
 class Manner:
-    """How a player departs from what its network says."""
+    """Ways in which a player departs from what its network says."""
 
     temperature: float = 1.0
     shaping: Shaping | None = None

@@ -21,7 +21,7 @@ from vauban.solve.matrix import fictitious_play
 
 @dataclass(frozen=True)
 class MetaSolver:
-    """How the meta-Nash of a population is computed."""
+    """The way to compute the meta-Nash of a population."""
 
     iterations: int = 2000
     """Plays of fictitious play."""

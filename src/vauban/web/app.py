@@ -14,6 +14,7 @@ import logging
 import mimetypes
 import re
 import socket
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
@@ -22,6 +23,7 @@ from fastapi import FastAPI, Request, WebSocket
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -30,6 +32,7 @@ from vauban.errors import ConfigurationError, VaubanError
 from vauban.web import files as page
 from vauban.web.host import Host, NoSuchGameError
 from vauban.web.limits import BODY_BYTES, FLOOD, IMPORT_BYTES, MESSAGE_BYTES, Limits
+from vauban.web.logs import tell
 from vauban.web.offer import offer, static_folder
 from vauban.web.reviews import ReviewError
 from vauban.web.rooms import Client
@@ -43,10 +46,19 @@ SIT_SECONDS = 10.0
 """Time for a new socket to sit down at a table."""
 MOST_SAID = 600
 """Longest error message, in letters."""
+MOST_PATH = 100
+"""Longest path that is written down, in letters."""
+MOST_BROWSER = 40
+"""Longest name of a browser, in letters."""
 BODY_SECONDS = 20.0
 """Time for a whole request to arrive."""
 SEND_SECONDS = 20.0
 """Time for a socket to take what it is sent."""
+
+COMPRESSED_BYTES = 2_000
+"""Answers from this size on are compressed, where the client takes that; those with secrets are smaller."""
+COMPRESSION = 4
+"""Level of compression: beyond that a look back gets a tenth smaller, and takes twice as long."""
 
 FAILURE = "Something went wrong at the server. Nothing was changed."
 
@@ -84,6 +96,7 @@ def make_app(host: Host, limits: Limits, names: Callable[[str], bool]) -> FastAP
     _add_socket(app, host, limits)
     app.add_exception_handler(HTTPException, _say_http)
     app.add_exception_handler(VaubanError, _say_error)
+    app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_BYTES, compresslevel=COMPRESSION)
     app.add_middleware(Door, limits=limits, names=names)
     return app
 
@@ -154,12 +167,14 @@ class Door:
                 await send({"type": "websocket.close", "code": 1008})
             return
 
-        begun = False
+        begun, asked, status, sent = False, time.perf_counter(), 0, 0
 
         async def dressed(message: Message) -> None:
-            nonlocal begun
+            nonlocal begun, status, sent
+            if message["type"] == "http.response.body":
+                sent += len(message.get("body", b""))
             if message["type"] == "http.response.start":
-                begun = True
+                begun, status = True, message["status"]
                 answer = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     answer[name] = value
@@ -178,6 +193,12 @@ class Door:
             if begun:
                 raise
             await _error(500, "failure", FAILURE)(scope, receive, dressed)
+        finally:
+            ms = round(1000 * (time.perf_counter() - asked))
+            tell(
+                "request", address=address_of(scope), method=scope["method"], path=written_path(scope["path"]),
+                status=status, bytes=sent, ms=ms,
+            )  # fmt: skip
 
     def _refusal(self, scope: Scope, headers: Headers, host: str) -> JSONResponse | None:
         if not self.names(host):
@@ -202,6 +223,11 @@ def address_of(scope: Scope) -> str:
         return address
     number = ipaddress.IPv6Address(address)
     return str(number.ipv4_mapped or ipaddress.IPv6Network((int(number), 64), strict=False))
+
+
+def written_path(path: str) -> str:
+    """Return a path as it is written down: without the name of a game, and shortened."""
+    return re.sub(r"^/api/games/[^/]+", "/api/games/{game}", path)[:MOST_PATH]
 
 
 # ── Answers ──────────────────────────────────────────────────────────────────────────────────────
@@ -272,13 +298,17 @@ def _add_pages(app: FastAPI) -> None:
 
 
 def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
+    @app.get("/api/health")
+    async def health() -> Response:
+        return JSONResponse({"ok": True, **host.health()})
+
     @app.get("/api/offer")
     async def what_is_offered() -> Response:
         return JSONResponse(offer(host.games, host.levels))
 
     @app.post("/api/setups")
     async def draw_setup(request: Request) -> Response:
-        return JSONResponse(await host.draw_setup(await body(request)))
+        return JSONResponse(await host.draw_setup(await body(request), address_of(request.scope)))
 
     @app.post("/api/setups/check")
     async def check_setup(request: Request) -> Response:
@@ -287,7 +317,7 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
     @app.post("/api/games")
     async def make_game(request: Request) -> Response:
         _pace(request)
-        return JSONResponse(await host.make_game(await body(request)))
+        return JSONResponse(await host.make_game(await body(request), address_of(request.scope)))
 
     @app.post("/api/games/{game}/join")
     async def join(game: str, request: Request) -> Response:
@@ -301,7 +331,7 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
         wanted = await body(request)
         with guarded(limits, address_of(request.scope)):
             table = await host.finished(game, str(wanted.get("secret", "")))
-        return JSONResponse(await host.play_on(table, wanted))
+        return JSONResponse(await host.play_on(table, wanted, address_of(request.scope)))
 
     @app.post("/api/import")
     async def import_game(request: Request) -> Response:
@@ -317,7 +347,7 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
 
     @app.get("/api/games/{game}/review")
     async def review(game: str, request: Request) -> Response:
-        found = host.reviews.ask(await _finished(game, request))
+        found = host.reviews.ask(await _finished(game, request), address_of(request.scope))
         if isinstance(found, str):
             return Response(found, media_type="application/json")
         return JSONResponse({"progress": found}, 202)
@@ -401,7 +431,7 @@ def _add_socket(app: FastAPI, host: Host, limits: Limits) -> None:
         if not limits.open_socket(address):
             await websocket.close(1013)
             return
-        client = Client()
+        client = Client(address)
         sending: asyncio.Task[None] | None = None
         try:
             await websocket.accept()
@@ -481,12 +511,15 @@ async def _listen(websocket: WebSocket, client: Client, host: Host, limits: Limi
 async def _sit(client: Client, host: Host, limits: Limits, address: str, wanted: Json) -> None:
     game, seat, secret = (wanted.get(key) for key in ("game", "seat", "secret"))
     have, number, eyes = wanted.get("have", 0), wanted.get("n"), wanted.get("eyes")
+    browser = wanted.get("browser")
     if not (isinstance(game, str) and isinstance(seat, str) and isinstance(secret, str)):
         raise TableError("message", "To sit down takes a game, a seat and a secret.")
     if type(have) is not int or have < 0:
         raise TableError("message", "'have' is the number of moves that are known already.")
     if eyes is not None and not isinstance(eyes, str):
         raise TableError("message", "'eyes' is a side, or nothing.")
+    if browser is not None and not (isinstance(browser, str) and len(browser) <= MOST_BROWSER):
+        raise TableError("message", f"'browser' is a name of up to {MOST_BROWSER} letters, or nothing.")
     with guarded(limits, address):
-        await host.sit(client, game, seat, secret, have, eyes)
+        await host.sit(client, game, seat, secret, have, eyes, browser)
     client.show(number if isinstance(number, int | str) else None)

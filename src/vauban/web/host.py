@@ -17,11 +17,13 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vauban import __version__
 from vauban.errors import VaubanError
 from vauban.web import sight as wall
 from vauban.web.commitment import new_salt
 from vauban.web.imports import imported
 from vauban.web.levels import Level, find_level, has_learned, learned_agents, with_anybody
+from vauban.web.logs import tell
 from vauban.web.offer import find_offered
 from vauban.web.reviews import Reviews
 from vauban.web.rooms import Client, Room, numbered
@@ -29,7 +31,7 @@ from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
 from vauban.web.show import SIDES, TableError, check_scripts, offered, show_of
 from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, new_table
 from vauban.web.thinking import ChooseMove, ChooseSetup, DrawHidden, WarmUp, WeighDraw, thinkers
-from vauban.web.wishes import read_rules, read_side, read_switch, read_words, read_yes
+from vauban.web.wishes import read_absence, read_rules, read_side, read_switch, read_words, read_yes
 from vauban.words import sentence
 from vauban.work.base import BusyError
 from vauban.work.pool import Pool
@@ -69,8 +71,8 @@ class Settings:
     """The same between moves of two agents."""
     absence: float = 5.0
     """Seconds before agents stop thinking when the last watcher has left: a page may be reloaded."""
-    patience: float = 30.0
-    """Seconds before a review that nobody asks for any more is given up, if others wait for theirs."""
+    patience: float = 90.0
+    """Seconds before a review that nobody asks for any more is given up: hidden pages ask once a minute."""
     workers: int = 2
     """Number of processes for agents that think long, and for the others."""
     warm_up: bool = True
@@ -86,6 +88,7 @@ class Host:
         """`more`: games that are offered beside the usual ones, as `vauban.games.base.game` names them."""
         check_scripts()
         self.shelf = shelf
+        self._closed = False
         self.games = tuple(dict.fromkeys((*offered(), *more)))
         for name in more:
             show_of(name)  # refuses what is no game, before anything is served
@@ -119,12 +122,19 @@ class Host:
             self._keep_time(room)
         for each in (self.quick, self.deep, self.reviews):
             await each.close()
+        self._closed = True
         self.shelf.close()
+
+    def health(self) -> Json:
+        """Return how busy the server is; raises a `ShelfError` if games cannot be read."""
+        self.shelf.check()
+        waiting = {"quick": self.quick.waiting, "deep": self.deep.waiting, "reviews": self.reviews.thinking.waiting}
+        return {"version": __version__, "tables": len(self.rooms), "waiting": waiting}
 
     # ── Before a game ────────────────────────────────────────────────────────────────────────────
 
-    async def draw_setup(self, wanted: Json) -> Json:
-        """Draw a setup: at random, as people make them, or by a network."""
+    async def draw_setup(self, wanted: Json, address: str = "") -> Json:
+        """Draw a setup: at random, as people make them, or by a network, in the turn of this address."""
         variant, kind = find_offered(wanted.get("variant"), self.games), wanted.get("kind")
         seed = secrets.randbits(62)
         if kind in ("random", "human"):
@@ -135,15 +145,15 @@ class Host:
         learned = learned_agents(variant, self.levels)
         if not learned:
             raise TableError("model", f"No network here has learned to set up {variant}.", "model")
-        return {"setup": await self._choose_setup(learned[-1], seed, variant, 0)}
+        return {"setup": await self._choose_setup(learned[-1], seed, variant, 0, address)}
 
     def check_setup(self, wanted: Json) -> Json:
         """Check a setup: return how it should be written, and what is odd about it."""
         variant = find_offered(wanted.get("variant"), self.games)
         return show_of(variant).check_setup(variant, wanted.get("setup"))
 
-    async def make_game(self, wanted: Json) -> Json:
-        """Make a table; return the secrets of the seats that the client may take."""
+    async def make_game(self, wanted: Json, address: str = "") -> Json:
+        """Make a table, in the turn of this address; return the secrets of the seats that the client may take."""
         variant = find_offered(wanted.get("variant"), self.games)
         against = wanted.get("against")
         kind = against.get("kind") if isinstance(against, dict) else None
@@ -166,14 +176,17 @@ class Host:
         invited = SIDES[1 - side] if kind == "friend" else None
         show = show_of(variant)
         rules = read_rules(wanted, show.switches(variant))
-        made = new_table(variant, kind, (sitters[0], sitters[1]), clock, takebacks, aids, invited=invited, rules=rules)
+        made = new_table(
+            variant, kind, (sitters[0], sitters[1]), clock, takebacks, aids,
+            invited=invited, rules=rules, absence=read_absence(wanted),
+        )  # fmt: skip
         own = None
         if kind == "level" and show.has_setups(variant, rules):
             own = show.read_setup(variant, wanted.get("setup"))
-        table = await self._new_table(made, {side: own} if own is not None else {})
-        answer: Json = {"game": table.game, "seats": dict(table.secrets)}
-        if table.invitation is not None:
-            answer["friend"] = {"seat": invited, "invitation": table.invitation["token"]}
+        table = await self._new_table(made, {side: own} if own is not None else {}, address=address)
+        answer: Json = {"game": table.game, "seats": made["secrets"]}
+        if invited is not None:
+            answer["friend"] = made["invitation"] | {"invitation": made["invitation"]["token"]}
         return answer
 
     async def join(self, game: str, wanted: Json) -> Json:
@@ -199,11 +212,11 @@ class Host:
         """Make a table of a recorded game, to look back on."""
         found = await asyncio.to_thread(imported, text, self.games)
         sitters = (Sitter("person", found.names[0]), Sitter("person", found.names[1]))
-        table = await self._new_table(new_table(found.variant, "import", sitters, record=found.record), {})
-        seats = dict(table.secrets)
-        return {"game": table.game, "seats": seats, "games": found.games, "family": table.show.family}
+        made = new_table(found.variant, "import", sitters, record=found.record)
+        table = await self._new_table(made, {})
+        return {"game": table.game, "seats": made["secrets"], "games": found.games, "family": table.show.family}
 
-    async def play_on(self, table: Table, wanted: Json) -> Json:
+    async def play_on(self, table: Table, wanted: Json, address: str = "") -> Json:
         """Make a game against a level that goes on from a position of a finished one; return what `make_game` does."""
         ply, pieces = wanted.get("ply"), wanted.get("pieces")
         if type(ply) is not int or not 0 <= ply <= table.plies:
@@ -217,13 +230,13 @@ class Host:
         setups = table.show.setups_at(board, {})
         if pieces == "drawn":
             task = DrawHidden(table.variant, board.view(side), secrets.randbits(62))
-            setups = table.show.setups_at(board, await self.quick.ask(task, SETUP_SECONDS))
+            setups = table.show.setups_at(board, await self.quick.ask(task, SETUP_SECONDS, owner=address))
         origin = {"ply": ply, "pieces": pieces}
         rules = table.show.rules_with_setups(table.variant, table.rules_played)
         made = new_table(table.variant, "level", (sitters[0], sitters[1]), rules=rules, played_on=origin)
         moves = table.move_texts(ply)
-        there = await self._new_table(made, dict(enumerate(setups)), moves)
-        return {"game": there.game, "seats": dict(there.secrets)}
+        there = await self._new_table(made, dict(enumerate(setups)), moves, address)
+        return {"game": there.game, "seats": made["secrets"]}
 
     def _machine(self, key: Any, variant: str) -> Sitter:
         level = find_level(key, variant, self.levels)
@@ -251,23 +264,28 @@ class Host:
         """Return the pool in which an agent thinks about what usually takes it so long."""
         return self.quick if _is_quick(agent, seconds) else self.deep
 
-    async def _choose_setup(self, agent: str, seed: int, variant: str, player: int) -> str:
+    async def _choose_setup(self, agent: str, seed: int, variant: str, player: int, address: str) -> str:
         task = ChooseSetup(agent, seed, variant, player)
-        return await self._thinking(agent).ask(task, SETUP_SECONDS)
+        return await self._thinking(agent).ask(task, SETUP_SECONDS, owner=address)
 
-    async def _new_table(self, made: Event, setups: Mapping[int, str], moves: Sequence[str] = ()) -> Table:
+    async def _new_table(
+        self, made: Event, setups: Mapping[int, str], moves: Sequence[str] = (), address: str = ""
+    ) -> Table:
         """Put a table on the shelf, with the known setups, those that its machines choose, and these moves."""
         # A long game takes a while to read: not while all other games wait.
         table = Table.made(made) if made["record"] is None else await asyncio.to_thread(Table.made, made)
         known = dict(setups)
         for player, sitter in enumerate(table.sitters):
             if sitter.is_machine and player not in known and table.has_setups:
-                known[player] = await self._choose_setup(sitter.agent, sitter.seed, table.variant, player)
+                known[player] = await self._choose_setup(sitter.agent, sitter.seed, table.variant, player, address)
         for player, setup in known.items():
             table.give_setup(SIDES[player], setup, new_salt() if table.sitters[player].is_machine else None)
         if moves:
             await asyncio.to_thread(_make_moves, table, moves)
         self.shelf.append(table.game, 0, table.events)
+        # Of an agent that the host named no text is written down: it may be a command with a password.
+        levels = ["own" if each.level.startswith("own:") else each.level or each.who for each in table.sitters]
+        tell("game made", kind=table.kind, game=table.variant, levels=levels)
         self._remember(table)
         return table
 
@@ -285,9 +303,19 @@ class Host:
     # ── At a table ───────────────────────────────────────────────────────────────────────────────
 
     async def sit(
-        self, client: Client, game: str, seat: str, secret: str, have: int = 0, eyes: str | None = None
+        self,
+        client: Client,
+        game: str,
+        seat: str,
+        secret: str,
+        have: int = 0,
+        eyes: str | None = None,
+        browser: str | None = None,
     ) -> None:
-        """Seat a client at a table, by the secret of the seat; a watcher may look on with the eyes of a side."""
+        """Seat a client at a table, by the secret of the seat; a watcher may look on with the eyes of a side.
+
+        `browser` is a name by which a seat's owner is told of other browsers on the seat.
+        """
         table = await self._load(game)
         if table is None or seat not in SEATS or not table.admits(seat, secret):
             raise NoSuchGameError
@@ -296,8 +324,10 @@ class Host:
         room = self._room(table)
         if client.room is not room:
             self.leave(client)
-        client.sit(room, seat, table.owns(seat, secret), have, eyes)
+        client.sit(room, seat, table.owns(seat, secret), have, eyes, browser)
         room.clients.add(client)
+        room.address = client.address
+        self._note_presence(room)
         self._go_on(room)
 
     def leave(self, client: Client) -> None:
@@ -305,6 +335,7 @@ class Host:
         room, client.room = client.room, None
         if room is not None:
             room.clients.discard(client)
+            self._note_presence(room)
             if room.table.kind == "watch" and room.thinking is not None:
                 asyncio.get_running_loop().call_later(self.settings.absence, self._rest, room)
             self._tidy(room)
@@ -336,13 +367,19 @@ class Host:
             "setup": lambda: table.give_setup(seat, read_words(message, "setup")),
             "move": lambda: table.move(seat, read_words(message, "move"), self._spent(room)),
             "resign": lambda: table.resign(seat),
+            "claim": lambda: table.claim(
+                seat, room.absent(1 - SIDES.index(seat), time.time()) if seat in SIDES else None
+            ),
+            "name": lambda: table.give_name(seat, read_words(message, "name")),
             "offer_draw": lambda: table.offer_draw(seat),
             "answer_draw": lambda: table.answer(seat, "draw", read_yes(message, "accept")),
-            "take_back": lambda: table.take_back(seat),
+            "take_back": lambda: table.take_back(seat, self._spent(room)),
             "pause": lambda: table.pause(seat, read_yes(message, "paused")),
             "pace": lambda: table.set_pace(seat, read_words(message, "pace")),
             "stop": lambda: table.stop(seat),
-            "answer_take_back": lambda: table.answer(seat, "take_back", read_yes(message, "accept")),
+            "answer_take_back": lambda: table.answer(
+                seat, "take_back", read_yes(message, "accept"), spent=self._spent(room)
+            ),
         }
         if not isinstance(what, str) or what not in commands:
             raise TableError("do", f"There is nothing to do by the name {str(what)[:40]!r}.")
@@ -360,7 +397,10 @@ class Host:
             seconds = round(time.monotonic() - room.since, 2)
             thinking = {"side": SIDES[table.turn], "seconds": seconds, "expected": expected}
         now = round(time.time(), 3)
-        return wall.sight(table, client.seat, self._spent(room), thinking, now, client.eyes, client.owns)
+        elsewhere, absence = room.is_elsewhere(client), _absence(room, now)
+        return wall.sight(
+            table, client.seat, self._spent(room), thinking, now, client.eyes, client.owns, elsewhere, absence
+        )
 
     # ── Going on ─────────────────────────────────────────────────────────────────────────────────
 
@@ -410,6 +450,9 @@ class Host:
         if room is None:
             began = time.monotonic() - table.used / 1000
             room = self.rooms[table.game] = Room(table, len(table.events), began, table.turn)
+            if table.kind == "friend":
+                room.away = self.shelf.absences(table.game)
+                room.changed = self.shelf.changed(table.game) or time.time()
         return room
 
     def _spent(self, room: Room) -> int:
@@ -435,10 +478,12 @@ class Host:
                 self._abandon(room)
                 raise
             room.stored = len(table.events)
+            room.changed = time.time()
         happened = {event["what"] for event in fresh}
-        # A player on turn who takes back a move goes on thinking: the clock does not begin anew.
-        if "setup" in happened or table.turn != room.turn:
-            room.began, room.turn = time.monotonic(), table.turn
+        if table.over is not None and happened & {"move", "end"}:
+            tell("game over", kind=table.kind, game=table.variant, end=table.over.end, moves=table.plies)
+        if "setup" in happened or "took_back" in happened or table.turn != room.turn:
+            room.began, room.turn = time.monotonic() - table.used / 1000, table.turn
         if happened & {"took_back", "end"} or (table.paused and "paused" in happened):
             self._stop_thinking(room)
         if table.offer is None and room.weighing is not None:
@@ -472,6 +517,26 @@ class Host:
         for client in room.clients:
             client.show()
         self._tidy(room)
+
+    def _note_presence(self, room: Room) -> None:
+        """Note which of two friends is away, and tell who is there."""
+        table, before = room.table, dict(room.away)
+        if table.kind != "friend" or table.over is not None or self._closed:
+            return
+        here = {client.seat for client in room.clients if client.owns}
+        for side in table.hashes:
+            if side in here:
+                room.away.pop(side, None)
+            else:
+                room.away.setdefault(side, time.time())
+            if room.away.get(side) != before.get(side):
+                try:
+                    self.shelf.keep_absence(table.game, side, room.away.get(side))
+                except ShelfError as error:
+                    log.error("%s", error)
+        if room.away != before:
+            for client in room.clients:
+                client.show()
 
     def _step(self, room: Room, client: Client, number: Any) -> None:
         """Play one move of two machines, which wait before it and after it."""
@@ -528,7 +593,7 @@ class Host:
         begun = time.monotonic()
         try:
             task = ChooseMove(sitter.agent, sitter.seed, table.variant, table.board.view(player))
-            answer = await self._patiently(task, sitter)
+            answer = await self._patiently(task, sitter, room.address)
             pause = self.settings.delay
             if table.kind == "watch":
                 pause = 0.0 if room.stepping else PACES[table.pace] * self.settings.watch_delay
@@ -549,13 +614,13 @@ class Host:
                 table.forfeit(player, f"{sitter.name} gave no legal move: {_reason(error)}")
         self._changed(room)
 
-    async def _patiently(self, task: ChooseMove, sitter: Sitter) -> str | None:
+    async def _patiently(self, task: ChooseMove, sitter: Sitter, address: str) -> str | None:
         """Ask, and ask again while the queue is full."""
         while True:
             try:
                 limit = max(MOVE_SECONDS, 20 * sitter.seconds)
                 thinking = self._thinking(sitter.agent, sitter.seconds)
-                return await thinking.ask(task, limit)
+                return await thinking.ask(task, limit, owner=address)
             except BusyError:
                 await asyncio.sleep(0.5)
 
@@ -569,7 +634,9 @@ class Host:
         sitter = table.sitters[player]
         try:
             task = WeighDraw(sitter.agent, sitter.seed, table.variant, board.view(player))
-            accept, why = await self._thinking(sitter.agent, sitter.seconds).ask(task, SETUP_SECONDS)
+            accept, why = await self._thinking(sitter.agent, sitter.seconds).ask(
+                task, SETUP_SECONDS, owner=room.address
+            )
         except Exception as error:
             log.error("%s cannot answer an offer: %s", sitter.agent, _reason(error))
             accept, why = False, "unable"
@@ -594,12 +661,12 @@ class Host:
     async def _make_rematch(self, room: Room) -> None:
         """Make a table with the colours changed, and tell all at this one."""
         try:
-            there = await self._rematch_table(room.table)
+            there = await self._rematch_table(room.table, room.address)
         except VaubanError as error:
             for client in room.clients:
                 client.reply({"say": "error", "code": "rematch", "key": "rematch", "data": {}, "text": sentence(error)})
         else:
-            room.table.follow(there.game, _rematch_seats(room.table, there))
+            room.table.follow(there.game, _rematch_seats(room.table))
             self._changed(room)
             for client in room.clients:
                 self._tell_of_rematch(room, client)
@@ -607,19 +674,23 @@ class Host:
             room.matching = False
             self._tidy(room)
 
-    async def _rematch_table(self, table: Table) -> Table:
+    async def _rematch_table(self, table: Table, address: str) -> Table:
         """Make the same table with the colours changed; against a machine a person may keep the setup."""
         red, blue = (
             Sitter(s.who, s.name, s.level, s.agent, secrets.randbits(62), s.seconds) for s in table.sitters[::-1]
         )
         clock = table.clock.as_json()
-        made = new_table(table.variant, table.kind, (red, blue), clock, table.takebacks, table.aids, rules=table.rules)
+        hashes = {new: table.hashes[old] for there in _rematch_seats(table).values() for new, old in there.items()}
+        made = new_table(
+            table.variant, table.kind, (red, blue), clock, table.takebacks, table.aids,
+            rules=table.rules, hashes=hashes, absence=table.absence,
+        )  # fmt: skip
         own = {
             1 - player: setup
             for player, setup in enumerate(table.setups)
             if table.kind == "level" and table.keeps_setup and not table.sitters[player].is_machine and setup
         }
-        return await self._new_table(made, own)
+        return await self._new_table(made, own, address=address)
 
     def _tell_of_rematch(self, room: Room, client: Client) -> None:
         assert room.table.follower is not None
@@ -640,14 +711,22 @@ class Host:
             log.error("a game could not go on", exc_info=task.exception())
 
 
-def _rematch_seats(table: Table, there: Table) -> dict[str, dict[str, str]]:
-    """Return, by seat at a table, the seats of the rematch with their secrets."""
+def _rematch_seats(table: Table) -> dict[str, dict[str, str]]:
+    """Return, by seat at a table, the seats of the rematch, each with the seat here that the same secret opens."""
     if table.kind == "hotseat":
-        return dict.fromkeys(SIDES, there.secrets)
-    if table.kind == "watch":
-        return {WATCH: there.secrets}
+        return {seat: {side: side for side in SIDES} for seat in SIDES}
     swapped = dict(zip(SIDES, SIDES[::-1], strict=True))
-    return {seat: {new: there.secrets[new]} for seat, new in swapped.items() if new in there.secrets}
+    return {seat: {swapped.get(seat, seat): seat} for seat in table.hashes}
+
+
+def _absence(room: Room, now: float) -> Json | None:
+    """Return what two friends are told of who is away: after how many seconds the win may be claimed, who is away, and
+    how long the player on turn has been."""
+    if room.table.kind != "friend":
+        return None
+    away = {side: side in room.away for side in SIDES}
+    absent = room.absent(room.table.turn, now)
+    return {"after": 60 * room.table.absence, "away": away, "absent": None if absent is None else round(absent, 1)}
 
 
 def _read_table(game: str, events: Sequence[Event]) -> Table:

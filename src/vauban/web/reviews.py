@@ -2,7 +2,8 @@
 
     reviews.ask(table)        # the review as JSON, or how far it is: 0 to 1
 
-A page asks again and again until its review is there. Reviews are kept on the shelf.
+A page asks again and again until its review is there; one that nobody asks for any more is given up. Addresses that ask
+take turns. Reviews are kept on the shelf.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vauban.errors import VaubanError
+from vauban.web import logs
 from vauban.web.levels import Level, learned_agents
 from vauban.web.shelf import Shelf, ShelfError
 from vauban.web.table import Table
@@ -23,8 +25,10 @@ from vauban.work.base import BusyError
 
 REVIEW_LIMIT = 1800.0
 """Seconds for one game at most."""
-QUEUE = 8
-"""Reviews that may wait for their turn."""
+QUEUE, EACH = 32, 4
+"""Reviews that may wait for their turn, of all addresses and of one."""
+MOST_PLIES = 1_000
+"""Longest game that a network looks back on, in plies; in longer ones all is counted, which takes seconds."""
 
 log = logging.getLogger("vauban.web")
 
@@ -50,8 +54,8 @@ class Reviews:
     """All reviews of a server."""
 
     def __init__(self, shelf: Shelf, levels: Sequence[Level], patience: float) -> None:
-        """`patience`: seconds after which what nobody asks for any more is given up, if others wait for theirs."""
-        self.thinking = thinkers(1, queue=QUEUE)
+        """`patience`: seconds after which what nobody asks for any more is given up."""
+        self.thinking = thinkers(1, queue=QUEUE, each=EACH)
         self._shelf = shelf
         self._levels = levels
         self._patience = patience
@@ -70,39 +74,46 @@ class Reviews:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self.thinking.close()
 
-    def ask(self, table: Table) -> str | float:
-        """Return the review of a finished game, as JSON, or how far it is; begin it if need be."""
+    def ask(self, table: Table, address: str = "") -> str | float:
+        """Return the review of a finished game, as JSON, or how far it is; begin it if need be, for this address."""
         kept = self._shelf.review(table.game)
         if kept is not None:
             return kept
         found = self._making.get(table.game)
         if found is None:
             found = self._making[table.game] = Reviewing()
-            found.task = asyncio.create_task(self._make(table, found))
+            found.task = asyncio.create_task(self._make(table, found, address))
+            asyncio.get_running_loop().call_later(self._patience, self._give_up, table.game, found)
         if found.error is not None:
             del self._making[table.game]
             raise found.error
         found.asked = time.monotonic()
-        self._give_up()
         return found.share
 
-    def _give_up(self) -> None:
-        """Forget what nobody asks for any more, but for the last one: nobody waits behind it."""
-        now = time.monotonic()
-        for game, found in list(self._making.items())[:-1]:
-            if now - found.asked > self._patience:
-                if found.task is not None:
-                    found.task.cancel()
-                del self._making[game]
+    def _give_up(self, game: str, found: Reviewing) -> None:
+        """Forget a review that nobody asks for any more; look again later at one that somebody does."""
+        if self._making.get(game) is not found:
+            return
+        left = found.asked + self._patience - time.monotonic()
+        if left > 0:
+            asyncio.get_running_loop().call_later(left, self._give_up, game, found)
+            return
+        if found.task is not None:
+            found.task.cancel()
+        del self._making[game]
 
-    async def _make(self, table: Table, found: Reviewing) -> None:
+    async def _make(self, table: Table, found: Reviewing, address: str) -> None:
         def tell(share: float) -> None:
             found.share = share
 
         learned = learned_agents(table.variant, self._levels)
+        long = bool(learned) and table.plies > MOST_PLIES
+        begun = time.monotonic()
         try:
-            task = ReviewGame(table.variant, table.record(), learned[-1] if learned else None)
-            self._shelf.keep_review(table.game, await self.thinking.ask(task, REVIEW_LIMIT, tell))
+            task = ReviewGame(table.variant, table.record(), learned[-1] if learned and not long else None)
+            made = await self.thinking.ask(task, REVIEW_LIMIT, tell, address)
+            self._shelf.keep_review(table.game, made | ({"most_plies": MOST_PLIES} if long else {}))
+            logs.tell("review made", game=table.variant, moves=table.plies, seconds=round(time.monotonic() - begun, 1))
         except (BusyError, ShelfError) as error:
             found.error = error
         except VaubanError as error:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vauban.web import sight as wall
+from vauban.web.show import SIDES
 from vauban.web.table import Table
 
 Json = dict[str, Any]
@@ -21,13 +22,16 @@ REPLIES = 64
 class Client:
     """One socket's end: what is still to be sent to it. A slow one misses sights, never moves or answers."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str = "") -> None:
+        self.address = address
         self.room: Room | None = None
         self.seat = ""
         self.owns = False
         """Whether it came by the seat's own secret, and not by a link to look back."""
         self.eyes: str | None = None
         """The side with whose eyes a watcher looks on."""
+        self.browser: str | None = None
+        """The name by which its browser tells itself from others; the client's own word."""
         self.lost = False
         """It did not take what it was sent, or its table is gone: the socket is to be closed."""
         self._replies: deque[Json] = deque()
@@ -80,10 +84,14 @@ class Client:
                     yield _text({"say": "moves", "first": first, "moves": fresh})
                 yield _text(numbered(sight, number))
 
-    def sit(self, room: Room, seat: str, owns: bool, have: int, eyes: str | None = None) -> None:
+    def sit(
+        self, room: Room, seat: str, owns: bool, have: int, eyes: str | None = None, browser: str | None = None
+    ) -> None:
         """Take a seat; it has so many moves already."""
         firm = room.table.firm
-        self.room, self.seat, self.owns, self.eyes = room, seat, owns, eyes
+        self.room, self.seat, self.owns, self.eyes, self.browser = room, seat, owns, eyes, browser
+        if owns:
+            room.browsers.setdefault(seat, set()).add(browser)
         self._sent = min(have, room.table.plies if firm is None else firm)
 
 
@@ -99,6 +107,14 @@ class Room:
     turn: int
     """The side on turn."""
     clients: set[Client] = field(default_factory=set)
+    away: dict[str, float] = field(default_factory=dict)
+    """Of two friends, since when who is away, by side, in seconds since 1970."""
+    changed: float = 0.0
+    """When the table last changed, in seconds since 1970."""
+    address: str = ""
+    """The address that its machines think for: that of the client that came last."""
+    browsers: dict[str, set[str | None]] = field(default_factory=dict)
+    """By seat, the browsers that have come by its own secret since this table is in memory."""
     thinking: asyncio.Task[None] | None = None
     since: float = 0.0
     """Time at which the machine began to think."""
@@ -108,6 +124,17 @@ class Room:
     flag: asyncio.TimerHandle | None = None
     matching: bool = False
     """A table for a rematch is being made."""
+
+    def is_elsewhere(self, client: Client) -> bool:
+        """Return whether another browser has come to the client's own seat, too."""
+        return client.owns and not self.browsers[client.seat] <= {client.browser}
+
+    def absent(self, player: int, now: float) -> float | None:
+        """Return how many seconds a player has been on turn and away; None for one who is there or not on turn."""
+        since = self.away.get(SIDES[player])
+        if since is None or self.table.phase != "play" or self.table.turn != player:
+            return None
+        return max(0.0, now - max(since, self.changed))
 
     @property
     def ticks(self) -> bool:

@@ -24,6 +24,7 @@ from vauban.web.connections import HttpConnection, SocketConnection, descriptors
 from vauban.web.host import Host, Settings
 from vauban.web.levels import levels, own_levels
 from vauban.web.limits import MESSAGE_BYTES, REQUESTS, SHELF_BYTES, SOCKETS, Limits
+from vauban.web.logs import log_to
 from vauban.web.shelf import Shelf
 from vauban.web.show import offered, show_of, shows
 from vauban.web.thinking import MODULES
@@ -55,6 +56,7 @@ def serve(
     name: str | None = None,
     games_too: Sequence[str] = (),
     opponents: Sequence[str] = (),
+    log_file: str | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Serve the page until Ctrl-C; games are kept on the shelf.
@@ -62,8 +64,13 @@ def serve(
     If the usual port is taken, another is; one that was asked for is not replaced. Port 0: any. `name` is what a
     proxy before this server is called: through it others come, even to a server on loopback. `games_too`
     are games that are offered beside the usual ones, `opponents` agents to play against beside the levels. Limits go
-    by `clock`.
+    by `clock`. `log_file` is where it is written down what is asked (`vauban.web.logs`).
     """
+    if log_file is not None:
+        try:
+            log_to(log_file)
+        except OSError as error:
+            raise ConfigurationError(f"{log_file} cannot be written: {error.strerror}") from error
     names = own_names(host, name)
     listener = listen(host, port)
     prepare(MODULES)  # it takes longer than all that follows, and somebody may want to play at once

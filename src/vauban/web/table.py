@@ -13,11 +13,12 @@ nothing of it goes to a player but through `vauban.web.sight`.
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import secrets
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from vauban.web.clocks import Banks, make_clock
@@ -31,6 +32,14 @@ WATCH = "watch"
 SEATS = (*SIDES, WATCH)
 PACES = {"slow": 3.0, "usual": 1.0, "fast": 0.2}
 """Pause between the moves of two watched machines, as a multiple of the usual one."""
+TAKE_BACK_PAUSE = 2
+"""Plies between two requests of one side to take back."""
+ABSENCE = 60
+"""Minutes that a friend on turn may be away, where nothing else was chosen."""
+MOST_NAME = 30
+"""Longest name of a person, in letters."""
+HASH = "sha256:"
+"""Begins the hash of a secret; no secret has a colon."""
 OFFER_PAUSE = 20
 """Plies between two offers of a draw by one side: or an agent could be sounded out move by move."""
 
@@ -88,11 +97,15 @@ def new_table(
     invited: str | None = None,
     rules: str | None = None,
     played_on: Mapping[str, Any] | None = None,
+    hashes: Mapping[str, str] | None = None,
+    absence: int = ABSENCE,
 ) -> Event:
     """Make the event that makes a table, with an id and secrets that nobody can guess.
 
-    The seat that is `invited` has no secret yet: it gets one when the invitation is taken (`Table.join`).
-    `played_on` tells from where in another game this one goes on (`Host.play_on`).
+    The secrets are for those who sit there; a table keeps hashes of them (`Table.made`). `hashes` are those of seats
+    that are opened by a secret of another game. The seat that is `invited` has no secret yet: it gets one when the
+    invitation is taken (`Table.join`). `played_on` tells from where in another game this one goes on (`Host.play_on`).
+    After `absence` minutes without a friend who is on turn the win may be claimed.
     """
     seats = [WATCH] if kind in ("watch", "import") else [seat for seat in _people(sitters) if seat != invited]
     return {
@@ -103,20 +116,41 @@ def new_table(
         "rules": show_of(variant).rules_text(variant, rules),
         "seed": secrets.randbits(63),
         "sitters": [asdict(sitter) for sitter in sitters],
-        "secrets": {seat: secrets.token_urlsafe(24) for seat in seats},
+        "secrets": hashes or {seat: secrets.token_urlsafe(24) for seat in seats},
         "look": secrets.token_urlsafe(24),
         "invitation": None if invited is None else {"seat": invited, "token": secrets.token_urlsafe(24)},
         "clock": make_clock(clock).as_json(),
         "takebacks": takebacks,
         "aids": aids,
+        "absence": absence,
         "at": int(time.time()),
         "record": record,
         "played_on": None if played_on is None else dict(played_on),
     }
 
 
+def hashed(secret: str) -> str:
+    """Return what is kept of a secret: its hash. No salt is needed, for secrets are 192 random bits."""
+    return HASH + hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+def _kept(secret: str) -> str:
+    """Return the hash of a secret that was kept as a hash, or as it was, as earlier versions did."""
+    return secret if secret.startswith(HASH) else hashed(secret)
+
+
+def _sealed(made: Event) -> Event:
+    """Return the event that makes a table without the secrets that open seats: with their hashes."""
+    invitation = made["invitation"]
+    if invitation is not None:
+        invitation = invitation | {"token": _kept(invitation["token"])}
+    return made | {
+        "secrets": {seat: _kept(secret) for seat, secret in made["secrets"].items()}, "invitation": invitation,
+    }  # fmt: skip
+
+
 def _same(right: str | None, given: str) -> bool:
-    """Compare a secret with the right one, if there is one. Takes equally long whatever is wrong."""
+    """Compare a text with the right one, if there is one. Takes equally long whatever is wrong."""
     same = hmac.compare_digest((right or "-" * 32).encode(), given.encode("utf-8", "replace"))
     return same and right is not None
 
@@ -143,20 +177,27 @@ class Table:
         """Whether the players set something up before the first move."""
         self.seed: int | None = made.get("seed")  # games that were kept before chance mattered have none
         self.sitters: tuple[Sitter, Sitter] = (Sitter(**made["sitters"][0]), Sitter(**made["sitters"][1]))
-        self.secrets: dict[str, str] = dict(made["secrets"])
+        self.hashes: dict[str, str] = dict(_sealed(made)["secrets"])
+        """Hashes of the secrets that open seats."""
         self.look: str = made["look"]
-        """The secret that opens the game to whoever looks on, and no seat to play on (`admits` says when)."""
-        self.invitation: dict[str, str] | None = made["invitation"]
+        """The secret that opens the game to whoever looks on, and no seat to play on (`admits` says when). Kept
+        as it is: everybody at the table is told it, and it opens nothing that the shelf does not show."""
+        self.invitation: dict[str, str] | None = _sealed(made)["invitation"]
         self.clock = make_clock(made["clock"])
         self.takebacks: bool = made["takebacks"]
         self.aids: bool = made.get("aids", True)  # games that were kept before this could be chosen have them
         """Whether notes may be made, and the page may remember what was shown."""
+        self.absence: int = made.get("absence", ABSENCE)
+        """Minutes that a friend on turn may be away before the other side may claim the win."""
         self.played_on: dict[str, Any] | None = made.get("played_on")
         """From which ply of another game this one goes on, and how its hidden pieces came about."""
         self.at: int = made["at"]
         self.banks: Banks = self.clock.banks()
+        self.times: list[tuple[int, int]] = []
+        """Of each move, the bank of its side before it, and the milliseconds that it took."""
         self.used = 0
-        """Milliseconds of the move that is being thought about which were used when a server ended (`keep_time`)."""
+        """Milliseconds of the move that is being thought about which were used before: when a server ended
+        (`keep_time`), or on moves that were taken back."""
         self.setups: list[str | None] = [None, None]
         self.salts: list[str | None] = [None, None]
         self.board: Any = None
@@ -164,6 +205,8 @@ class Table:
         self.offer: Offer | None = None
         self.offered: list[int | None] = [None, None]
         """After which ply each side last offered a draw."""
+        self.asked_back: list[int | None] = [None, None]
+        """After which ply each side last asked a friend to take back."""
         self.note: dict[str, Any] | None = None
         """The answer to the last offer, if there is something to tell, until the side that offered moves next."""
         self.took_back = False
@@ -178,7 +221,8 @@ class Table:
         self.keeps_setup = True
         """Whether that is with the same setup, against a machine."""
         self.follower: dict[str, Any] | None = None
-        """The table that they play again at: its game, and by seat here the seat and secret there."""
+        """The table that they play again at: its game, and by seat here the seats there, each with the seat here that
+        the same secret opens; or with a secret, as earlier versions kept it."""
         if made["record"] is not None:
             self._import(made["record"])
         else:
@@ -186,8 +230,8 @@ class Table:
 
     @classmethod
     def made(cls, event: Event) -> Table:
-        """Make a table from its first event (`new_table`)."""
-        return cls(event)
+        """Make a table from its first event (`new_table`); of its secrets it keeps hashes."""
+        return cls(_sealed(event))
 
     @classmethod
     def replayed(cls, events: Iterable[Event]) -> Table:
@@ -222,15 +266,15 @@ class Table:
     def invited(self) -> str | None:
         """The seat that waits for an invited friend."""
         seat = None if self.invitation is None else self.invitation["seat"]
-        return None if seat in self.secrets else seat
+        return None if seat in self.hashes else seat
 
     def invites(self, token: str) -> bool:
         """Say whether this is the invitation to this table, open or taken."""
-        return _same(None if self.invitation is None else self.invitation["token"], token)
+        return _same(None if self.invitation is None else self.invitation["token"], hashed(token))
 
     def owns(self, seat: str, secret: str) -> bool:
         """Say whether this is the secret of this seat. Takes equally long whatever is wrong."""
-        return _same(self.secrets.get(seat), secret)
+        return _same(self.hashes.get(seat), hashed(secret))
 
     def admits(self, seat: str, secret: str) -> bool:
         """Say whether this secret opens this seat: as its own, or to look on where all may be seen.
@@ -307,12 +351,21 @@ class Table:
             raise TableError("invitation", "Nobody is invited to this game.")
         seat = self.invitation["seat"]
         if self.invited is not None:
-            self._happen({"what": "joined", "by": SIDES.index(seat), "secret": secret})
+            self._happen({"what": "joined", "by": SIDES.index(seat), "secret": hashed(secret)})
         elif not self.admits(seat, secret):
             raise TableError(
                 "invitation", "This invitation has been taken: it opens the seat once, in the browser that came first."
             )
         return seat
+
+    def give_name(self, seat: str, name: str) -> None:
+        """Take a person's name, for the other side and for records."""
+        player = self._player(seat)
+        tidy = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())[:MOST_NAME]
+        if self.kind not in ("level", "friend") or self.over is not None:
+            raise TableError("name", "Nobody can take a name in this game, or not any more.")
+        if tidy != self.sitters[player].name:
+            self._happen({"what": "name", "by": player, "name": tidy})
 
     def give_setup(self, seat: str, text: str, salt: str | None = None) -> None:
         """Take a side's setup, in its own view; it may change until both are there. `salt`: for a machine's promise."""
@@ -335,6 +388,15 @@ class Table:
         """Give the game up."""
         player = self._playing(seat)
         self._end(End(1 - player, "resigned"))
+
+    def claim(self, seat: str, away: float | None) -> None:
+        """Claim the win: the other side has been on turn and away for so many seconds (None: it is there)."""
+        player = self._playing(seat)
+        if self.kind != "friend" or self.turn == player or away is None or away < 60 * self.absence:
+            raise TableError(
+                "claim", "The win can be claimed when a friend on turn has been away for as long as agreed."
+            )
+        self._end(End(player, "absent"))
 
     def flag_falls(self, player: int) -> None:
         """End the game: a player's time is up."""
@@ -363,8 +425,11 @@ class Table:
             raise TableError("offer", text, "offer.soon", wait=wait)
         self._happen({"what": "offer", "kind": "draw", "by": player})
 
-    def take_back(self, seat: str) -> None:
-        """Take back to this side's last turn: at once where no other person minds, else if the other agrees."""
+    def take_back(self, seat: str, spent: int = 0) -> None:
+        """Take back to this side's last turn: at once where no other person minds, else if the other agrees.
+
+        `spent` is how long the side on turn has thought, in milliseconds.
+        """
         player = self._playing(seat)
         assert self.board is not None
         if not self.takebacks:
@@ -372,24 +437,35 @@ class Table:
         begun = 0 if self.played_on is None else self.played_on["ply"]
         if not any(played.player == player for played in self.board.history[begun:]):
             raise TableError("take_back", "There is no move of yours to take back.", "take_back.none")
+        self._check_time(player, spent)
         if self.kind != "friend":
-            self._happen({"what": "took_back", "by": player})
+            self._happen({"what": "took_back", "by": player, "ms": spent})
             return
         if self.offer is not None:
             raise TableError("offer", "There is an offer already: it has to be answered first.")
+        last = self.asked_back[player]
+        if last is not None and self.plies - last < TAKE_BACK_PAUSE:
+            wait = TAKE_BACK_PAUSE - (self.plies - last)
+            text = f"You have asked to take back not long ago: wait {wait} more {moves_word(wait)}."
+            raise TableError("offer", text, "take_back.soon", wait=wait)
         self._happen({"what": "offer", "kind": "take_back", "by": player})
 
-    def answer(self, seat: str, kind: str, accept: bool, why: str | None = None) -> None:
-        """Answer an offer of the other side; `why` is a machine's reason, in a word (`vauban.web.thinking`)."""
+    def answer(self, seat: str, kind: str, accept: bool, why: str | None = None, spent: int = 0) -> None:
+        """Answer an offer of the other side; `why` is a machine's reason, in a word (`vauban.web.thinking`).
+
+        `spent` is how long the side on turn has thought, in milliseconds.
+        """
         player = self._playing(seat)
         if self.offer is None or self.offer.kind != kind or self.offer.by == player:
             raise TableError("offer", "There is no such offer to answer.", "offer.none")
         by = self.offer.by
+        if accept and kind == "take_back":
+            self._check_time(by, spent)
         self._happen({"what": "answer", "kind": kind, "by": player, "accept": accept, "why": why})
         if accept and kind == "draw":
             self._end(End(None, "agreed"))
         elif accept:
-            self._happen({"what": "took_back", "by": by})
+            self._happen({"what": "took_back", "by": by, "ms": spent})
 
     def pause(self, seat: str, paused: bool) -> None:
         """Let the machines wait, or go on."""
@@ -425,7 +501,8 @@ class Table:
         return self.follower is None and wanted <= self.wishes
 
     def follow(self, game: str, seats: Mapping[str, Mapping[str, str]]) -> None:
-        """Note the table of the rematch; `seats`: by seat here, the seats there with their secrets."""
+        """Note the table of the rematch; `seats`: by seat here, the seats there, each with the seat here that the same
+        secret opens."""
         self._happen({"what": "follow", "game": game, "seats": {seat: dict(there) for seat, there in seats.items()}})
 
     # ── Inside ───────────────────────────────────────────────────────────────────────────────────
@@ -467,17 +544,25 @@ class Table:
         if what == "setup":
             self._apply_setup(event)
         elif what == "joined":
-            self.secrets[SIDES[event["by"]]] = event["secret"]
+            self.hashes[SIDES[event["by"]]] = _kept(event["secret"])
             self._begin()
+        elif what == "name":
+            red, blue = (
+                replace(sitter, name=event["name"]) if player == event["by"] else sitter
+                for player, sitter in enumerate(self.sitters)
+            )
+            self.sitters = (red, blue)
         elif what == "move":
             self._apply_move(event)
         elif what == "took_back":
-            self._apply_take_back(event["by"])
+            self._apply_take_back(event["by"], event.get("ms"))
         elif what == "offer":
             self.offer = Offer(event["kind"], event["by"])
             self.note = None
             if event["kind"] == "draw":
                 self.offered[event["by"]] = self.plies
+            else:
+                self.asked_back[event["by"]] = self.plies
         elif what == "answer":
             self.offer = None
             told = {key: event[key] for key in ("kind", "accept", "why")} | {"by": SIDES[event["by"]]}
@@ -496,7 +581,7 @@ class Table:
             self.keeps_setup = event["keep"]
         else:
             self.follower = {"game": event["game"], "seats": event["seats"]}
-        if self.turn != turn:
+        if self.turn != turn and what != "took_back":
             self.used = 0
 
     def _apply_setup(self, event: Event) -> None:
@@ -516,6 +601,7 @@ class Table:
 
     def _apply_move(self, event: Event) -> None:
         assert self.board is not None
+        self.times.append((self.banks[self.turn], event["ms"]))
         self.banks = self.clock.spend(self.banks, self.turn, event["ms"])
         # An offer lapses when the side that was asked moves instead; one to take a move back, with any move.
         if self.offer is not None and (self.offer.by != self.turn or self.offer.kind == "take_back"):
@@ -527,18 +613,42 @@ class Table:
         self.board.push(event["move"] if "move" in event else event["from"] + event["to"])
         self._judge()
 
-    def _apply_take_back(self, player: int) -> None:
+    def _taken_back(self, player: int, spent: int) -> tuple[int, int, int]:
+        """Return how many moves a take-back takes, the bank of its player before them, and the time used since then."""
         assert self.board is not None
-        while True:
-            last = self.board.history[-1].player
+        number = next(n for n, played in enumerate(reversed(self.board.history), 1) if played.player == player)
+        bank, ms = self.times[-number]
+        return number, bank, ms + (spent if self.turn == player else 0)
+
+    def _check_time(self, player: int, spent: int) -> None:
+        """Refuse a take-back after which there would be no time left: what was thought is not given back."""
+        _, bank, used = self._taken_back(player, spent)
+        if self.clock.is_up((bank, bank), player, used):
+            text = "What was thought about these moves counts, and no time would be left."
+            raise TableError("take_back", text, "take_back.time")
+
+    def _apply_take_back(self, player: int, spent: int | None) -> None:
+        """Take moves back. Their player has used up their time all the same, as if still thinking about the first.
+
+        The other side's time stays used, too. In games that were kept earlier (`spent` is None) the clock began anew.
+        """
+        assert self.board is not None
+        turn = self.turn
+        number, bank, used = self._taken_back(player, spent or 0)
+        for _ in range(number):
             self.board.pop()
-            if last == player:
-                break
+            self.times.pop()
+        if spent is None:
+            self.used = self.used if self.turn == turn else 0
+        else:
+            self.banks = (bank, self.banks[1]) if player == 0 else (self.banks[0], bank)
+            self.used = used
         self.took_back = True
         self.firm = self.plies if self.firm is None else min(self.firm, self.plies)
         self.offer = None
         self.note = None
         self.offered = [None if last is None else min(last, self.plies) for last in self.offered]
+        self.asked_back = [None if last is None else min(last, self.plies) for last in self.asked_back]
 
     def _judge(self) -> None:
         assert self.board is not None

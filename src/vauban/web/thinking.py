@@ -25,9 +25,9 @@ REASONS = {"own": ("less", "even", "more", "play"), "counted": ("weaker", "quiet
 """Reasons for taking a draw (the first two) or not, by whether the agent judges itself or the board was counted."""
 
 
-def thinkers(workers: int, queue: int = QUEUE, warm_ups: Sequence[Task[Any]] = ()) -> Pool:
-    """Make a pool of processes in which agents think."""
-    return Pool(workers, MODULES, queue, warm_ups)
+def thinkers(workers: int, queue: int = QUEUE, warm_ups: Sequence[Task[Any]] = (), each: int | None = None) -> Pool:
+    """Make a pool of processes in which agents think; `queue` and `each` are those of `Pool`."""
+    return Pool(workers, MODULES, queue, warm_ups, each)
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ class Crew(Executor, Protocol):
     """An executor whose workers stay, with what they have at hand, and to whom folders can be sent."""
 
     def parcel(self, folder: Path, without: str = "") -> Parcel:
-        """Return a folder as a task can take it along, without what lies in it by one name."""
+        """Return a folder as a task can take it along, without what lies in it by names like this (`*`: any)."""
 
     @property
     def back(self) -> Callable[[Path], Parcel]:

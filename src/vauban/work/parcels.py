@@ -7,6 +7,7 @@ import os
 import shutil
 import tarfile
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +38,7 @@ class Packed:
         stream = io.BytesIO()
         with tarfile.open(fileobj=stream, mode="w") as archive:
             for each in sorted(path.iterdir()):
-                if each.name != without:
+                if not fnmatch(each.name, without):
                     archive.add(each, each.name)
         return cls(np.frombuffer(stream.getbuffer(), np.uint8))
 

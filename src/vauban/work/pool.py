@@ -4,6 +4,7 @@
     pool.start()
     answer = await pool.ask(task, seconds=30)
 
+Tasks may name an owner: owners take turns, so that one who asks for much keeps no other waiting for long.
 A worker that dies is replaced and its task asked again; one that takes too long is replaced, and the caller is told.
 While there is nothing to do, workers warm up, one at a time.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections import deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -40,23 +41,64 @@ class _Asked:
     seconds: float
     tell: Tell
     answer: asyncio.Future[Any]
+    owner: str = ""
+    """For whom it is done."""
     waits: bool = True
     """No worker has begun with it, and its caller still waits."""
+
+
+class _Rota:
+    """Waiting work by owner: the owners take turns."""
+
+    def __init__(self) -> None:
+        self._by: OrderedDict[str, deque[_Asked | None]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._by.values()))
+
+    def append(self, asked: _Asked | None) -> None:
+        self._by.setdefault("" if asked is None else asked.owner, deque()).append(asked)
+
+    def popleft(self) -> _Asked | None:
+        owner, waiting = next(iter(self._by.items()))
+        asked = waiting.popleft()
+        if waiting:
+            self._by.move_to_end(owner)
+        else:
+            del self._by[owner]
+        return asked
+
+
+class _FairQueue(asyncio.Queue["_Asked | None"]):
+    """A queue in which owners take turns."""
+
+    def _init(self, maxsize: int) -> None:
+        self._queue = _Rota()
 
 
 class Pool:
     """A few workers, and the queue before them."""
 
     def __init__(
-        self, workers: int, modules: Sequence[str] = (), queue: int = QUEUE, warm_ups: Sequence[Task[Any]] = ()
+        self,
+        workers: int,
+        modules: Sequence[str] = (),
+        queue: int = QUEUE,
+        warm_ups: Sequence[Task[Any]] = (),
+        each: int | None = None,
     ) -> None:
-        """`modules`: imported by workers before they start; `warm_ups`: tasks that each of them does when idle."""
+        """`modules`: imported by workers before they start; `warm_ups`: tasks that each of them does when idle.
+
+        Of all owners together `queue` tasks may wait, of one of them `each`.
+        """
         self._modules = tuple(modules)
         self._staff = [_Post(self._modules) for _ in range(workers)]
         self._warm_ups = tuple(warm_ups)
         self._warming = False
-        self._queue: asyncio.Queue[_Asked | None] = asyncio.Queue()
-        self._most, self._waiting = queue, 0
+        self._queue = _FairQueue()
+        self._most, self._most_each = queue, queue if each is None else each
+        self._owners: Counter[str] = Counter()
+        """Number of tasks that wait, by owner."""
         self._threads = ThreadPoolExecutor(workers, "pool")
         self._serving: list[asyncio.Task[None]] = []
 
@@ -64,6 +106,11 @@ class Pool:
     def pids(self) -> list[int]:
         """The numbers of the processes that are there now."""
         return [worker.process.pid for post in self._staff if (worker := post.worker) is not None]
+
+    @property
+    def waiting(self) -> int:
+        """Number of tasks that no worker has begun with."""
+        return self._owners.total()
 
     def start(self) -> None:
         """Begin to work through the queue; processes are started when there is something to do for them."""
@@ -83,12 +130,13 @@ class Pool:
             if asked is not None:
                 _settle(asked.answer, _stopped())
 
-    async def ask(self, task: Task[Result], seconds: float, tell: Tell = lambda share: None) -> Result:
+    async def ask(self, task: Task[Result], seconds: float, tell: Tell = lambda share: None, owner: str = "") -> Result:
         """Return the result of a task, at most `seconds` seconds after a worker began; cancelling gives it up."""
-        if self._waiting >= self._most:
-            raise BusyError(f"{self._most} tasks are waiting already: try again in a moment")
-        asked = _Asked(task, seconds, tell, asyncio.get_running_loop().create_future())
-        self._waiting += 1
+        most = self._most if self.waiting >= self._most else self._most_each
+        if self.waiting >= self._most or self._owners[owner] >= self._most_each:
+            raise BusyError(f"{most} tasks are waiting already: try again in a moment")
+        asked = _Asked(task, seconds, tell, asyncio.get_running_loop().create_future(), owner)
+        self._owners[owner] += 1
         self._queue.put_nowait(asked)
         try:
             result: Result = await asked.answer
@@ -97,7 +145,9 @@ class Pool:
             self._waits_no_more(asked)
 
     def _waits_no_more(self, asked: _Asked) -> None:
-        self._waiting -= asked.waits
+        self._owners[asked.owner] -= asked.waits
+        if not self._owners[asked.owner]:
+            del self._owners[asked.owner]
         asked.waits = False
 
     async def _serve(self, post: _Post) -> None:

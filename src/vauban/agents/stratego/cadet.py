@@ -131,9 +131,9 @@ def _chances(view: View, enemies: Mapping[int, Piece]) -> dict[int, Chances]:
     hidden = [piece for piece in enemies.values() if not piece.revealed]
     moved = sum(piece.moved for piece in hidden)
     still = len(hidden) - moved
-    walker = {kind: count / movable for kind, count in counts.items() if kind < MOVABLE_TYPES}
+    walker: dict[int, float] = {kind: count / movable for kind, count in counts.items() if kind < MOVABLE_TYPES}
     share = (movable - moved) / still / movable if still and movable else 0.0
-    sitter = {
+    sitter: dict[int, float] = {
         kind: count * share if kind < MOVABLE_TYPES else count / max(still, 1)
         for kind, count in counts.items()
         if count

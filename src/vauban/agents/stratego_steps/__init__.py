@@ -1,1 +1,1 @@
-"""What only agents of Stratego in steps have."""
+"""Parts that only agents of Stratego in steps have."""

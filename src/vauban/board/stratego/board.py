@@ -5,9 +5,9 @@
     >>> [board.move_text(move) for move in board.legal_moves]
     ['b1b2', 'c1c2', 'd1d2']
     >>> board.push("b1b2")
-    Played(move=Move(source=1, target=5), player=0, battle=None)
+    Played(move=b1b2, player=0, battle=None)
     >>> board.pop()
-    Move(source=1, target=5)
+    b1b2
 
 A board judges games of any length. Squares are numbers (0 is a1) in an absolute frame; red is player 0.
 """
@@ -15,14 +15,15 @@ A board judges games of any length. Squares are numbers (0 is a1) in an absolute
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from math import comb, factorial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy.typing as npt
 
 from vauban.board import base
-from vauban.board.stratego.look import FAULTS, SIGNS, Battle, LegalMoves, Look, Played, Squares
+from vauban.board.stratego.look import FAULTS, SIGNS, Battle, BoardMove, LegalMoves, Look, Played, Squares
 from vauban.board.stratego.placing import place, variant_of
 from vauban.board.stratego.records import call, reformatted
 from vauban.errors import (
@@ -37,7 +38,7 @@ from vauban.games.kernel import Record
 from vauban.games.stratego import layout
 from vauban.games.stratego import rules as kernels
 from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.pieces import PLAYERS, TYPES
+from vauban.games.stratego.pieces import MOVABLE_TYPES, PIECE_TYPES, PLAYERS, TYPES, PieceType
 from vauban.games.stratego.setups import random_setup
 from vauban.games.stratego.switches import Rules
 from vauban.games.stratego.variants import Variant
@@ -70,11 +71,48 @@ class View(Look, base.View):
         """List the squares of the enemy's hidden pieces, in the order of the player's frame (as `determinise` does)."""
         return self.game.hidden_squares(self._record, self.player)
 
-    def hidden_types(self) -> dict[int, int]:
+    def hidden_types(self) -> dict[PieceType, int]:
         """Count the enemy's hidden pieces of each type."""
         start = layout.HIDDEN_COUNT + 12 * (1 - self.player)
         counts = self._record.bytes[start : start + 12]
-        return {kind: int(count) for kind, count in enumerate(counts) if count}
+        return {kind: int(count) for kind, count in zip(PIECE_TYPES, counts, strict=True) if count}
+
+    def count_assignments(self) -> int:
+        """Count the ways in which the enemy's hidden pieces may be of the hidden types: moved ones are movable."""
+        self._check_on_turn()
+        counts = self.hidden_types()
+        still = sum(not moved for moved in self._hidden_moved())
+        fixed = sum(count for kind, count in counts.items() if kind >= MOVABLE_TYPES)
+        ways = comb(still, fixed) * factorial(fixed) * factorial(sum(counts.values()) - fixed)
+        for count in counts.values():
+            ways //= factorial(count)
+        return ways
+
+    def assignments(self) -> Iterator[tuple[PieceType, ...]]:
+        """Yield these ways, each the types of the pieces on `hidden()`, in the order that `determinise` takes."""
+        self._check_on_turn()
+        moved, left = self._hidden_moved(), self.hidden_types()
+        chosen: list[PieceType] = []
+
+        def extended() -> Iterator[tuple[PieceType, ...]]:
+            if len(chosen) == len(moved):
+                yield tuple(chosen)
+                return
+            # What has moved comes from the movable types, and these must not run out before the still pieces.
+            for kind in left:
+                if left[kind] and not (kind >= MOVABLE_TYPES and moved[len(chosen)]):
+                    left[kind] -= 1
+                    chosen.append(kind)
+                    yield from extended()
+                    chosen.pop()
+                    left[kind] += 1
+
+        return extended()
+
+    def _hidden_moved(self) -> list[bool]:
+        """Return of each hidden piece whether it has moved."""
+        moved = self._set(layout.MOVED)
+        return [bool(moved >> square & 1) for square in self.hidden()]
 
 
 class Board(Look, base.Board):
@@ -172,11 +210,11 @@ class Board(Look, base.Board):
             self._legal = super().legal_moves
         return self._legal
 
-    def parse_move(self, text: str) -> Move:
+    def parse_move(self, text: str) -> BoardMove:
         """Return the move behind a text such as "a4a5", "e6xe7" or "e6xe7(M>C)"; refuses what contradicts the board."""
         parsed = parse_move_text(text, self.variant)
         self._check_text(parsed)
-        return parsed.move
+        return BoardMove.on(parsed.move, self.variant)
 
     def push(self, move: Squares | str | int) -> Played:
         """Make a move, given as text, as a pair of squares or as the number of an action.
@@ -191,7 +229,7 @@ class Board(Look, base.Board):
         assert before is not None and before.kind is not None
         battle = None
         if victim is not None and victim.kind is not None:
-            result = int(call(kernels.battle, before.kind, victim.kind))
+            result = int(call(kernels.battle, int(before.kind), int(victim.kind)))
             battle = Battle(before.kind, victim.kind, SIGNS[result])
         played = Played(chosen, self.turn, battle)
         self._records.append(self._record)
@@ -201,13 +239,13 @@ class Board(Look, base.Board):
         self._legal = None
         return played
 
-    def pop(self) -> Move:
+    def pop(self) -> BoardMove:
         """Take back the last move and return it."""
         if not self.history:
             raise IndexError("there is no move to take back")
         self._record = self._records.pop()
         self._legal = None
-        return self.history.pop().move
+        return self.move_of(self.history.pop().move)
 
     @property
     def actions(self) -> list[int]:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -18,11 +18,12 @@ from vauban.games.base import Format
 from vauban.games.stratego import inspect, layout
 from vauban.games.stratego import rules as kernels
 from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.pieces import LETTERS, MOVABLE_TYPES, PLAYERS, SCOUT, TYPES
+from vauban.games.stratego.pieces import LETTERS, MOVABLE_TYPES, PIECE_TYPES, PLAYERS, SCOUT, TYPES, PieceType
 from vauban.games.stratego.switches import Rules
 from vauban.games.stratego.variants import Variant
 from vauban.notation.stratego.moves import Move, MoveText, move_text, parse_move_text
 from vauban.notation.stratego.position import PlacedPiece, Position
+from vauban.words import moves_word
 
 if TYPE_CHECKING:
     from vauban.sim.store import Snapshot
@@ -45,8 +46,8 @@ class Piece:
     """A piece on the board, as the viewer knows it."""
 
     player: int
-    kind: int | None
-    """Its type, a place in `TYPES`; None if it is hidden from the viewer."""
+    kind: PieceType | None
+    """Its type, a number that prints as its name; None if it is hidden from the viewer."""
     identity: int
     """The square on which it started."""
     moved: bool
@@ -66,8 +67,8 @@ class Piece:
 class Battle:
     """The pieces that a battle showed."""
 
-    attacker: int
-    defender: int
+    attacker: PieceType
+    defender: PieceType
     result: str
     """">" if the attacker won, "<" if the defender did, "=" if both fell."""
 
@@ -99,28 +100,40 @@ class Barred:
     """For the chase rule: the ply after which the same position stood on the board, if it is known."""
 
 
-class LegalMove(Move):
-    """A move of a position; its `str` is its text, such as "a4a5"."""
+class BoardMove(Move):
+    """A move on a board of known size; it prints as it is written: a4a5."""
 
     variant: Variant
+
+    @classmethod
+    def on(cls, move: tuple[int, int], variant: Variant) -> BoardMove:
+        """Return a move on the board of a variant."""
+        found = cls(*move)
+        found.variant = variant
+        return found
 
     def __str__(self) -> str:
         return self.variant.square_name(self.source) + self.variant.square_name(self.target)
 
-    def __repr__(self) -> str:
-        return f"Move(source={self.source}, target={self.target})"
+    __repr__ = __str__
 
 
-class LegalMoves(Sequence[Move]):
+SHOWN_MOVES = 20
+"""Moves that a list of legal moves prints."""
+
+
+class LegalMoves(Sequence[BoardMove]):
     """The legal moves of a position, ordered by source and target."""
 
     def __init__(self, moves: list[Move], variant: Variant) -> None:
-        self._moves = [LegalMove(*move) for move in sorted(moves)]
-        for move in self._moves:
-            move.variant = variant
+        self._moves = [BoardMove.on(move, variant) for move in sorted(moves)]
         self._set = frozenset(moves)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> BoardMove: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[BoardMove]: ...
+    def __getitem__(self, index: int | slice) -> BoardMove | list[BoardMove]:
         return self._moves[index]
 
     def __len__(self) -> int:
@@ -129,11 +142,12 @@ class LegalMoves(Sequence[Move]):
     def __contains__(self, move: object) -> bool:
         return move in self._set
 
-    def __iter__(self) -> Iterator[Move]:
+    def __iter__(self) -> Iterator[BoardMove]:
         return iter(self._moves)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} legal moves>"
+        shown = [str(move) for move in self._moves[:SHOWN_MOVES]] + ["…"] * (len(self) > SHOWN_MOVES)
+        return f"<{len(self)} legal {moves_word(len(self))}: {', '.join(shown)}>" if shown else "<no legal moves>"
 
 
 class Look(base.Look):
@@ -173,7 +187,7 @@ class Look(base.Look):
             return None
         code = int(bytes_[layout.BYTES + self.variant.squares + identity])
         hidden, moved = self._set(layout.HIDDEN), self._set(layout.MOVED)
-        kind = None if code & 15 == layout.UNKNOWN else code & 15
+        kind = None if code & 15 == layout.UNKNOWN else PIECE_TYPES[code & 15]
         return Piece(code >> 7, kind, identity, bool(moved >> square & 1), not hidden >> square & 1)
 
     def pieces(self, player: int | None = None) -> dict[int, Piece]:
@@ -258,13 +272,13 @@ class Look(base.Look):
             return "line"
         return "way" if piece.kind == SCOUT else "one"
 
-    def captured(self, player: int) -> list[int]:
+    def captured(self, player: int) -> list[PieceType]:
         """Return the types of the player's pieces that have been removed, strongest first."""
         squares = self.variant.squares
         kinds = self._record.bytes[layout.BYTES + squares : layout.BYTES + 2 * squares]
         places = self._record.bytes[layout.BYTES + 2 * squares : layout.BYTES + 3 * squares]
         dead = (places != layout.NONE) & (places >= layout.DEAD) & (kinds >> 7 == player)
-        return sorted((int(kind) & 15 for kind in kinds[dead]), reverse=True)
+        return sorted((PIECE_TYPES[int(kind) & 15] for kind in kinds[dead]), reverse=True)
 
     def position(self) -> Position:
         """Return the position as it stands, without the moves that led to it."""
@@ -303,19 +317,19 @@ class Look(base.Look):
         """The same, as numbers of actions, in their order."""
         return sorted(self.game.encode(self.turn, *move) for move in self.legal_moves)
 
-    def parse_move(self, text: str) -> Move:
+    def parse_move(self, text: str) -> BoardMove:
         """Return the move behind a text such as "a4a5", "e6xe7" or "e6xe7(M>C)"."""
-        return parse_move_text(text, self.variant).move
+        return BoardMove.on(parse_move_text(text, self.variant).move, self.variant)
 
-    def move_of(self, move: Any) -> Move:
+    def move_of(self, move: Any) -> BoardMove:
         """Return a move, from its text, from a pair of squares or from the number of an action."""
         if isinstance(move, str):
             return self.parse_move(move)
         try:
             if hasattr(move, "__index__") and not isinstance(move, bool) and 0 <= index(move) < self.game.action_count:
-                return Move(*self.game.decode(self.turn, index(move)))
+                return BoardMove.on(self.game.decode(self.turn, index(move)), self.variant)
             source, target = move
-            return Move(index(source), index(target))
+            return BoardMove.on((index(source), index(target)), self.variant)
         except (TypeError, ValueError) as error:
             if isinstance(error, VaubanError):
                 raise

@@ -18,7 +18,7 @@ from vauban.cli import show
 from vauban.cli.show import BRACKETS, LOUD, QUIET, STYLES
 from vauban.games.base import Outcome
 from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.pieces import FLAG, LETTERS, MOVABLE_TYPES, RANKS, SCOUT, TYPES
+from vauban.games.stratego.pieces import FLAG, LETTERS, MOVABLE_TYPES, PIECE_TYPES, RANKS, SCOUT, TYPES
 from vauban.games.stratego.setups import setup_text
 from vauban.games.stratego.switches import PRESETS
 from vauban.games.stratego.variants import FILES
@@ -69,7 +69,7 @@ class Show(show.Show):
         for place, code in enumerate(row):
             if code:
                 square = place if player == 0 else last - place
-                pieces[square] = Piece(player, int(code) - 1, square, False, False)
+                pieces[square] = Piece(player, PIECE_TYPES[code - 1], square, False, False)
         odd = [Text(ODD[each], LOUD) for each in oddities(row, self.game.variant)]
         return [*self._draw(pieces, player), Text(setup_text(row, self.game.variant), QUIET), *odd]
 

@@ -4,6 +4,10 @@ A type's number is its place in `TYPES`: Spy 0 … Marshal 9, Flag 10, Bomb 11, 
 movable pieces the larger number is the stronger one.
 """
 
+from __future__ import annotations
+
+from enum import IntEnum
+
 TYPES = (
     "Spy", "Scout", "Miner", "Sergeant", "Lieutenant", "Captain",
     "Major", "Colonel", "General", "Marshal", "Flag", "Bomb",
@@ -11,6 +15,35 @@ TYPES = (
 LETTERS = "SONTLPJCGMFB"
 """One letter for each type; capitals are red, small letters blue."""
 HIDDEN_LETTER = "U"
+
+
+class PieceType(IntEnum):
+    """A type, for people: a number that prints as its name."""
+
+    SPY = 0
+    SCOUT = 1
+    MINER = 2
+    SERGEANT = 3
+    LIEUTENANT = 4
+    CAPTAIN = 5
+    MAJOR = 6
+    COLONEL = 7
+    GENERAL = 8
+    MARSHAL = 9
+    FLAG = 10
+    BOMB = 11
+
+    def __str__(self) -> str:
+        return TYPES[self]
+
+    __repr__ = __str__
+
+    def __format__(self, form: str) -> str:
+        return format(str(self), form)
+
+
+PIECE_TYPES = tuple(PieceType)
+"""The types by number."""
 
 SPY, SCOUT, MINER, COLONEL, GENERAL, MARSHAL, FLAG, BOMB = 0, 1, 2, 7, 8, 9, 10, 11
 MOVABLE_TYPES = 10

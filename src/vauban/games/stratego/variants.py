@@ -14,6 +14,7 @@ A variant of your own is a `Variant`, or a TOML file:
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -87,6 +88,11 @@ class Variant:
             limit = getattr(self, name)
             if limit is not None and (type(limit) is not int or not 1 <= limit <= LARGEST_LIMIT):
                 self._refuse(f"{name} must be 1 or more and at most {LARGEST_LIMIT:,}, or none")
+
+    def __str__(self) -> str:
+        """Return the text of a TOML file that describes the variant."""
+        table = {key: value for key, value in variant_table(self).items() if value not in (None, [])}
+        return "\n".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items())
 
     def as_game(self, rules: Any = None) -> Game:
         """Return the variant, played by its default rules or the given ones."""

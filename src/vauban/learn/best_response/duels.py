@@ -36,7 +36,7 @@ class Duel(NamedTuple):
     seats: Tensor
     """By game: the player that the learner was (uint8)."""
     own: Tensor
-    """Where the learner chose (bool, rows × games)."""
+    """The places where the learner chose (bool, rows × games)."""
     utilities: Tensor
     """By game: its worth to the learner; 0 where it was cut off."""
     over: Tensor

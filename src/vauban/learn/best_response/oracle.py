@@ -1,4 +1,4 @@
-"""What both oracles share: playing against opponents, counting what that brought, and measuring what was learned."""
+"""The part that both oracles share: playing against opponents, counting the outcomes, measuring what was learned."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from torch import Tensor
 from vauban.errors import ConfigurationError
 from vauban.games.base import Game
 from vauban.games.randomness import RESPONSE
-from vauban.learn.base import PLIES, SHARE, Learner, Metric, Place, StageConfig
+from vauban.learn.base import PLAY_AND_LEARN, PLIES, SHARE, SPEED, Learner, Metric, Place, StageConfig
 from vauban.learn.best_response.duels import UNIFORM, Duel, Duels
 from vauban.learn.networks import NetworkTable
 from vauban.learn.opponents import NetworkPlayer, Player
@@ -34,7 +34,7 @@ from vauban.sim.store import Snapshot, Store
 NETWORK = "move"
 """The name of the network that plays."""
 FIRST_WEIGHTS, BATCHES = 0, 1
-"""What is drawn for a round of learning."""
+"""Purposes of the chance of a round."""
 MEASURED = 1 << 40
 """The number of the first game by which a response is measured: no training comes so far."""
 REMEMBERED = 10_000
@@ -42,10 +42,8 @@ REMEMBERED = 10_000
 
 
 METRICS = (
-    Metric("speed.moves_per_second", "Moves of this iteration, of both players, by its seconds.",
-           shown="{:,.0f} moves/s"),
-    Metric("seconds.play", "Seconds that playing took."),
-    Metric("seconds.learn", "Seconds that learning took."),
+    SPEED,
+    *PLAY_AND_LEARN,
     Metric("response.score", "Mean utility of the response in the games of this iteration, both seats alike: what it "
            "gains from its opponents while it learns, a lower bound of their exploitability but for chance.",
            title="Gain of the response", shown="gains {:+.3f}", drawn=True, kept=True),
@@ -60,7 +58,7 @@ METRICS = (
     Metric("response.cut", "The share of the games that were cut off before their end.", SHARE),
     Metric("response.decisions", "Decisions of the response so far."),
 )  # fmt: skip
-"""What every oracle tells."""
+"""The metrics of every oracle."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +69,9 @@ class OracleConfig(StageConfig):
     opponents: tuple[str, ...] = ()
     """Agents; one of them is drawn for each game."""
     weights: tuple[float, ...] = ()
-    """How often each is drawn, in proportion; left out: all alike."""
+    """Weights by which they are drawn; left out: all alike."""
     setups: str = UNIFORM
-    """How both sides set up, where players choose: a sampler, or own: each opponent as it does by itself, and the
+    """The setups of both sides, where players choose: a sampler, or own: each opponent as it does by itself, and the
     response as is usual in the game."""
     games: int = 128
     """Whole games of a round."""

@@ -44,7 +44,7 @@ class PPOConfig(OracleConfig):
     batch: int = 512
     """Positions in a batch."""
     epochs: int = 4
-    """How often a round goes through its games."""
+    """Passes of a round through its games."""
     advantage_decay: float = 0.95
     outcome_decay: float = 0.95
     """λ of the two returns."""

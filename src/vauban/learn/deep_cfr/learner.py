@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
@@ -22,8 +22,8 @@ from vauban.games.randomness import DEEP_CFR
 from vauban.learn.base import PLAYED, PLIES, SHARE, Learner, Metric, Place, StageConfig, first_weights, register
 from vauban.learn.buffers import Reservoir
 from vauban.learn.deep_cfr import targets
-from vauban.learn.deep_cfr.regression import AT_ONCE, AdvantageRegression, Regression, StrategyRegression
-from vauban.learn.deep_cfr.traversal import NetworkStrategies, Traversal
+from vauban.learn.deep_cfr.regression import AT_ONCE, SHARES, AdvantageRegression, Regression, StrategyRegression
+from vauban.learn.deep_cfr.traversal import NetworkStrategies, Traversal, Visits, records_of
 from vauban.learn.networks import NetworkTable
 from vauban.learn.trainee import Trainee
 from vauban.nets.conv import ConvNetworkConfig
@@ -32,6 +32,10 @@ from vauban.nets.policy import PolicyNetwork, without_forecast
 from vauban.nets.regrets import DrawnNetwork
 from vauban.observe import base as observations
 from vauban.sim.simulator import Simulator
+from vauban.sim.store import Results
+
+if TYPE_CHECKING:
+    from vauban.learn.deep_cfr.together import Together
 
 PLAYERS = ("first", "second")
 """The value networks of the players."""
@@ -40,6 +44,8 @@ STRATEGY, DRAWN = "strategy", "drawn"
 RESERVOIRS = (*PLAYERS, STRATEGY)
 INITIAL, SAMPLING, KEEPING = range(3)
 """Uses of random numbers: first weights, minibatches, reservoirs."""
+SEEDS = 1 << 20
+"""Seeds whose games have numbers side by side, so that one simulator can play those of several runs."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,8 @@ class DeepCFRConfig(StageConfig):
     """Share of the traverser's actions that are drawn evenly. 0.6 was published; over many moves of one's own hardly a
     sample is then of any use, and 0.05 is better."""
     weights: str = "printed"
-    """The way in which a regret is split into a target and a weight: printed, own or dream (docs/deep-cfr.md)."""
+    """The way in which a regret is split into a target and a weight: printed, own, dream or reached
+    (docs/deep-cfr.md)."""
     probabilities_in: str = "weight"
     """The part of `printed` that contains reach probabilities: weight or value."""
     literal_network: bool = False
@@ -151,6 +158,8 @@ class DeepCFR(Learner):
         self.game, self.settings, self.place, self.device = game, config, place, place.device
         self.player = config.average
         self.iteration = self.moves = self.games = 0
+        self.together: Together | None = None
+        """The runs that go on side by side with this one, if there are any."""
         self.kept: tuple[list[dict[str, Tensor]], list[dict[str, Tensor]]] = ([], [])
         """The value networks of each player that are kept to be drawn from."""
         self.kept_weights: tuple[list[float], list[float]] = ([], [])
@@ -166,8 +175,8 @@ class DeepCFR(Learner):
         format = game.format(tracks=tracks, plies=game.max_plies)
         self.strategies = NetworkStrategies((first, second), game, config.traversals)
         self.traversal = Traversal(
-            game, config.traversals, self.strategies, config.exploration, place.device, place.seed, format=format,
-            literal=config.literal_network,
+            game, config.traversals, self.strategies, config.exploration, place.device, place.seed // SEEDS,
+            format=format, literal=config.literal_network,
         )  # fmt: skip
         most = max(config.batches, config.strategy_batches if config.strategy_every else 1)
         at_once = config.batch * max(1, min(most, AT_ONCE[place.device.type] // config.batch))
@@ -176,7 +185,7 @@ class DeepCFR(Learner):
         self.regressions: dict[str, Regression] = {}
         for name in self._parts:
             kind = StrategyRegression if name == STRATEGY else AdvantageRegression
-            reservoir = Reservoir(config.capacity, kind.columns(game, format), place.device)
+            reservoir = Reservoir(config.capacity, kind.columns(game, format, config.weights), place.device)
             self.regressions[name] = kind(
                 self.trainees[name], reservoir, self._looking, config.batch, config.learning_rate, config.final_rate,
                 config.gradient_norm, config.merge,
@@ -201,17 +210,28 @@ class DeepCFR(Learner):
     # ── An iteration ─────────────────────────────────────────────────────────────────────────────
 
     def iterate(self) -> dict[str, float]:
+        if self.together is not None:
+            return self.together.iterate(self)
         self.iteration += 1
         player = targets.traverser_of(self.iteration)
         seconds: dict[str, float] = {}
         with self.place.timed(seconds, "traversals"):
             told = self._traverse(player)
         with self.place.timed(seconds, "values"):
-            told |= self._learn_values(player)
-        every = self.settings.strategy_every
-        if every and self.iteration % every == 0:
+            told |= self.learned(PLAYERS[player], self._learn(PLAYERS[player]))
+        if self.strategy_is_due:
             with self.place.timed(seconds, "strategy"):
-                told |= self._learn_strategy()
+                told |= self.learned(STRATEGY, self._learn(STRATEGY))
+        return self.summed_up(told, seconds)
+
+    @property
+    def strategy_is_due(self) -> bool:
+        """Whether the strategy network is trained in this iteration."""
+        every = self.settings.strategy_every
+        return bool(every) and self.iteration % every == 0
+
+    def summed_up(self, told: dict[str, float], seconds: Mapping[str, float]) -> dict[str, float]:
+        """Return the metrics of an iteration, by what its parts have told and how long they took."""
         return {
             "moves": float(self.moves),
             "games": float(self.games),
@@ -220,18 +240,29 @@ class DeepCFR(Learner):
             **told,
         }
 
+    @property
+    def first_number(self) -> int:
+        """The number of the first game of this iteration, which no other game of the run has, nor of another seed's."""
+        return (self.iteration * SEEDS + self.place.seed % SEEDS) * self.settings.traversals
+
     def _traverse(self, player: int) -> dict[str, float]:
         """Make the traversals of an iteration, and put what they say into the reservoirs."""
-        config = self.settings
-        paths = self.traversal.run(player, self.iteration * config.traversals)
-        visits = self.traversal.visits
+        paths = self.traversal.run(player, self.first_number)
         self.traversal.sim.check_step()
+        return self.keep(player, paths, self.traversal.visits, self.traversal.sim.results)
+
+    def keep(self, player: int, paths: targets.Paths, visits: Visits, results: Results) -> dict[str, float]:
+        """Put what traversals say into the reservoirs; return the metrics of them."""
+        config = self.settings
         found = targets.advantages(paths, config.weights, config.probabilities_in)
         linear = targets.linear_weight(self.iteration)
         own, other = paths.played & paths.own, paths.played & ~paths.own
-        records = self.traversal.records()._asdict()
+        records = records_of(visits)._asdict()
+        there = torch.arange(self.game.max_legal, device=self.device) < visits.widths[..., None]
+        sampled = targets.explored(visits.policy, there, config.exploration)
         self.regressions[PLAYERS[player]].reservoir.add(
             {
+                SHARES: sampled.flatten(0, 1),
                 **records,
                 "weight": (linear * found.factor).flatten(),
                 "place": visits.places.flatten(),
@@ -252,7 +283,6 @@ class DeepCFR(Learner):
                 self._dice(KEEPING, 2),
             )
         useful = (found.taken != 0) | (found.others != 0)
-        results = self.traversal.sim.results
         sums = torch.stack(
             [
                 paths.played.sum(),
@@ -275,33 +305,41 @@ class DeepCFR(Learner):
             "deep_cfr.sure": sure / max(moves, 1),
         }
 
-    def _learn_values(self, player: int) -> dict[str, float]:
-        """Train a player's value network on its reservoir."""
-        name, config = PLAYERS[player], self.settings
-        told = self._learn(name, config.batches)
+    def _learn(self, name: str) -> float:
+        """Train a network on its reservoir; return the mean loss."""
+        self.prepare(name)
+        return self.regressions[name].learn(self.batches(name), self.scale, self.sampling(name))
+
+    def prepare(self, name: str) -> None:
+        """Let a network begin anew, unless it is to go on."""
+        if not self.settings.warm_start:
+            self._begin_anew(name)
+
+    def batches(self, name: str) -> int:
+        """Return the number of minibatches that a network is trained on each time."""
+        return self.settings.strategy_batches if name == STRATEGY else self.settings.batches
+
+    @property
+    def scale(self) -> float:
+        """The factor of all weights: as published, one by the number of the iteration."""
+        return 1 / self.iteration
+
+    def sampling(self, name: str) -> torch.Generator:
+        """Return the random numbers by which minibatches for a network are drawn in this iteration."""
+        return self._dice(SAMPLING, RESERVOIRS.index(name))
+
+    def learned(self, name: str, loss: float) -> dict[str, float]:
+        """Take note that a network was trained; return the metrics of that."""
+        config, batches = self.settings, {f"deep_cfr.batches.{name}": float(self.batches(name))}
+        if name == STRATEGY:
+            return {"deep_cfr.strategy_loss": loss, **batches, **self._contents(name)}
+        player, number = PLAYERS.index(name), targets.linear_weight(self.iteration)
         self.strategies.trained[player] = True
-        number = targets.linear_weight(self.iteration)
         if config.keep_every and number % config.keep_every == 0:
             state = self.trainees[name].network.state_dict()
             self.kept[player].append({key: tensor.clone() for key, tensor in state.items()})
             self.kept_weights[player].append(float(number))
-        return {"deep_cfr.value_loss": told, f"deep_cfr.batches.{name}": float(config.batches), **self._contents(name)}
-
-    def _learn_strategy(self) -> dict[str, float]:
-        """Train the strategy network on its reservoir."""
-        batches = self.settings.strategy_batches
-        loss = self._learn(STRATEGY, batches)
-        return {
-            "deep_cfr.strategy_loss": loss,
-            "deep_cfr.batches.strategy": float(batches),
-            **self._contents(STRATEGY),
-        }
-
-    def _learn(self, name: str, batches: int) -> float:
-        if not self.settings.warm_start:
-            self._begin_anew(name)
-        part = RESERVOIRS.index(name)
-        return self.regressions[name].learn(batches, 1 / self.iteration, self._dice(SAMPLING, part))
+        return {"deep_cfr.value_loss": loss, **batches, **self._contents(name)}
 
     def _contents(self, name: str) -> dict[str, float]:
         reservoir = self.regressions[name].reservoir

@@ -7,6 +7,7 @@ GPU a step of training is captured once and replayed; nothing waits for it but t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
@@ -24,6 +25,8 @@ from vauban.sim.store import Store
 
 AT_ONCE = {"cpu": 1 << 15, "cuda": 1 << 17}
 """Positions that are observed in one go: more only take more memory."""
+SHARES = "shares"
+"""The column of a reservoir with weights of single actions, if they are not all alike."""
 
 
 def record_columns(game: Game, format: Format) -> Columns:
@@ -38,7 +41,7 @@ def record_columns(game: Game, format: Format) -> Columns:
 
 
 class Items(NamedTuple):
-    """What minibatches are made of, a row for each position."""
+    """The tensors of minibatches, a row for each position."""
 
     seen: Tensor
     """Its observation."""
@@ -47,6 +50,8 @@ class Items(NamedTuple):
     wanted: Tensor
     """The targets of these."""
     weight: Tensor
+    shares: Tensor
+    """Further weights of these."""
 
 
 class Regression(ABC):
@@ -66,12 +71,14 @@ class Regression(ABC):
         device = sim.device
         shape = sim.observation_shape(trainee.network.observation, "squares")
         legal, self._counts = sim.legal_actions()
-        self._items = Items(
+        self.items = Items(
             torch.empty((sim.n, *shape), dtype=trainee.dtype, device=device),
             legal,
             torch.zeros(legal.shape, device=device),
             torch.zeros(sim.n, device=device),
+            torch.ones(legal.shape, device=device),
         )
+        """The minibatches that are laid out, one below the other."""
         self._number = torch.zeros((), dtype=torch.int64, device=device)
         self._rows = torch.arange(batch, device=device)
         self._loss = torch.zeros((), device=device)
@@ -83,8 +90,19 @@ class Regression(ABC):
 
     def learn(self, batches: int, scale: float, generator: torch.Generator) -> float:
         """Train on this many minibatches, with all weights multiplied by `scale`; return the mean loss."""
-        self.trainee.network.train()
         self._loss.zero_()
+        done = 0
+        for laid_out in self.lay_out(batches, scale, generator):
+            self._number.zero_()
+            for number in range(done, done + laid_out):
+                self.trainee.set_learning_rate(self.rate_at(number, batches))
+                self._train(self._train_batch)
+            done += laid_out
+        return self._loss.item() / batches
+
+    def lay_out(self, batches: int, scale: float, generator: torch.Generator) -> Iterator[int]:
+        """Lay out minibatches to be trained on, some at a time: say each time how many of them there are now."""
+        self.trainee.network.train()
         merged = self._merged() if self.merge else None
         at_once = self.sim.n // self.batch
         for first in range(0, batches, at_once):
@@ -92,15 +110,14 @@ class Regression(ABC):
                 self._look(self.reservoir.draw(self.sim.n, generator))
             else:
                 self._take(merged, generator)
-            self._items.weight.mul_(scale)
-            self._number.zero_()
-            for number in range(first, min(first + at_once, batches)):
-                done = number / max(1, batches - 1)
-                self.trainee.set_learning_rate(self.rate * (1 - done * (1 - self.final_rate)))
-                self._train(self._train_batch)
+            self.items.weight.mul_(scale)
+            yield min(at_once, batches - first)
         self.trainee.network.eval()
         self.trainee.update_average(0.0)
-        return self._loss.item() / batches
+
+    def rate_at(self, number: int, batches: int) -> float:
+        """Return the learning rate of one of so many minibatches."""
+        return self.rate * (1 - number / max(1, batches - 1) * (1 - self.final_rate))
 
     @torch.no_grad()
     def _look(self, places: Tensor) -> None:
@@ -108,10 +125,12 @@ class Regression(ABC):
         columns = self.reservoir.columns
         for part, name in zip(self.sim.store, Store._fields, strict=True):
             part.copy_(columns[name][places])
-        self.sim.observe(self.trainee.network.observation, self._items.seen, layout="squares")
-        self.sim.legal_actions(self._items.legal, self._counts)
-        self._items.wanted.copy_(self._wanted(places))
-        self._items.weight.copy_(columns["weight"][places])
+        self.sim.observe(self.trainee.network.observation, self.items.seen, layout="squares")
+        self.sim.legal_actions(self.items.legal, self._counts)
+        self.items.wanted.copy_(self._wanted(places))
+        self.items.weight.copy_(columns["weight"][places])
+        if SHARES in columns:
+            self.items.shares.copy_(columns[SHARES][places])
 
     @torch.no_grad()
     def _merged(self) -> Items:
@@ -127,7 +146,7 @@ class Regression(ABC):
             places = torch.arange(first, first + n, device=self.sim.device)
             self._look(places.clamp(max=filled - 1))
             there = min(n, filled - first)
-            part = Items(*(column[:there] for column in self._items))
+            part = Items(*(column[:there] for column in self.items))
             found = merge(part if found is None else Items(*map(torch.cat, zip(found, part, strict=True))))
             if there == n:
                 self._blocks = first + n, found
@@ -135,7 +154,7 @@ class Regression(ABC):
             raise ConfigurationError("a network is trained on at least one item")
         # Minibatches have the mean over `filled` items as their expectation, or as their value.
         weight = found.weight * (max(len(found.weight), self.batch) / filled)
-        return found._replace(wanted=found.wanted.float(), weight=weight.float())
+        return found._replace(wanted=found.wanted.float(), weight=weight.float(), shares=found.shares.float())
 
     @torch.no_grad()
     def _take(self, merged: Items, generator: torch.Generator) -> None:
@@ -148,15 +167,15 @@ class Regression(ABC):
             rows = self._rows.repeat(self.sim.n // self.batch)
             weight = torch.where(rows < count, merged.weight[rows % count], 0.0)
             rows = rows % count
-        for column, values in zip(self._items, merged, strict=True):
+        for column, values in zip(self.items, merged, strict=True):
             column[: len(rows)] = values[rows]
-        self._items.weight[: len(rows)] = weight
+        self.items.weight[: len(rows)] = weight
 
     def _train_batch(self) -> None:
         """Take a step on the next of the minibatches that are laid out."""
         rows = self._number * self.batch + self._rows
-        items = Items(*(column[rows] for column in self._items))
-        loss = self._error(self.trainee.working, items)
+        items = Items(*(column[rows] for column in self.items))
+        loss = self.error(self.trainee.working, items)
         self.trainee.descend([loss], self.gradient_norm)
         self._loss += loss.detach()
         self._number += 1
@@ -166,7 +185,7 @@ class Regression(ABC):
         """Return the targets of the legal actions of items."""
 
     @abstractmethod
-    def _error(self, network: PolicyNetwork, items: Items) -> Tensor:
+    def error(self, network: PolicyNetwork, items: Items) -> Tensor:
         """Return the loss of a minibatch."""
 
 
@@ -174,9 +193,11 @@ class AdvantageRegression(Regression):
     """A value network on a player's sampled regrets."""
 
     @staticmethod
-    def columns(game: Game, format: Format) -> Columns:
+    def columns(game: Game, format: Format, weights: str) -> Columns:
         """Return the columns of its reservoir: of all targets but one are the same."""
+        shares: Columns = {SHARES: ((game.max_legal,), torch.float32)} if weights == targets.REACHED else {}
         return {
+            **shares,
             **record_columns(game, format),
             "place": ((), torch.int16),
             "taken": ((), torch.float32),
@@ -185,27 +206,27 @@ class AdvantageRegression(Regression):
 
     def _wanted(self, places: Tensor) -> Tensor:
         place, taken, others = (self.reservoir.columns[name][places] for name in ("place", "taken", "others"))
-        wanted = others[:, None].repeat(1, self._items.wanted.shape[1])
+        wanted = others[:, None].repeat(1, self.items.wanted.shape[1])
         return wanted.scatter_(1, place.long()[:, None], taken[:, None])
 
-    def _error(self, network: PolicyNetwork, items: Items) -> Tensor:
+    def error(self, network: PolicyNetwork, items: Items) -> Tensor:
         there = items.legal >= 0
         values = torch.where(there, network.of_legal(items.seen, items.legal), 0.0).float()
-        return targets.advantage_loss(values, items.wanted, there, items.weight)
+        return targets.advantage_loss(values, items.wanted, there, items.weight, items.shares)
 
 
 class StrategyRegression(Regression):
     """The strategy network on both players' strategies."""
 
     @staticmethod
-    def columns(game: Game, format: Format) -> Columns:
+    def columns(game: Game, format: Format, weights: str) -> Columns:
         """Return the columns of its reservoir."""
         return {**record_columns(game, format), "policy": ((game.max_legal,), torch.float32)}
 
     def _wanted(self, places: Tensor) -> Tensor:
         return self.reservoir.columns["policy"][places]
 
-    def _error(self, network: PolicyNetwork, items: Items) -> Tensor:
+    def error(self, network: PolicyNetwork, items: Items) -> Tensor:
         policy = network(items.seen)[0].float().softmax(1)
         wanted = torch.zeros_like(policy)
         of_action = network.choice_of_action[items.legal.long().clamp_min(0)]
@@ -223,7 +244,10 @@ def merge(items: Items) -> Items:
     of_group[group] = torch.arange(len(keys), device=keys.device)
     weight = torch.zeros(len(found), dtype=torch.float64, device=keys.device)
     weight.index_add_(0, group, items.weight.double())
-    wanted = torch.zeros((len(found), items.wanted.shape[1]), dtype=torch.float64, device=keys.device)
-    wanted.index_add_(0, group, items.wanted.double() * items.weight.double()[:, None])
-    wanted /= weight[:, None]
-    return Items(items.seen[of_group], items.legal[of_group], wanted, weight)
+    wanted, shares = (torch.zeros((len(found), items.wanted.shape[1]), dtype=torch.float64, device=keys.device)
+                      for _ in range(2))  # fmt: skip
+    by_action = items.shares.double() * items.weight.double()[:, None]
+    wanted.index_add_(0, group, items.wanted.double() * by_action)
+    shares.index_add_(0, group, by_action)
+    wanted /= torch.where(shares > 0, shares, 1.0)
+    return Items(items.seen[of_group], items.legal[of_group], wanted, weight, shares / weight[:, None])

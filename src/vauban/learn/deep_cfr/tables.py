@@ -13,6 +13,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import NUMBER
 from vauban.learn.buffers import row_keys
 from vauban.learn.deep_cfr import targets
+from vauban.learn.deep_cfr.targets import explored
 from vauban.learn.deep_cfr.traversal import Traversal
 from vauban.learn.solvers import register
 from vauban.nets.regrets import match_regrets
@@ -21,6 +22,8 @@ from vauban.sim.store import Snapshot
 from vauban.solve import Solver, Tree
 
 CPU = torch.device("cpu")
+LEAST = 1e-300
+"""Divisor of what was never met."""
 
 
 @register("deep-cfr-table")
@@ -44,6 +47,8 @@ class DeepCFRTable(Solver):
         # The solver's arrays, as tensors on the same memory.
         self._regrets, self._sums = torch.from_numpy(self.regrets), torch.from_numpy(self.sums)
         self._strategies.regrets = self._regrets
+        self._gained, self._counted = (torch.zeros_like(self._regrets) for _ in range(2))
+        """Of `reached`, whose weights are not the same for all actions: the sums of targets and of their weights."""
 
     def _run(self, first: int, last: int) -> None:
         for iteration in range(first, last):
@@ -63,7 +68,14 @@ class DeepCFRTable(Solver):
         taken = torch.nn.functional.one_hot(visits.places, there.shape[-1]).bool()
         own, other = paths.played & paths.own, paths.played & ~paths.own
         gained = torch.where(taken, found.taken[..., None], found.others[..., None])
-        _add(self._regrets, slots, gained * (linear * found.factor)[..., None], there & own[..., None])
+        weight = (linear * found.factor)[..., None]
+        if self.weights == targets.REACHED:
+            shares = weight * explored(visits.policy.double(), there, traversal.exploration)
+            _add(self._gained, slots, gained * shares, there & own[..., None])
+            _add(self._counted, slots, shares, there & own[..., None])
+            self._regrets.copy_(self._gained / self._counted.clamp_min(LEAST))
+        else:
+            _add(self._regrets, slots, gained * weight, there & own[..., None])
         weights = linear * targets.strategy_factors(paths)
         _add(self._sums, slots, visits.policy.double() * weights[..., None], there & other[..., None])
 

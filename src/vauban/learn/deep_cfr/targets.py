@@ -17,9 +17,14 @@ and what a weighted regression returns at I is Σ weight · target / Σ weight: 
 | printed, in the value | π₋(I) · tail(I) / q(z) | 1 | r̃ |
 | own | own tail(I) / q₊(z) | 1 | r̃: where σ′ = σ, the other player's factors cancel |
 | dream | own tail(I) / q₊(I→z) | 1 / Π σ′·\\|A\\| over own steps before I | r̃ / Π \\|A\\| |
+| reached | own tail(I) / q₊(I→z) | 1, and σ′(b) for each action b | an information set counts as often as it is met |
 
 q is the probability with which the sampler plays so, q₊ that of the traverser's steps alone, π₋ the other player's
 reach, tail the probability of the steps behind I by σ.
+
+`reached` is our own. What the taken action's target varies by is about 1 / σ′(a), so that rare actions, weighed alike,
+drown the others; by σ′(b) each action's target counts by what is known of it. It is no longer the counterfactual regret
+that is learned but one in which iterations count more in which the player came here and liked the action.
 """
 
 from __future__ import annotations
@@ -30,7 +35,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-WEIGHTS = ("printed", "own", "dream")
+PRINTED, OWN, DREAM, REACHED = WEIGHTS = ("printed", "own", "dream", "reached")
 """The schemes of the table above."""
 PLACES = ("weight", "value")
 """The parts of `printed` that may contain the probabilities."""
@@ -81,17 +86,17 @@ def advantages(paths: Paths, weights: str, probabilities_in: str = "weight") -> 
     """Return the samples of the traverser's regrets; rows that are not its own have no meaning."""
     log_policy, log_sampled = paths.log_policy.double(), paths.log_sampled.double()
     own, other = paths.played & paths.own, paths.played & ~paths.own
-    if weights == "printed":
+    if weights == PRINTED:
         scale = -torch.where(paths.played, log_sampled, 0.0).sum(0).expand_as(log_sampled)
         factor = before(log_policy, other) + behind(log_policy, paths.played)
         if probabilities_in == "value":
             scale, factor = scale + factor, torch.zeros_like(factor)
     else:
         scale = behind(log_policy, own) - behind(log_sampled, own) - log_sampled
-        if weights == "own":
+        factor = torch.zeros_like(scale)
+        if weights == OWN:
             scale = scale - before(log_sampled, own)
-            factor = torch.zeros_like(scale)
-        else:
+        elif weights == DREAM:
             factor = -before(log_sampled + paths.widths.double().log(), own)
     worth = paths.utility.double().abs().log() + scale
     sign = paths.utility.double().sign()
@@ -125,10 +130,15 @@ def explored(policy: Tensor, there: Tensor, exploration: float) -> Tensor:
     return (1 - exploration) * policy + exploration * even
 
 
-def advantage_loss(values: Tensor, targets: Tensor, there: Tensor, weights: Tensor) -> Tensor:
-    """Return the weighted squared error of the values of legal actions; others do not count."""
-    errors = torch.where(there, values - targets, 0.0).square().sum(1)
-    return (weights * errors).mean()
+def advantage_loss(
+    values: Tensor, targets: Tensor, there: Tensor, weights: Tensor, shares: Tensor | None = None
+) -> Tensor:
+    """Return the weighted squared error of the values of legal actions; others do not count.
+
+    shares: weights of each item's actions among themselves, where they are not all alike.
+    """
+    errors = torch.where(there, values - targets, 0.0).square()
+    return (weights * (errors if shares is None else errors * shares).sum(1)).mean()
 
 
 def strategy_loss(policy: Tensor, targets: Tensor, weights: Tensor) -> Tensor:

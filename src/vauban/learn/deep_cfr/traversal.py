@@ -131,9 +131,16 @@ class Traversal:
         sim.step(self._actions, check=False)
         self._row += 1
 
-    def records(self) -> Store:
-        """Return the records of all visits, one below the other."""
-        return Store(*(column.flatten(0, 1) for column in self.visits[:3]))
+
+def records_of(visits: Visits) -> Store:
+    """Return the records of all visits, one below the other."""
+    return Store(*(column.flatten(0, 1) for column in visits[:3]))
+
+
+def share_of(paths: Paths, visits: Visits, games: slice) -> tuple[Paths, Visits]:
+    """Return what concerns some of the games alone."""
+    own = Paths(*(each[..., games] for each in paths))
+    return own, Visits(*(each[:, games] for each in visits))
 
 
 class NetworkStrategies:
@@ -152,8 +159,12 @@ class NetworkStrategies:
             self._seen = torch.empty((sim.n, *shape), device=legal.device)
         sim.observe(self.networks[0].observation, self._seen, layout="squares")
         there = legal >= 0
-        first, second = (network.of_legal(self._seen, legal) for network in self.networks)
+        first, second = (self._values(player, self._seen, legal) for player in range(2))
         values = torch.where((whose == 0)[:, None], first, second).double()
         even = there.double() / there.sum(1, keepdim=True).clamp_min(1)
         trained = self.trained[whose.long()][:, None]
         return torch.where(trained, match_regrets(values, there), even)
+
+    def _values(self, player: int, seen: Tensor, legal: Tensor) -> Tensor:
+        """Return the values of the legal actions by a player's network."""
+        return self.networks[player].of_legal(seen, legal)

@@ -3,9 +3,9 @@
 To be read in this order:
 
     schemes      the six algorithms, as data
-    workshop     the interface of what trains policies
+    workshop     the interface of whatever trains policies
     pipeline     the loop: train, measure, freeze, begin anew
-    ledger       where a population stands, in `payoffs.db`
+    ledger       the state of a population, in `payoffs.db`
     normal_form  policies that are mixed strategies of a matrix game
     experiment   the experiment on random matrix games: table and plots
     folders      folders of checkpoints

@@ -57,7 +57,7 @@ class ExactConfig:
 
 @dataclass(frozen=True)
 class SpreadConfig:
-    """Where policies are trained and payoffs measured: in the run's own process, unless it is said here."""
+    """The place where policies are trained and payoffs measured: the run's own process, unless it is said here."""
 
     processes: int = 0
     """In so many processes on this machine."""
@@ -86,7 +86,7 @@ class PsroConfig(StageConfig):
     workers: int = 3
     """Policies in training at a time."""
     oracle: str = "exact"
-    """What trains a policy: exact, sac, ppo."""
+    """The way to train a policy: exact, sac or ppo."""
     drawn: bool = False
     """Whether a new policy begins as a copy of one that is drawn from the meta-Nash below it."""
     meta: MetaSolver = field(default_factory=MetaSolver)
@@ -149,7 +149,7 @@ ORACLES = {
     "sac": OracleKind(_neural, _model),
     "ppo": OracleKind(_neural, _model),
 }
-"""What trains policies, by name."""
+"""Ways to train policies, by name."""
 
 
 @register("psro")

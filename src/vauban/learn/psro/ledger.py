@@ -1,4 +1,4 @@
-"""Where a population stands: `payoffs.db`, an SQLite database.
+"""The state of a population: `payoffs.db`, an SQLite database.
 
 An update of a pipeline is one transaction. Killed at any moment, a pipeline goes on from the last whole update;
 checkpoints that were written after it are of no version that the database names, and are written again.

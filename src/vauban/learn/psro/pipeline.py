@@ -32,14 +32,14 @@ WAITING, ACTIVE, TRAINED, FINISHED = "waiting", "active", "trained", "finished"
 SUPPORTS = 1e-4
 """Rectified PSRO answers the policies with more than this chance in the meta-Nash."""
 REPORTED = MetaSolver(20_000)
-"""How the meta-Nash is computed that is reported and played: long, without anything added."""
+"""The solver of the meta-Nash that is reported and played: long, without anything added."""
 MIX, DRAW, TRAIN, BEGIN = range(4)
 """Purposes of chance."""
 
 
 @dataclass(frozen=True)
 class Plateau:
-    """When a policy has learned what it can: a test by its performance."""
+    """A test by its performance of whether a policy has learned what it can."""
 
     gain: float = 0.01
     """It must have gained this much since the test before."""
@@ -98,7 +98,7 @@ class Entry:
 
 
 class Ledger(Protocol):
-    """Where a pipeline stands, kept so that a killed one goes on."""
+    """The state of a pipeline, kept so that a killed one goes on."""
 
     def members(self) -> list[Member]:
         """Return all policies."""
@@ -286,7 +286,7 @@ class Pipeline:
             self.over = True
 
     def _is_there(self, member: Member) -> bool:
-        """Whether the population has such a policy already."""
+        """Return whether the population has such a policy already."""
         return any(self.workshop.alike(member.checkpoint, self.members[each].checkpoint) for each in self.finished)
 
     def _make_generation(self) -> None:

@@ -1,4 +1,4 @@
-"""The algorithms: whom a policy trains against, and when it is finished.
+"""The algorithms: each says whom a policy trains against, and when it is finished.
 
 All of them run on one pipeline. They differ in these settings, and in nothing else.
 """
@@ -17,11 +17,11 @@ class Scheme:
     """One algorithm."""
 
     opponents: Literal["below", "finished", "newest", "beaten"]
-    """Whom a policy trains against: the meta-Nash of all policies with lower numbers, those in training among them; the
+    """The opponents of a policy: the meta-Nash of all policies with lower numbers, those in training among them; the
     meta-Nash of the finished ones; the one that was finished last; or that part of the meta-Nash which one finished
     policy beats or ties."""
     finishes: Literal["lowest", "each", "together", "never"]
-    """Which policies may be finished: only the lowest in training; each by itself; a generation when all its policies
+    """Policies that may be finished: only the lowest in training; each by itself; a generation when all its policies
     have come to a plateau; none."""
     one: bool = False
     """Whether a single policy is trained at a time."""
@@ -48,7 +48,7 @@ TITLES = {
     "rectified-paper": "Rectified PSRO, as printed",
     "self-play": "self-play",
 }
-"""What they are called in tables and plots."""
+"""Their names in tables and plots."""
 
 
 def find_scheme(name: str) -> Scheme:

@@ -29,8 +29,8 @@ from vauban.learn.psro.folders import folder_name, published
 from vauban.learn.psro.workshop import TRAINING, Checkpoint, Floats, Job, Measured, Trained, Wanted, Workshop
 from vauban.work.base import Crew, Parcel, Tell, check_version
 
-SHARES = 4
-"""Tasks for each worker that the entries asked for at once are cut into: slow ones keep nobody waiting for long."""
+COLUMNS = 16
+"""Most entries of a task: what they come to does not depend on how many workers there are."""
 PREFIX = "vauban-policies"
 
 
@@ -60,12 +60,10 @@ class SpreadWorkshop(Workshop):
 
     def measure(self, wanted: Sequence[Wanted]) -> list[Measured]:
         bench, crew = self.measurers.bench, self.measurers.crew
-        count = sum(len(each.columns) for each in wanted)
-        size = -(-count // (SHARES * crew.workers))
         cut = [
-            (place, Wanted(each.row, each.columns[first : first + size]))
+            (place, Wanted(each.row, each.columns[first : first + COLUMNS]))
             for place, each in enumerate(wanted)
-            for first in range(0, len(each.columns), size)
+            for first in range(0, len(each.columns), COLUMNS)
         ]
         tasks = (Measuring(bench, each, self._sent([each.row, *each.columns], crew)) for _, each in cut)
         found = dict(crew.run(tasks))
@@ -113,12 +111,12 @@ def publish(parcel: Parcel, folder: Path, checkpoint: Checkpoint) -> None:
 
 @dataclass(frozen=True)
 class Bench:
-    """What a worker needs to train and measure as the pipeline's own workshop does."""
+    """The things that a worker needs to train and measure as the pipeline's own workshop does."""
 
     make: Callable[[Path], Workshop]
     """Makes the workshop, whose policies lie in a folder; it can be sent."""
     folder: Path | None = None
-    """Where workers have their folders; None: wherever their machine has what is temporary."""
+    """The place of the workers' folders; None: their machine's place for temporary files."""
     name: str = field(default_factory=lambda: uuid4().hex)
     """By which a worker knows it again."""
     version: str = __version__

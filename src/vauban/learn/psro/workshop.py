@@ -1,4 +1,4 @@
-"""Workshops: what trains policies, keeps their checkpoints, and measures what they get from each other.
+"""Workshops: they train policies, keep their checkpoints, and measure what these get from each other.
 
 A pipeline knows policies by number, and asks a workshop for everything that depends on what a policy is. The workshop
 keeps checkpoints until it is told which ones still count (`keep`): a pipeline that is killed goes on from those.
@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-TRAINING = "training"
-"""The folder in a checkpoint's folder that only training on needs: optimiser, replay. Players are sent without it."""
+TRAINING = "training*"
+"""Names in a checkpoint's folder of what only training on needs: optimiser, replay. Players are sent without it."""
 
 
 class Checkpoint(NamedTuple):
@@ -38,7 +38,7 @@ class Job:
     """One update of one policy."""
 
     policy: Checkpoint
-    """What is trained; it becomes the next version."""
+    """The policy in training; it becomes the next version."""
     opponents: Sequence[Checkpoint]
     chances: Floats
     """Of each opponent, by which one is drawn for a whole game."""
@@ -50,10 +50,10 @@ class Job:
 
 @dataclass(frozen=True)
 class Trained:
-    """What an update came to."""
+    """The outcome of an update."""
 
     performance: float
-    """What the policy gets from its opponents, from both seats together halved."""
+    """The policy's mean utility against its opponents, over both seats."""
     steps: int = 1
     """Actions that it took to learn."""
     episodes: int = 0
@@ -73,13 +73,13 @@ class Measured:
     """Entries of a row of the payoff table."""
 
     payoffs: Floats
-    """What the row's policy gets from each column's, a game's seats drawn evenly."""
+    """The mean utility of the row's policy against each column's, a game's seats drawn evenly."""
     games: int = 0
     """Games that were played for each; 0: they are exact."""
 
 
 class Workshop(ABC):
-    """What trains policies."""
+    """Trains policies, keeps and measures them."""
 
     @abstractmethod
     def begin(self, number: int, parent: Checkpoint | None, seed: tuple[int, ...]) -> None:
@@ -91,14 +91,14 @@ class Workshop(ABC):
 
     @abstractmethod
     def measure(self, wanted: Sequence[Wanted]) -> list[Measured]:
-        """Return entries of the payoff table; each comes to the same, whichever others are asked for with it."""
+        """Return entries of the payoff table."""
 
     def exploitability(self, policies: Sequence[Checkpoint], chances: Floats) -> float | None:
         """Return how exploitable a mix of policies is, exactly; None where that cannot be computed."""
         return None
 
     def alike(self, one: Checkpoint, other: Checkpoint) -> bool:
-        """Whether two policies are the same, as far as that can be told."""
+        """Return whether two policies are the same, as far as that can be told."""
         return False
 
     def keep(self, checkpoints: Collection[Checkpoint]) -> None:

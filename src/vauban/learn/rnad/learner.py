@@ -8,9 +8,9 @@ plays; and after a number of steps it becomes the policy towards which play is r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from vauban.errors import ConfigurationError
 from vauban.games.base import Game
 from vauban.learn.base import (
     NATS,
+    PLAY_AND_LEARN,
     PLAYED,
     PLIES,
     SHARE,
@@ -48,6 +49,8 @@ from vauban.nets.processing import discretise, threshold
 from vauban.nets.transformer import Size
 from vauban.nets.values import estimator
 from vauban.observe import base as observations
+
+Answer = TypeVar("Answer")
 
 NETWORK = "move"
 """The name of the network in training."""
@@ -160,8 +163,7 @@ class RNaD(Learner):
         SPEED,
         Metric("speed.play", "By the seconds of playing alone.", shown="playing {:,.0f}"),
         Metric("speed.learn", "By the seconds of learning alone.", shown="learning {:,.0f}"),
-        Metric("seconds.play", "Seconds that playing took."),
-        Metric("seconds.learn", "Seconds that learning took."),
+        *PLAY_AND_LEARN,
         Metric("rnad.plies", "Mean length of the games in plies.", PLIES, "Length of a game", "{:.0f} plies",
                drawn=True),
         Metric("rnad.first_mover", "Mean utility of the first player, in units of the most that can be won.",
@@ -194,16 +196,18 @@ class RNaD(Learner):
         self.networks = {NETWORK: self.trainee}
         self.policies = Policies(self.trainee)
         policies = self.policies
-        self._forwards = {
-            name: self._compiled(estimator(each, game))
-            for name, each in (("mine", self.trainee.working), ("target", policies.target),
-                               ("newer", policies.newer), ("older", policies.older))
-        }  # fmt: skip
+        self._forward = self._compiled(estimator(self.trainee.working, game))
+        # Of the others one answer alone is asked for: the heads that it does not need are not compiled.
+        self._judge = self._compiled(_one_of(estimator(policies.target, game), 1))
+        self._regular = {
+            name: self._compiled(_one_of(estimator(each, game), 0))
+            for name, each in (("newer", policies.newer), ("older", policies.older))
+        }
         tracks = observations.find(game, network.observation).needs_tracking
         format = game.format(tracks=tracks, plies=game.max_plies or config.longest)
         self._merges = place.device.type == "cpu"
         """Whether networks are asked once about positions that look alike."""
-        play = distinct(self._forwards["mine"]) if self._merges else self._forwards["mine"]
+        play = distinct(self._forward) if self._merges else self._forward
         self.episodes = Games(
             game, config.games, config.longest, lambda sim: Actor(self.trainee.working, sim, play), place.device,
             place.seed, format,
@@ -212,7 +216,7 @@ class RNaD(Learner):
         self._most = max(map(abs, game.utilities))
         self._sums = torch.zeros(len(MEANS), device=place.device)
 
-    def _compiled(self, forward: Forward) -> Forward:
+    def _compiled(self, forward: Callable[[Tensor], Answer]) -> Callable[[Tensor], Answer]:
         return torch.compile(forward, dynamic=False) if self.device.type == "cuda" else forward
 
     @classmethod
@@ -339,10 +343,9 @@ class RNaD(Learner):
         regular = [name for name, weight in (("newer", outer.alpha), ("older", 1 - outer.alpha)) if weight]
 
         def ask(seen: Tensor) -> tuple[Tensor, ...]:
-            choices, values = self._forwards["mine"](seen)
+            choices, values = self._forward(seen)
             with torch.no_grad():
-                target_values = self._forwards["target"](seen)[1]
-                return choices, values, target_values, *(self._forwards[name](seen)[0] for name in regular)
+                return choices, values, self._judge(seen), *(self._regular[name](seen) for name in regular)
 
         answers = (distinct(ask) if self._merges else ask)(looker.seen[:asked])
         choices, values, target_values, *others = (each[:count] for each in answers)
@@ -431,6 +434,11 @@ class RNaD(Learner):
         self.policies.begin_anew()
         why = "it is of another network" if REGULAR in state else missing
         return [f"{self.name}.{REGULAR}.pt: {why}, so play is regularised towards the target network alone"]
+
+
+def _one_of(forward: Forward, place: int) -> Callable[[Tensor], Tensor]:
+    """Return what gives one of a network's two answers alone."""
+    return lambda seen: forward(seen)[place]
 
 
 class Opinions(NamedTuple):

@@ -136,29 +136,20 @@ def vtrace_s(steps: Steps, carry: Carry, eta: float, rho: float, c: float) -> tu
     rho, c: bounds of the ratios in the targets. With an infinite rho the action values have no bias, whoever played.
     """
     sides = _Sides.of(steps)
+    rewards, ratios, value = sides.rewards, sides.ratios, steps.values[:, None]
     expected = (steps.policy * steps.log_ratios).sum(-1)[:, None]
     bonuses = torch.where(sides.own, -1, 1) * expected * eta
-    targets, gained = torch.zeros_like(sides.rewards), torch.zeros_like(sides.rewards)
-    for row in reversed(range(len(steps.played))):
-        own, bonus, ratio, value = sides.own[row], bonuses[row], sides.ratios[row], steps.values[row]
-        until = sides.rewards[row] + carry.rewards
-        whole = sides.rewards[row] + carry.regularised + bonus
-        both = ratio * carry.ratio
-        targets[row] = (
-            value
-            + both.clamp(max=rho) * (whole + carry.values - value)
-            + both.clamp(max=c) * (carry.targets - carry.values)
-        )
-        gained[row] = until + carry.ratio * carry.targets - value
-        moved = Carry(
-            torch.where(own, 0.0, bonus + ratio * until),
-            torch.where(own, 0.0, whole),
-            torch.where(own, value, carry.values),
-            torch.where(own, targets[row], carry.targets),
-            torch.where(own, 1.0, both),
-        )
-        carry = _where_played(steps.played[row], moved)
-    return sides.estimates(steps, targets, gained, eta), carry
+    until = sides.until_own(ratios, bonuses + ratios * rewards, carry.rewards)
+    regularised = sides.until_own(1.0, rewards + bonuses, carry.regularised)
+    values = sides.until_own(1.0, 0.0, carry.values, own=value)
+    ratio = sides.until_own(ratios, 0.0, carry.ratio, own=1.0, over=1.0)
+    both = ratios * ratio[1:]
+    low, high = both.clamp(max=c), both.clamp(max=rho)
+    moved = value + high * (rewards + bonuses + regularised[1:] + values[1:] - value) - low * values[1:]
+    handed_on = sides.from_own(low, moved, carry.targets)
+    gained = rewards + until[1:] + ratio[1:] * handed_on[1:] - value
+    carried = Carry(*(each[0] for each in (until, regularised, values, handed_on, ratio)))
+    return sides.estimates(steps, handed_on[:-1], gained, eta), carried
 
 
 def vtrace_p(steps: Steps, carry: Carry, eta: float, rho: float, c: float) -> tuple[Estimates, Carry]:
@@ -168,28 +159,19 @@ def vtrace_p(steps: Steps, carry: Carry, eta: float, rho: float, c: float) -> tu
     in what follows: action values are then wrong by more than all that can be won.
     """
     sides = _Sides.of(steps)
-    log_ratios = steps.log_ratios.gather(2, steps.places[..., None])[..., 0]
-    transformed = transformed_rewards(sides.rewards, sides.own, log_ratios[:, None], eta)
-    targets, gained = torch.zeros_like(sides.rewards), torch.zeros_like(sides.rewards)
-    for row in reversed(range(len(steps.played))):
-        own, rewards, ratio, value = sides.own[row], transformed[row], sides.ratios[row], steps.values[row]
-        until = rewards + ratio * carry.rewards
-        both = ratio * carry.ratio
-        targets[row] = (
-            value
-            + both.clamp(max=rho) * (until + carry.values - value)
-            + both.clamp(max=c) * (carry.targets - carry.values)
-        )
-        gained[row] = rewards + eta * log_ratios[row] + ratio * (carry.rewards + carry.targets) - value
-        moved = Carry(
-            torch.where(own, 0.0, until),
-            carry.regularised,
-            torch.where(own, value, carry.values),
-            torch.where(own, targets[row], carry.targets),
-            torch.where(own, 1.0, both),
-        )
-        carry = _where_played(steps.played[row], moved)
-    return sides.estimates(steps, targets, gained, eta), carry
+    ratios, value = sides.ratios, steps.values[:, None]
+    log_ratios = steps.log_ratios.gather(2, steps.places[..., None])[..., 0][:, None]
+    rewards = transformed_rewards(sides.rewards, sides.own, log_ratios, eta)
+    until = sides.until_own(ratios, rewards, carry.rewards)
+    values = sides.until_own(1.0, 0.0, carry.values, own=value)
+    ratio = sides.until_own(ratios, 0.0, carry.ratio, own=1.0, over=1.0)
+    both = ratios * ratio[1:]
+    low, high = both.clamp(max=c), both.clamp(max=rho)
+    moved = value + high * (rewards + ratios * until[1:] + values[1:] - value) - low * values[1:]
+    handed_on = sides.from_own(low, moved, carry.targets)
+    gained = rewards + eta * log_ratios + ratios * (until[1:] + handed_on[1:]) - value
+    carried = Carry(until[0], carry.regularised, *(each[0] for each in (values, handed_on, ratio)))
+    return sides.estimates(steps, handed_on[:-1], gained, eta), carried
 
 
 VARIANTS = {"s": vtrace_s, "p": vtrace_p}
@@ -197,19 +179,39 @@ VARIANTS = {"s": vtrace_s, "p": vtrace_p}
 
 
 class _Sides(NamedTuple):
-    """Rows of steps as both players see them (rows × 2 × games), made at once: a row then costs little."""
+    """Rows of steps as both players see them (rows × 2 × games)."""
 
     own: Tensor
     """Whether the step is the player's own."""
+    played: Tensor
+    """Whether the game goes on here (rows × 1 × games)."""
     rewards: Tensor
     ratios: Tensor
-    """π / μ of the action that was taken (rows × games)."""
+    """π / μ of the action that was taken (rows × 1 × games)."""
 
     @staticmethod
     def of(steps: Steps) -> _Sides:
         sides = torch.arange(2, device=steps.players.device)[:, None]
         chosen = steps.policy.gather(2, steps.places[..., None])[..., 0]
-        return _Sides(steps.players[:, None] == sides, steps.rewards[:, None] * (1 - 2 * sides), chosen / steps.sampled)
+        own, rewards = steps.players[:, None] == sides, steps.rewards[:, None] * (1 - 2 * sides)
+        return _Sides(own, steps.played[:, None], rewards, (chosen / steps.sampled)[:, None])
+
+    def until_own(
+        self, factors: Tensor | float, terms: Tensor | float, behind: Tensor, own: Tensor | float = 0.0,
+        over: float = 0.0,
+    ) -> Tensor:  # fmt: skip
+        """Return a sum by rows and behind the last: begun at a player's own step, and gone on with at the other's.
+
+        own, over: what it is at an own step, and behind the end of a game.
+        """
+        passes = self.played & ~self.own
+        begun = torch.where(self.played, torch.as_tensor(own).to(behind), over)
+        return backwards(torch.where(passes, factors, 0.0), torch.where(passes, terms, begun), behind)
+
+    def from_own(self, factors: Tensor, terms: Tensor, behind: Tensor) -> Tensor:
+        """Return a sum by rows and behind the last: gone on with at a player's own steps, and as it is between them."""
+        factors, terms = torch.where(self.own, factors, 1.0), torch.where(self.own, terms, 0.0)
+        return backwards(torch.where(self.played, factors, 0.0), torch.where(self.played, terms, 0.0), behind)
 
     def estimates(self, steps: Steps, targets: Tensor, gained: Tensor, eta: float) -> Estimates:
         """Return those of the players on turn. gained: by the action that was taken, beyond the value."""
@@ -220,10 +222,19 @@ class _Sides(NamedTuple):
         return Estimates(torch.where(first, targets[:, 0], targets[:, 1]), action_values)
 
 
-def _where_played(played: Tensor, carry: Carry) -> Carry:
-    """Begin anew behind the end of a game."""
-    empty = (0.0, 0.0, 0.0, 0.0, 1.0)
-    return Carry(*(torch.where(played, each, number) for each, number in zip(carry, empty, strict=True)))
+def backwards(factors: Tensor, terms: Tensor, behind: Tensor) -> Tensor:
+    """Return x of each row, x[t] = terms[t] + factors[t] · x[t + 1], and `behind` as that of the row behind the last.
+
+    All rows at once: every pass makes sums over twice as many rows, so that a thousand rows take ten passes.
+    """
+    x = torch.cat([terms, behind[None]])
+    product = torch.cat([factors.expand_as(terms), torch.zeros_like(behind)[None]])
+    reach = 1
+    while reach < len(x):
+        x = torch.cat([x[:-reach] + product[:-reach] * x[reach:], x[-reach:]])
+        product = torch.cat([product[:-reach] * product[reach:], product[-reach:]])
+        reach *= 2
+    return x
 
 
 # ── Losses ───────────────────────────────────────────────────────────────────────────────────────

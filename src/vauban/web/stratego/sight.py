@@ -7,6 +7,7 @@ and figures: words for them are the page's.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from vauban.board.stratego import Look, Played, View
@@ -137,7 +138,7 @@ def _reach(view: View) -> dict[str, dict[str, str]]:
         v.square_name(square): {} for square, piece in pieces.items() if piece.kind not in STILL
     }
     if view.turn == view.player:
-        moves = list(view.legal_moves)
+        moves: list[Move] = list(view.legal_moves)
     else:
         moves = [
             Move(square, target)
@@ -205,7 +206,7 @@ def _own_type(view: View, square: int) -> str | None:
     return None if piece is None or piece.kind is None else TYPES[piece.kind].lower()
 
 
-def _left(look: Look, captured: list[int]) -> dict[str, int]:
+def _left(look: Look, captured: Sequence[int]) -> dict[str, int]:
     army = enumerate(look.variant.army)
     return {TYPES[kind].lower(): count - captured.count(kind) for kind, count in army if count}
 

@@ -189,13 +189,13 @@ def worth_to(game, viewer):
 
 @kernel
 def has(game, field, square):
-    """True if a square is in the set kept at `field`."""
+    """Return whether a square is in the set kept at `field`."""
     return holds(game.words[field], game.words[field + 1], square)
 
 
 @kernel
 def is_possible(game, player, square, kind):
-    """True if the player's piece on a square can be of this type, by what is public."""
+    """Return whether the player's piece on a square can be of this type, by what is public."""
     if not has(game, HIDDEN, square):
         return kind_of(game, np.int64(game.bytes[BYTES + square])) == kind
     counts = HIDDEN_COUNT + 12 * player
@@ -218,7 +218,7 @@ def is_possible(game, player, square, kind):
 
 @kernel
 def is_safe(game, source, target):
-    """True if a legal move of the player on turn is safe, by what is public."""
+    """Return whether a legal move of the player on turn is safe, by what is public."""
     player = np.int64(game.bytes[PLAYER])
     other = 1 - player
     if has(game, HIDDEN, source) and (not has(game, MOVED, source) or is_long(game, source, target)):
@@ -241,7 +241,7 @@ def is_safe(game, source, target):
 
 @kernel
 def can_be_taken(game, player, source, target, kind):
-    """True if the player may be able to take a piece of this type that has gone from one square to another."""
+    """Return whether the player may be able to take a piece of this type that has gone from one square to another."""
     rules = game.rules
     for side in range(4):
         square, distance = target, 0

@@ -233,7 +233,7 @@ def rule_out(game, player, at, known, types, counts):
 
 @kernel
 def is_guarded(game, square, player, attacker, at, known, counts):
-    """True if the player could take back a piece of this type that has attacked on a square, for all that is known."""
+    """Return whether the player could take back a piece of this type that has attacked a square, as far as known."""
     for side in range(4):
         near = neighbour(game.rules, square, side)
         if near < 0 or at[near] == NONE or owner_of(game, at[near]) != player:

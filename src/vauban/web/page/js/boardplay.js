@@ -300,7 +300,7 @@ export class BoardPlay {
   #type(from, to) {
     if (this.looking !== null) this.look(null);
     this.board.setCursor(this.board.cells.has(to) ? to : this.board.cursor);
-    if (!this.hand.type(from, to)) say(t("turn.wait"), true);
+    if (!this.hand.type(from, to)) say(t("turn.wait"), { urgent: true });
   }
 
   /** @param told a text of the page's own, or what the server says against a move */
@@ -308,7 +308,7 @@ export class BoardPlay {
     const { text = why(told), ply = null, rule = null } = told;
     this.reason = { text, ply, rule };
     this.screen.renderStatus();
-    say(text, true);
+    say(text, { urgent: true });
     this.screen.status.scrollIntoView({ block: "nearest" });
   }
 

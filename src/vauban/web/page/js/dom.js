@@ -158,16 +158,23 @@ export async function ask(title, text, yes, no, kind = "") {
   );
 }
 
-/** Say something through the screen reader; `urgent` interrupts. */
-export function say(text, urgent = false) {
+/** Say something through the screen reader; `urgent` interrupts. What `stays` is left beside the next that does: a fight
+ *  and the answer to it may come within half a second, and readers drop what is gone before they come to it. */
+export function say(text, { urgent = false, stays = false } = {}) {
   const region = document.getElementById(urgent ? "alert" : "live");
-  // The same sentence twice in a row would not be a change, and so not be read.
-  region.textContent = region.textContent === text ? `${text}\u00a0` : text;
+  const staying = [...region.children].filter((each) => "stays" in each.dataset).slice(stays ? -1 : 0);
+  for (const each of [...region.children]) if (!staying.includes(each)) each.remove();
+  region.append(el("p", { "data-stays": stays }, text));
+}
+
+/** Take back all that was said: nobody who comes now is to hear of it. */
+export function hush() {
+  for (const region of ["live", "alert"]) document.getElementById(region).replaceChildren();
 }
 
 /** A passing message, perhaps with things to press; it is said as well. */
 export function toast(text, { actions = [], seconds = 6, urgent = false } = {}) {
-  say(text, urgent);
+  say(text, { urgent });
   const box = el("div", { class: "toast" }, el("p", {}, text));
   const remove = () => box.remove();
   for (const [word, action] of actions)

@@ -7,18 +7,21 @@ import { playersOf } from "./levels.js";
 import { memoryChoice } from "./menu.js";
 import { picker } from "./picker.js";
 import { startGame } from "./protocol.js";
-import { addressOf, keep, keepGame, recall } from "./settings.js";
+import { addressOf, keep, keepGame, onChange, recall, settings } from "./settings.js";
 import { has, t } from "./strings.js";
+import { nameField } from "./waiting.js";
 import { rulesWords, unusual, usualSeconds } from "./words.js";
 
 const MODES = ["level", "friend", "hotseat", "watch"];
+const ABSENCES = [5, 60, 1440]; // minutes that a friend on turn may be away
 const PLAY = { level: "play", friend: "play.friend", hotseat: "play", watch: "play.watch" };
 
 // What was chosen, for the next visit; setups only as long as the page lives.
 const setups = {};
 
 export function show(main, _, offered) {
-  new HomeScreen(main, offered);
+  const screen = new HomeScreen(main, offered);
+  return onChange(() => screen.paintOptions());
 }
 
 class HomeScreen {
@@ -37,6 +40,7 @@ class HomeScreen {
     this.memory = memoryChoice("memory-home");
     this.sides = this.#sides();
     this.options = el("details", { class: "options-box" });
+    this.told = el("span", { class: "chosen" });
     this.army = el("div", { class: "army-place" });
     this.play = button("", () => this.#start(), { class: "primary play" });
     main.append(this.#page());
@@ -48,14 +52,12 @@ class HomeScreen {
   /** What was chosen last, or what is proposed. */
   #wished() {
     const [{ name: first }] = this.offered.variants;
-    const usual = playersOf(this.offered.levels, first);
-    const easy = easyOne(usual);
     const wish = {
       mode: "level",
       variant: first,
-      level: easy,
-      red: easy,
-      blue: usual.at(-1).key,
+      level: null, // nobody was chosen yet: an easy one in every game
+      red: null,
+      blue: null,
       side: "red",
       clock: "none",
       minutes: this.bronstein.minutes,
@@ -63,6 +65,7 @@ class HomeScreen {
       move: 0,
       takebacks: true,
       aids: true,
+      absence: ABSENCES[1],
       rules: {},
       ...recall("wish", {}),
     };
@@ -117,8 +120,9 @@ class HomeScreen {
     const { levels, wish, offered } = this;
     if (levels.some((level) => level.key === wish[name])) return wish[name];
     const known = offered.levels.find((level) => level.key === wish[name]);
+    if (!known) return name === "blue" ? levels.at(-1).key : easyOne(levels);
     const here = offered.variants.filter((each) => each.family === this.variant.family).map((each) => each.name);
-    const strong = known && (name === "blue" || known.variants.some((each) => here.includes(each)));
+    const strong = name === "blue" || known.variants.some((each) => here.includes(each));
     return strong ? levels.at(-1).key : easyOne(levels);
   }
 
@@ -166,12 +170,17 @@ class HomeScreen {
           "segments cards",
         ),
         this.summary,
-        this.against,
         this.options,
+        this.against,
       ),
       this.army,
       el("div", { class: "play-bar" }, this.play),
     );
+  }
+
+  /** What the board remembers is a setting of the page. */
+  paintOptions() {
+    this.told.textContent = this.#chosenWords();
   }
 
   #paint() {
@@ -180,6 +189,7 @@ class HomeScreen {
     this.summary.textContent = rulesWords(this.variant, this.rules);
     this.clockNumbers.hidden = wish.clock !== "bronstein";
     this.memory.hidden = !wish.aids;
+    this.paintOptions();
     const face = `${wish.mode} ${wish.variant}`;
     if (face === this.shown) {
       if (this.editor && this.editor.side !== this.side) this.editor.setSide(this.side);
@@ -190,7 +200,8 @@ class HomeScreen {
     this.against.replaceChildren(...this.#opponents());
     this.sides.hidden = wish.mode === "hotseat"; // red sets up first, and nobody is either side
     const options = this.#options();
-    this.options.replaceChildren(el("summary", {}, t(wish.mode === "watch" ? "nav.rules" : "options")), ...options);
+    const title = el("span", {}, t(wish.mode === "watch" ? "nav.rules" : "options"));
+    this.options.replaceChildren(el("summary", {}, title, this.told), ...options);
     this.options.hidden = !options.length;
     this.#showArmy();
   }
@@ -233,7 +244,7 @@ class HomeScreen {
     if (mode === "level") return [this.#levelChoice("level", t("level")), ...scale];
     if (mode === "watch")
       return [this.#levelChoice("red", t("watch.red")), this.#levelChoice("blue", t("watch.blue")), ...scale];
-    return [el("p", { class: "lead" }, t(`mode.${mode}.text`))];
+    return [el("p", { class: "lead" }, t(`mode.${mode}.text`)), mode === "friend" && nameField()].filter(Boolean);
   }
 
   #levelChoice(name, legend) {
@@ -276,10 +287,32 @@ class HomeScreen {
         "stack",
       ),
       this.clockNumbers,
+      wish.mode === "friend" &&
+        choice(
+          "absence",
+          t("absence"),
+          ABSENCES.map((minutes) => [minutes, t(`absence.${minutes}`)]),
+          wish.absence,
+          this.#set("absence"),
+        ),
       this.#allowed("takebacks", t("takebacks")),
       this.#allowed("aids", t("aids"), t("aids.more")),
       familyOf(this.variant.family).settings.includes("memory") && this.memory,
     ].filter(Boolean);
+  }
+
+  /** What is chosen of the options, while they are folded: the side, the clock, and what the board remembers. */
+  #chosenWords() {
+    const { mode, side, clock, minutes, seconds, aids } = this.wish;
+    if (mode === "watch") return "";
+    const remembers = familyOf(this.variant.family).settings.includes("memory");
+    return [
+      mode !== "hotseat" && t(`side.choose.${side}`),
+      t(`clock.short.${clock}`, { minutes, seconds }),
+      remembers && t(`memory.short.${aids ? settings.memory : "tournament"}`),
+    ]
+      .filter(Boolean)
+      .join(" · ");
   }
 
   /** A rule that can be chosen. */
@@ -408,6 +441,7 @@ function asked(wish, rules, setup) {
     aids,
     ...(Object.keys(rules).length && { rules }),
     ...(mode === "level" && setup && { setup }),
+    ...(mode === "friend" && { absence: wish.absence }),
   };
 }
 

@@ -46,6 +46,7 @@ export function teach(main, name, lessons) {
       class: "primary",
       hidden: true,
     });
+    const skip = el("a", { class: "button", href: "#/", onclick: () => keep(`learnt.${name}`, true) }, t("learn.skip"));
     const seen = (piece) => ({ ...piece, type: piece.open ? piece.type : null });
     const board = new Board({ ...SHAPE, gates }, {
       label: t("learn.title"),
@@ -73,7 +74,7 @@ export function teach(main, name, lessons) {
             piece: piece && seen(piece),
             gate: gates?.[at],
             seat: "red",
-            extra: [picked && targets.includes(at) && t("target")],
+            extra: [picked && !done && targets.includes(at) && t("target")],
           });
         },
       },
@@ -82,12 +83,15 @@ export function teach(main, name, lessons) {
     function perform(to) {
       done = true;
       const enemy = state.find((each) => each.at === to);
-      const loser = enemy && (result === ">" ? enemy : state.find((each) => each.at === from));
+      const mover = state.find((each) => each.at === from);
+      // Whoever goes through a gate leaves the board, like the loser of a battle.
+      const gone = gates?.[to] || (enemy && result !== ">") ? mover : enemy;
       state = state
-        .filter((each) => each !== loser)
+        .filter((each) => each !== gone)
         .map((each) => (each.at === from ? { ...each, at: to } : { ...each, open: each.open || each === enemy }));
-      paint(loser ? [{ ...loser, at: to }] : []);
+      paint(gone ? [{ ...gone, at: to }] : []);
       text.textContent = t(`learn.${key}.done`, enemy ? { enemy: named(enemy.type) } : {});
+      skip.hidden = number === lessons.length;
       go.hidden = false;
       go.focus();
     }
@@ -108,12 +112,7 @@ export function teach(main, name, lessons) {
       el("p", { class: "quiet" }, t("learn.step", { n: number, all: lessons.length })),
       text,
       board.element,
-      el(
-        "div",
-        { class: "answers start" },
-        el("a", { class: "button", href: "#/", onclick: () => keep(`learnt.${name}`, true) }, t("learn.skip")),
-        go,
-      ),
+      el("div", { class: "answers start" }, skip, go),
     );
     paint();
     board.focus(from);

@@ -48,7 +48,7 @@ export class PlainPlay {
   }
 
   explain({ text = t("why.illegal") }) {
-    say(text, true);
+    say(text, { urgent: true });
   }
 
   questions() {

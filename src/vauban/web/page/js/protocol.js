@@ -1,5 +1,6 @@
 // Talking to the server: REST for what is asked once, a WebSocket for a seat at a table.
 
+import { browserName } from "./settings.js";
 import { refusal } from "./words.js";
 
 /** What the server refused, in words; none if it could not be asked. */
@@ -70,7 +71,7 @@ const FIRST_WAIT = 400,
 export class Seat {
   /** @param hooks message(told), state("open" | "lost"), have(): how many moves are known */
   constructor({ game, seat, secret, eyes = null }, hooks) {
-    this.place = { game, seat, secret, eyes };
+    this.place = { game, seat, secret, eyes, browser: browserName() };
     this.hooks = hooks;
     this.wait = FIRST_WAIT;
     this.number = 0;

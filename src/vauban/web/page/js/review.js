@@ -19,6 +19,10 @@ import { momentWords, percent, refusal, typeName } from "./words.js";
 const PLAY_EVERY = 800;
 
 export function show(main, [id, secret, ply], offered) {
+  if (!id) {
+    location.replace("#/import"); // the games that there are to look back on
+    return null;
+  }
   const screen = new ReviewScreen(main, id, secret, offered, Number(ply));
   return () => screen.close();
 }
@@ -291,7 +295,7 @@ class ReviewScreen {
       return;
     }
     if (this.abort.signal.aborted) return;
-    const { plies, moments, model, unsearched = [] } = this.review;
+    const { plies, moments, model, unsearched = [], most_plies: longest = null } = this.review;
     const valued = plies.some(({ values }) => values && SIDES.some((side) => typeof values[side] === "number"));
     this.curve = valued ? new Graph(plies, moments, (ply) => this.go(ply)) : null;
     this.graph.replaceChildren(
@@ -312,7 +316,7 @@ class ReviewScreen {
               el("span", { class: "key blue" }, t("graph.blue")),
             ),
           ]
-        : [el("p", { class: "quiet" }, t("review.no_model"))]),
+        : [el("p", { class: "quiet" }, t(longest ? "review.long" : "review.no_model", { plies: longest }))]),
     );
     this.moments.replaceChildren(
       el("h2", {}, t("moments")),

@@ -115,6 +115,13 @@ function forgetRest(id) {
   for (const seat of SEATS) forgetKey(id, seat);
 }
 
+/** A random name by which the owner of a seat is told of other browsers on it; it says nothing else. */
+export function browserName() {
+  const name = recall("browser", null) ?? Math.random().toString(36).slice(2);
+  keep("browser", name);
+  return name;
+}
+
 // ── Secrets of seats ────────────────────────────────────────────────────────────────────────────
 
 const MOST_KEYS = 100;

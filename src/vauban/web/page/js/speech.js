@@ -3,7 +3,7 @@
 import { family } from "./family.js";
 import { other, SIDES } from "./sides.js";
 import { square } from "./squares.js";
-import { t } from "./strings.js";
+import { has, t } from "./strings.js";
 import { typeName } from "./words.js";
 
 const owner = (side, seat) => (seat === "watch" ? t(`side.${side}`) : side === seat ? t("own") : t("enemy"));
@@ -56,13 +56,16 @@ function armyWords(pieces, side) {
     .join("; ");
 }
 
+/** "2 spies": a family has a text for each of its types, where a plural is more than a number. */
+const countWords = (type, count) => t(has(`army.${type}`) ? `army.${type}` : "army.left", { count, type: typeName(type) });
+
 /** What is left of both armies. */
 function leftWords(left) {
   const { TYPES } = family();
   return SIDES.map(
     (side) =>
       `${t(`Side.${side}`)}: ${TYPES.filter((type) => left[side][type])
-        .map((type) => t("army.left", { count: left[side][type], type: typeName(type) }))
+        .map((type) => countWords(type, left[side][type]))
         .join(", ")}`,
   ).join(". ");
 }

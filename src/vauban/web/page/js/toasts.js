@@ -6,11 +6,11 @@ const CONTROLS = ":is(a, button, input, select, textarea, summary)";
 const COSTS = [
   [`.board, main ${CONTROLS}:not(.board *, .moves *)`, 100],
   [`header ${CONTROLS}`, 10],
-  [".status", 2],
+  [".status, .moves", 2],
   [".card", 1],
-  [".moves", 0.1],
 ];
 const STEP = 8,
+  ACROSS = 32,
   EDGE = 12;
 
 const place = () => document.getElementById("toasts");
@@ -55,7 +55,9 @@ function arrange() {
   const middle = (clientWidth - width) / 2,
     foot = clientHeight - height - EDGE;
   let best = { left: middle, top: foot, cost: Infinity };
-  for (const left of new Set([middle, clientWidth - width - EDGE, EDGE])) {
+  const lefts = [middle, clientWidth - width - EDGE];
+  for (let left = EDGE; left < lefts[1]; left += ACROSS) lefts.push(left);
+  for (const left of lefts) {
     for (let top = foot; top >= 0; top -= STEP) {
       const cost = covered(left, top) + foot - top + Math.abs(left - middle);
       if (cost < best.cost) best = { left, top, cost };
