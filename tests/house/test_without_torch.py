@@ -24,7 +24,7 @@ class Block:
 
 sys.meta_path.insert(0, Block())
 """
-"""What a process without torch loads first."""
+"""The first lines of a process without torch."""
 
 
 @pytest.fixture(scope="module")

@@ -284,7 +284,8 @@ def test_networks_that_are_trained_by_processes_come_to_the_same(tmp_path: Path)
 
 
 def test_a_run_grows_a_population_of_networks_that_plays(tmp_path: Path) -> None:
-    changes = ['game="kuhn"', "psro.ppo.games=512", "psro.neural.episodes=2000", "iterations=12"]
+    changes = ['game="kuhn"', "psro.ppo.games=512", "psro.neural.episodes=2000", "psro.plateau.least=1",
+               "psro.plateau.gain=1.0", "iterations=12"]  # fmt: skip
     run = Run.begin(load_config("psro-leduc", changes), tmp_path / "run", agents=Opponents())
     told = {}
     while run.goes_on():
