@@ -479,7 +479,7 @@ def test_a_game_that_ends_before_the_first_move_is_followed_by_the_next() -> Non
     def taker(observation: Any, action_mask: Any, rng: np.random.Generator) -> int:
         return max(np.flatnonzero(action_mask), key=lambda action: (action % 100 == 39, action // 100 == 7))
 
-    rows = [torch.from_numpy(RawEnv("barrage").table._row(text)) for text in (quick, open_flag, safe)]
+    rows = [torch.from_numpy(RawEnv("barrage").game.setups.parse(text)) for text in (quick, open_flag, safe)]
     game = SinglePlayerEnv("barrage", taker, side="second", setups=(torch.stack(rows[:1]), torch.stack(rows[1:])))
     for seed in range(8):
         game.reset(seed=seed)
