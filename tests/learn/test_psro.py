@@ -394,8 +394,8 @@ def grow(tree_of: str, policies: int, workers: int = 1) -> tuple[Pipeline, TreeW
 def exploitability_on_tree(pipeline: Pipeline, workshop: TreeWorkshop) -> float:
     """Return it by the table that plays as the mix does."""
     mix, told = pipeline.judge(pipeline.finished)
-    reach = workshop.mixed([pipeline.members[each].checkpoint for each in pipeline.finished], mix)
-    found = evaluate(workshop.tree, workshop.table(reach)).exploitability
+    reach = workshop.exact.mixed([pipeline.members[each].checkpoint for each in pipeline.finished], mix)
+    found = evaluate(workshop.tree, workshop.exact.table(reach)).exploitability
     assert found == pytest.approx(told, abs=1e-9)
     return found
 
@@ -403,9 +403,9 @@ def exploitability_on_tree(pipeline: Pipeline, workshop: TreeWorkshop) -> float:
 def test_an_exact_best_response_gets_what_its_opponents_are_exploitable_for() -> None:
     pipeline, workshop = grow("kuhn", 5)
     lowest = pipeline.active[0]
-    reach = workshop.mixed([Checkpoint(number, pipeline.members[number].version) for number, _ in lowest.opponents],
+    reach = workshop.exact.mixed([Checkpoint(number, pipeline.members[number].version) for number, _ in lowest.opponents],
                            np.array([chance for _, chance in lowest.opponents]))  # fmt: skip
-    exact = evaluate(workshop.tree, workshop.table(reach)).exploitability
+    exact = evaluate(workshop.tree, workshop.exact.table(reach)).exploitability
     pipeline.update()
     assert lowest.performance == pytest.approx(exact, abs=1e-12)
 
@@ -417,11 +417,11 @@ def test_a_best_response_plays_evenly_where_its_opponents_never_let_it_come() ->
     workshop.train([Job(Checkpoint(1, 0), [Checkpoint(0, 0)], np.ones(1), False, ())])
     # Against policy 1, which never passes with a jack or a king as the first player, for example.
     [came] = workshop.train([Job(Checkpoint(2, 0), [Checkpoint(1, 1)], np.ones(1), False, ())])
-    against = workshop.table(workshop.mixed([Checkpoint(1, 1)], np.ones(1)))
+    against = workshop.exact.table(workshop.exact.mixed([Checkpoint(1, 1)], np.ones(1)))
     assert came.performance == pytest.approx(evaluate(workshop.tree, against).exploitability)
-    reach = workshop.mixed([Checkpoint(2, 1)], np.ones(1))
+    reach = workshop.exact.mixed([Checkpoint(2, 1)], np.ones(1))
     own = np.add.reduceat(reach[:-1], workshop.tree.groups.first_slot[:-1]) > 0
-    table = workshop.table(reach).reshape(-1, 2)
+    table = workshop.exact.table(reach).reshape(-1, 2)
     even = (table == 0.5).all(1)
     assert ((table == 0).any(1) | even).all()
     assert (own & even).any() and (own & ~even).any()
@@ -431,7 +431,9 @@ def test_payoffs_on_a_tree_are_those_of_playing_both_seats() -> None:
     from vauban.solve import joined
 
     pipeline, workshop = grow("kuhn", 6)
-    tables = [workshop.table(workshop.mixed([pipeline.members[each].checkpoint], np.ones(1))) for each in range(6)]
+    tables = [
+        workshop.exact.table(workshop.exact.mixed([pipeline.members[each].checkpoint], np.ones(1))) for each in range(6)
+    ]
     payoffs = pipeline.payoffs(range(6))
     for row in range(6):
         for column in range(6):
