@@ -403,8 +403,8 @@ def exploitability_on_tree(pipeline: Pipeline, workshop: TreeWorkshop) -> float:
 def test_an_exact_best_response_gets_what_its_opponents_are_exploitable_for() -> None:
     pipeline, workshop = grow("kuhn", 5)
     lowest = pipeline.active[0]
-    reach = workshop.exact.mixed([Checkpoint(number, pipeline.members[number].version) for number, _ in lowest.opponents],
-                           np.array([chance for _, chance in lowest.opponents]))  # fmt: skip
+    opponents = [Checkpoint(number, pipeline.members[number].version) for number, _ in lowest.opponents]
+    reach = workshop.exact.mixed(opponents, np.array([chance for _, chance in lowest.opponents]))
     exact = evaluate(workshop.tree, workshop.exact.table(reach)).exploitability
     pipeline.update()
     assert lowest.performance == pytest.approx(exact, abs=1e-12)
