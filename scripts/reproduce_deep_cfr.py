@@ -64,6 +64,8 @@ SAVING = 40.0
 """Seconds that are left for checkpoints, of which half a dozen runs of the published size write some gigabytes."""
 EXPECTED = 30.0
 """Seconds that a match takes as long as none has been played."""
+LOOKING = 2.0
+"""Seconds of training between two looks at the matches."""
 DIGITS = 6
 """Of metrics in the results."""
 PIECE = 15 << 20
@@ -172,10 +174,12 @@ def _begun(config: RunConfig, folder: Path, device: torch.device) -> Run:
 
 
 def _train(runs: Sequence[Run], left: Callable[[], float], meanwhile: Callable[[], None]) -> None:
-    every = runs[0].config.keep_models
+    every, looked = runs[0].config.keep_models, time.monotonic()
     while runs[0].goes_on():
         metrics = [run.iterate() for run in runs]
-        meanwhile()
+        if time.monotonic() - looked > LOOKING:
+            meanwhile()
+            looked = time.monotonic()
         if every and runs[0].iteration % every == 0:
             print(
                 f"{runs[0].folder.name}: iteration {runs[0].iteration}, {left():.0f} s left: {metrics[0]}", flush=True
@@ -212,7 +216,7 @@ class Matches:
         self._tried = False
         self._lost: set[tuple[Path, Path, str]] = set()
         self.failed: list[str] = []
-        """What could not be played, and why."""
+        """Matches that could not be played, and why."""
 
     def __enter__(self) -> Matches:
         os.environ.update({"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"})  # of processes to come
@@ -232,7 +236,7 @@ class Matches:
         """
         self._collect()
         tries = [folder for folder in self._folders if (folder / BEFORE / CARD).exists()]
-        if not self._tried and tries and not self._playing:
+        if self._asked.against and not self._tried and tries and not self._playing:
             self._begin(tries[0], tries[0] / BEFORE, "", 2)
         most = self._asked.players if self._tried else 1
         for folder, model, opponent in self._waiting():

@@ -5,19 +5,39 @@
     picture = svg(640, 240, "Length of games", "Most games have 40 to 60 plies.", parts)
 
 Colours and fonts belong to the page or the file that a drawing stands in: elements name classes of its style sheet.
-Text is escaped here.
+Text is escaped here. `picture` makes a file of its own, with `STYLE` for its style sheet and a frame.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
 LETTER, WIDE_LETTER = 8.2, 14.0
 """Most pixels that a letter of 13 pixels is wide: most letters, and `WIDE_LETTERS`."""
 WIDE_LETTERS = "MWmw@%—…"
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#c25b95", "#e69f00", "#4aa8dc", "#3d4147", "#882255")
+"""Colours of curves, in order. Colour-blind readers can tell them apart (Okabe and Ito, for white paper)."""
+MARGIN = 28.0
+"""Around what stands in a picture."""
+STYLE = """
+text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; fill: #1f2328; }
+.heading { font-size: 18px; font-weight: 600; }
+.name { font-size: 13px; }
+.title { font-size: 14px; font-weight: 600; }
+.soft { font-size: 11px; fill: #59636e; font-variant-numeric: tabular-nums; }
+.grid { stroke: #e8eaed; } .axis { stroke: #8c959f; }
+.curve { fill: none; stroke-width: 1.8; stroke-linejoin: round; stroke-linecap: round; }
+.band { fill-opacity: 0.13; stroke-opacity: 0.13; stroke-width: 2; stroke-linejoin: round; }
+"""
+"""The style sheet of a picture."""
+
+Point = tuple[float, float]
+Wording = Callable[[float], str]
+"""The text of a round number on an axis."""
 
 
 # ── Scales ───────────────────────────────────────────────────────────────────────────────────────
@@ -98,6 +118,13 @@ def power_text(value: float) -> str:
     return f"{value:.0e}".replace("e-0", "e-").replace("-", "−") if value < 1e-4 else short_text(value)
 
 
+def tick_text(axis: Axis, tick: float, whole: bool = False) -> str:
+    """Return a round number of an axis, as it is written beside it. whole: without digits behind the point."""
+    if isinstance(axis, PowerScale):
+        return power_text(tick)
+    return number_text(tick, max(1.0, axis.step) if whole else axis.step)
+
+
 def short_text(value: float) -> str:
     """Return a number in few letters: 0.05, 20 k, 3 M."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
@@ -139,6 +166,70 @@ def svg(width: float, height: float, title: str, about: str, parts: Iterable[str
     )
 
 
+def picture(
+    width: float, height: float, heading: str, about: str, parts: Iterable[str], title: str = ""
+) -> str:  # fmt: skip
+    """Make the file of a drawing, framed, and headed as its title says unless the heading is another one."""
+    frame = rect(0.5, 0.5, width - 1, height - 1, attributes='rx="8" fill="#ffffff" stroke="#d1d9e0"')
+    drawn = [f"<style>{STYLE}</style>", frame, text(MARGIN, 38, heading, "heading"), *parts]
+    return svg(width, height, title or heading, about, drawn, attributes='xmlns="http://www.w3.org/2000/svg"') + "\n"
+
+
+def grid(x: Axis, y: Axis, wording: Wording | None = None, ticks: Iterable[float] | None = None) -> list[str]:
+    """Draw a line across for every round number of the vertical axis, and the number beside it.
+
+    wording: of the numbers, if they are not what is measured. ticks: others than the round ones.
+    """
+    wording = wording or (lambda tick: tick_text(y, tick))
+    return [
+        part
+        for tick in (y.ticks if ticks is None else ticks)
+        for part in (
+            line(x.start, y.at(tick), x.end, y.at(tick), "grid"),
+            text(x.start - 7, y.at(tick) + 4, wording(tick), "soft", "end"),
+        )
+    ]
+
+
+def axis(x: Axis, y: Axis, words: str, wording: Wording | None = None, whole: bool = False) -> list[str]:
+    """Draw the horizontal axis with its round numbers, and below them what it measures.
+
+    wording: as of `grid`. whole: no numbers between whole ones.
+    """
+    wording = wording or (lambda tick: tick_text(x, tick, whole))
+    return [
+        *(
+            part
+            for tick in x.ticks
+            if not whole or tick == round(tick)
+            for part in (
+                line(x.at(tick), y.start, x.at(tick), y.start + 4, "axis"),
+                text(x.at(tick), y.start + 18, wording(tick), "soft", "middle"),
+            )
+        ),
+        line(x.start, y.start, x.end, y.start, "axis"),
+        text((x.start + x.end) / 2, y.start + 35, words, "soft", "middle"),
+    ]
+
+
+def paint(colour: str) -> str:
+    """Return the attributes of lines, bands and dots of a colour."""
+    return f'stroke="{colour}" fill="{colour}"'
+
+
+def curve(points: Sequence[Point], x: Axis, y: Axis, dotted: Iterable[Point] = (), attributes: str = "") -> list[str]:
+    """Draw a line through points, with dots on some of them."""
+    return [
+        f'<polyline class="curve" points="{places(points, x, y)}"{_given(attributes)}/>',
+        *(dot(x.at(a), y.at(b), 2.6, attributes='stroke="none"') for a, b in dotted),
+    ]
+
+
+def band(low: Sequence[Point], high: Sequence[Point], x: Axis, y: Axis) -> str:
+    """Fill the space between two lines."""
+    return f'<polygon class="band" points="{places([*high, *reversed(low)], x, y)}"/>'
+
+
 def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> str:
     """Write words at a place. anchor: start, middle or end."""
     anchored = "" if anchor == "start" else f' text-anchor="{anchor}"'
@@ -162,7 +253,7 @@ def dot(x: float, y: float, radius: float, kind: str = "", attributes: str = "")
     return f'<circle{_kind(kind)} cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"{_given(attributes)}/>'
 
 
-def places(points: Iterable[tuple[float, float]], x: Axis, y: Axis) -> str:
+def places(points: Iterable[Point], x: Axis, y: Axis) -> str:
     """Return points of two axes, for a polyline or a polygon."""
     return " ".join(f"{x.at(a):.1f},{y.at(b):.1f}" for a, b in points)
 

@@ -1,4 +1,4 @@
-"""What a person reads and counts: moves and types in words, a board by default, the ways that hidden pieces may be."""
+"""Words and counts for people: moves and types in words, a board by default, the ways that hidden pieces may be."""
 
 from __future__ import annotations
 

@@ -40,6 +40,21 @@ def test_whatever_is_said_in_a_drawing_it_can_be_read() -> None:
     assert root.get("aria-labelledby") == f"{root[0].get('id')} {root[1].get('id')}" == "title7 about7"
 
 
+def test_axes_name_round_numbers_or_others_in_words_of_their_own() -> None:
+    x, y = Scale.fitting(0, 4, 40, 200, 10), Scale.fitting(0, 2, 100, 10, 2)
+    picture = charts.picture(240, 140, "a heading", "about it", [*charts.grid(x, y), *charts.axis(x, y, "moves")])
+    assert words(picture) == ["a heading", "0", "1", "2", *(f"{half / 2:.1f}" for half in range(9)), "moves"]
+    assert words(charts.svg(9, 9, "", "", charts.axis(x, y, "moves", whole=True))) == [*"01234", "moves"]
+    powers = charts.grid(x, y, lambda tick: f"{10**tick:g}", [0, 2])
+    assert words(charts.svg(9, 9, "", "", powers)) == ["1", "100"]
+    assert [each.count("<line") for each in (picture, "".join(powers))] == [3 + 9 + 1, 2]
+
+
+def words(drawing: str) -> list[str]:
+    """Return the words that are drawn, in their order."""
+    return [each.text or "" for each in ElementTree.fromstring(drawing).iter() if each.tag.endswith("text")]
+
+
 @pytest.mark.parametrize(("name", "shown"), [("short", "short"), ("a long name", "a lo…")])
 def test_names_are_shortened_to_fit(name: str, shown: str) -> None:
     assert charts.shortened(name, 5) == shown

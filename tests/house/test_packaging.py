@@ -93,3 +93,22 @@ def test_a_new_game_needs_no_line_in_pyproject() -> None:
     for settings in (tools["mypy"], tools["ruff"], tools["setuptools"]):
         named = re.findall(rf"games[./](?:{'|'.join(games)})\b", str(settings))
         assert not named, f"{named} are named one by one"
+
+
+IMPORTING = """
+import importlib, pkgutil, sys
+for name in sys.argv[1:]:
+    room = importlib.import_module(name)
+    for found in pkgutil.walk_packages(getattr(room, "__path__", ()), f"{name}."):
+        if found.name != "vauban.games.kit":  # which plays on GPUs too
+            importlib.import_module(found.name)
+    assert "torch" not in sys.modules, f"something in {name} loads torch"
+"""
+
+
+def test_rooms_that_do_without_torch_load_it_by_no_detour() -> None:
+    """The import contract sees what they import themselves; here everything is imported that these import."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    [rooms] = [each["source_modules"] for each in contracts if each.get("forbidden_modules") == ["torch"]]
+    done = subprocess.run([sys.executable, "-c", IMPORTING, *rooms], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

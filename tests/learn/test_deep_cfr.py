@@ -395,9 +395,10 @@ def test_a_short_run_learns_kuhn_poker_and_is_measured_exactly_meanwhile(tmp_pat
 
 
 @pytest.mark.slow
-def test_networks_come_close_to_the_equilibrium_of_kuhn_poker(tmp_path: Path) -> None:
-    """After 200 iterations NashConv was 0.012 of either average with seed 1 (docs/deep-cfr.md)."""
-    config = load_config("deep-cfr-kuhn", ["evaluation.every=0"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_networks_come_close_to_the_equilibrium_of_kuhn_poker(tmp_path: Path, seed: int) -> None:
+    """After 200 iterations NashConv was 0.008 to 0.012 of either average (docs/deep-cfr.md)."""
+    config = load_config("deep-cfr-kuhn", ["evaluation.every=0", f"seed={seed}"])
     run = Run.begin(config, tmp_path / "run")
     while run.goes_on():
         run.iterate()

@@ -23,6 +23,7 @@ from vauban.learn.best_response.ppo import PPOConfig
 from vauban.learn.best_response.sac import SACConfig
 from vauban.learn.config import load_config
 from vauban.learn.networks import NetworkTable
+from vauban.learn.opponents import NetworksPlayer
 from vauban.learn.population import read_population
 from vauban.learn.presets import presets
 from vauban.learn.psro.ledger import SqliteLedger
@@ -298,6 +299,8 @@ def test_a_run_grows_a_population_of_networks_that_plays(tmp_path: Path) -> None
     # Uniform play is exploitable by 0.458, each player's best pure answer to it by more.
     assert evaluate(tree, table).exploitability == pytest.approx(told["psro.exploitability"], abs=1e-3)
     assert told["psro.exploitability"] < 0.25
+    player = Opponents().player(f"population:{tmp_path / 'run'}", game("kuhn"), CPU)
+    assert isinstance(player, NetworksPlayer) and len(player.networks) == (np.array(population.chances) > 1e-4).sum()
     card = json.loads((tmp_path / "run" / "population" / "card.json").read_text())
     assert card["policies"][1]["agent"].startswith("net:policies/0001-")
 

@@ -54,7 +54,7 @@ class Grown:
         ledger.close()
 
     def is_like(self, other: Grown) -> bool:
-        """Whether both have the same policies, payoffs and progress."""
+        """Return whether both have the same policies, payoffs and progress."""
         return (self.members, self.entries, self.tables) == (other.members, other.entries, other.tables)
 
 

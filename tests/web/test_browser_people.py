@@ -6,13 +6,16 @@ import json
 import math
 import re
 import signal
+from contextlib import closing
+from pathlib import Path
 
 import pytest
-from browser import CUT, PHONE, QUIET, SCOUTS, Player, cross, friends, hotseat
+from browser import CUT, PHONE, QUIET, SCOUTS, Player, Serving, cross, friends, hotseat
 from playwright.sync_api import Route, WebSocketRoute, expect
 
 from vauban.games.stratego.pieces import BOMB, LETTERS
 from vauban.games.stratego.variants import VARIANTS
+from vauban.web.shelf import Shelf
 
 pytest_plugins = ["browser_fixtures"]
 pytestmark = pytest.mark.xdist_group("browser-people")
@@ -378,6 +381,70 @@ def test_whoever_has_a_seat_is_told_of_another_browser_on_it(visit):
         each.fits()
     visitor.picture("elsewhere-desktop")
     thief.picture("elsewhere-phone")
+
+
+def test_friends_have_names_are_seen_to_be_away_and_who_stays_away_loses(visit, tmp_path):
+    with closing(Serving(tmp_path)) as serving:
+        host, guest = visit(serving), visit(serving, **PHONE)
+        guest.forgive("WebSocket|ERR_CONNECTION|status of 5")
+        host.forgive("WebSocket|ERR_CONNECTION|status of 5")
+        host.open().choose(mode="friend")
+        host.page.get_by_label("Your name").fill("Ada")
+        host.page.get_by_text("Side, clock, memory").click()
+        host.page.locator("input[name=absence][value='5']").check()
+        host.picture("friend-home-desktop")
+        host.give(SCOUTS)
+        host.button("Make the link").click()
+        guest.open(host.see(".invitation input").input_value().removeprefix(guest.address))
+        terms = "Who is on turn and stays away for 5 minutes may lose the game by that."
+        guest.see(".terms li", has_text=terms)
+        guest.page.get_by_label("Your name").fill("Bob")
+        guest.give(SCOUTS)
+        guest.fits()
+        guest.button("Ready").click()
+        host.see(".bottom-card.turn")
+        expect(host.page.locator(".top-card")).to_contain_text("Bob")
+        expect(guest.page.locator(".top-card")).to_contain_text("Ada")
+        expect(guest.page.locator(".bottom-card")).to_contain_text("You")
+        expect(host.page.locator(".presence")).to_have_text("here")
+        guest.picture("presence-phone")
+        # Who asks to take back after a fight: the other is told that there was one, and is not asked again at once.
+        Player(host).type("a4a7")
+        expect(guest.page.locator(".moves li")).to_have_count(1)
+        fought = "There was a fight in it: what it has shown stays known."
+        for text in (fought, "You have asked to take back not long ago: wait 2 more moves."):
+            host.button("Take back").click()
+            host.page.locator("dialog").get_by_role("button", name="Take back").click()
+            if text is fought:
+                guest.see(".offer", has_text=f"Ada asks to take back a move. {fought}")
+                guest.button("Decline").click()
+        host.see(".toast", has_text=text)
+        # Away, and away for long: time passes on the shelf, while there is no server.
+        guest.page.goto("about:blank")
+        expect(host.page.locator(".presence")).to_have_text("away")
+        host.see(".status", has_text="Bob is on turn and away. After 5 minutes of that you may claim the win.")
+        host.picture("away-desktop")
+        serving.close()
+        shelf = Shelf(tmp_path / "games.sqlite")
+        game = host.page.url.split("/")[-2]
+        shelf.keep_absence(game, "blue", 0.0)
+        shelf._base.execute("UPDATE changes SET seconds = 0")
+        shelf.close()
+        serving.start()
+        host.page.reload()
+        host.see(".offer", has_text="Bob has been on turn and away for 5 minutes or longer.")
+        host.picture("claim-desktop")
+        host.button("Claim the win").click()
+        host.see("dialog.end", has_text="your opponent stayed away")
+        host.page.locator("dialog.end").get_by_role("button", name="Look back").click()
+        with host.page.expect_download() as download:
+            host.button("Notation").click()
+        record = Path(download.value.path()).read_text()
+        assert '[Red "Ada"]' in record and '[Blue "Bob"]' in record and '[End "absent"]' in record
+        # One's games have dates.
+        host.open("#/import")
+        today = host.page.evaluate("import('/static/js/strings.js').then(({dateWords}) => dateWords(Date.now()))")
+        host.see(".games li", has_text=today)
 
 
 def test_a_move_is_prepared_while_the_other_side_thinks(visit):

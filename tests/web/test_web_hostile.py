@@ -550,6 +550,47 @@ def test_a_second_browser_on_a_seat_is_told_of_to_both_and_to_nobody_else(server
         assert first.refused("sit", game=red.game, seat="red", secret=red.secret, browser="x" * 41)["code"] == "message"
 
 
+def test_friends_are_told_who_is_away_and_the_win_can_be_claimed_after_the_absence_that_was_agreed(tmp_path):
+    file = tmp_path / "games.sqlite"
+    server = Server(file)
+    red, blue = server.friends(absence=5)
+    with red:
+        with blue:
+            red.until(
+                lambda sight: sight["absence"] == {"after": 300, "away": {"red": False, "blue": False}, "absent": None}
+            )
+            red.move("e3e4")
+        sight = red.until(lambda sight: sight["absence"]["away"]["blue"])
+        assert 0 <= sight["absence"]["absent"] < 300
+        assert red.refused("claim")["key"] == "claim"
+    # It counts on while nobody is there, and from before the server was started again.
+    server.close()
+    shelf = Shelf(file)
+    for side in ("red", "blue"):
+        shelf.keep_absence(red.game, side, time.time() - 301)
+    shelf._base.execute("UPDATE changes SET seconds = seconds - 301")
+    shelf.close()
+    server = Server(file)
+    try:
+        with server.sit(red.game, "red", red.secret) as again:
+            assert again.sight["absence"]["absent"] >= 301
+            with server.sit(red.game, "blue", blue.secret):
+                again.until(lambda sight: not sight["absence"]["away"]["blue"])
+                assert again.refused("claim")["key"] == "claim"
+            again.until(lambda sight: sight["absence"]["away"]["blue"])
+            assert again.refused("claim")["key"] == "claim", "who was there begins anew"
+        shelf = server.host.shelf
+        wait_until(lambda: red.game not in server.host.rooms)
+        assert set(shelf.absences(red.game)) == {"red", "blue"}
+        shelf.keep_absence(red.game, "blue", time.time() - 301)
+        with server.sit(red.game, "red", red.secret) as again:
+            again.do("claim")
+            over = again.until(lambda sight: sight["over"] is not None)["over"]
+            assert (over["winner"], over["end"]) == ("red", "absent")
+    finally:
+        server.close()
+
+
 def test_two_tabs_of_one_seat_see_the_same_and_only_one_of_two_moves_is_made(server):
     made = server.level("cadet")
     place = (made["game"], "red", made["seats"]["red"])

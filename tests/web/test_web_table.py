@@ -154,9 +154,60 @@ def test_a_friend_is_asked_before_a_move_is_taken_back():
         at.answer("red", "take_back", True)
     at.answer("blue", "take_back", False)
     assert (at.plies, at.offer, at.took_back) == (2, None, False)
+    play(at, "e4e3", "d7d8")
     at.take_back("red")
     at.answer("blue", "take_back", True)
-    assert (at.plies, at.took_back) == (0, True)
+    assert (at.plies, at.took_back) == (2, True)
+
+
+def test_a_friend_is_not_asked_again_and_again_to_take_back():
+    at = play(table(), "e3e4", "d8d7")
+    at.take_back("red")
+    at.answer("blue", "take_back", False)
+    with pytest.raises(TableError, match="wait 2 more moves"):
+        at.take_back("red")
+    play(at, "e4e3")
+    with pytest.raises(TableError, match="wait 1 more move"):
+        at.take_back("red")
+    at.take_back("blue")  # the other side has asked for nothing yet
+    at.answer("red", "take_back", False)
+    play(at, "d7d8")
+    at.take_back("red")
+    at.answer("blue", "take_back", True)
+    assert (at.plies, at.phase) == (2, "play")
+
+
+def test_the_win_is_claimed_when_a_friend_on_turn_has_been_away_for_as_long_as_agreed():
+    for kind, claimer, away, fine in (
+        ("friend", "red", 300.0, True), ("friend", "red", 299.9, False), ("friend", "red", None, False),
+        ("friend", "blue", 300.0, False), ("hotseat", "red", 300.0, False),
+    ):  # fmt: skip
+        at = Table.made(new_table("barrage", kind, (PERSON, PERSON), absence=5))
+        at.give_setup("red", RED)
+        at.give_setup("blue", BLUE)
+        play(at, "e3e4")
+        if not fine:
+            with pytest.raises(TableError, match="has been away for as long"):
+                at.claim(claimer, away)
+            assert at.phase == "play"
+            continue
+        at.claim(claimer, away)
+        assert (at.over.winner, at.over.end) == (0, "absent")
+        [read] = read_games(at.record())
+        assert (read.result, read.end) == ("1-0", "absent")
+
+
+def test_people_have_names_in_records():
+    at = table()
+    at.give_name("red", "  Ada \n King\x00 " + "x" * 50)
+    at.give_name("blue", 'B"o]b')
+    assert [sitter.name for sitter in at.sitters] == ["Ada King " + "x" * 21, 'B"o]b']
+    assert state(Table.replayed(json.loads(json.dumps(at.events)))) == state(at)
+    end(at)
+    [read] = read_games(at.record())
+    assert (read.headers["Red"], read.headers["Blue"]) == ("Ada King " + "x" * 21, 'B"o]b')
+    with pytest.raises(TableError, match="not any more"):
+        at.give_name("red", "Eve")
 
 
 def test_where_take_backs_are_not_allowed_nobody_takes_back():

@@ -11,16 +11,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vauban.agents import make_player
+from vauban.agents import POPULATION, make_player
 from vauban.agents.base import Agent, AgentError, Listener, Program, SetsUp, choose_action, close, show, tell
 from vauban.agents.net import NetAgent
 from vauban.agents.options import split_text
+from vauban.agents.population import PopulationAgent
 from vauban.agents.random import RandomAgent
 from vauban.agents.setups import make_sampler, usual_setups
 from vauban.board import Board
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.base import Game
-from vauban.learn.opponents import AgentPlayer, NetworkPlayer, Player, Seated, certain
+from vauban.learn.opponents import AgentPlayer, NetworkPlayer, NetworksPlayer, Player, Seated, certain
 from vauban.sim.simulator import Simulator
 
 UNIFORM = "uniform"
@@ -35,6 +36,8 @@ class Opponents:
         if plays_one_game(agent):
             return OneByOne(text, game)
         set_up = _set_up(agent, game)
+        if isinstance(agent, PopulationAgent) and (networks := agent.networks(game)) is not None:
+            return NetworksPlayer(text, networks, agent.chances(0), set_up)
         plainly = agent.plainly(game) if isinstance(agent, NetAgent) else None
         return AgentPlayer(agent, set_up) if plainly is None else NetworkPlayer(text, *plainly, set_up)
 
@@ -51,13 +54,13 @@ def make_opponent(text: str, game: Game, device: str = "cpu") -> Agent:
         # A policy of the solver that takes no tree, and so plays games of any size.
         return RandomAgent()
     name, settings = split_text(text)
-    if name == NetAgent.kind and "device" not in settings and device != "cpu":
+    if name in (NetAgent.kind, POPULATION) and "device" not in settings and device != "cpu":
         text = f"{text},device={device}"
     return make_player(text, game)
 
 
 def plays_one_game(agent: Agent) -> bool:
-    """Whether an agent plays one game at a time, and is made for each anew: a program, or one that is told of moves."""
+    """Return whether an agent plays one game at a time, and is made anew for each: a program, or one told of moves."""
     return isinstance(agent, Program | Listener)
 
 

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vauban.agents.base import Actions, Agent, Floats, GivesPolicy, Seeds, drawn_policies
+from vauban.agents.net import NetAgent
 from vauban.agents.options import option, options_text
 from vauban.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from vauban.games.base import Game
+    from vauban.nets.policy import PolicyNetwork
     from vauban.sim.store import Snapshot
 
 LEAST = 1e-4
@@ -30,6 +32,7 @@ class PopulationOptions:
     """
 
     run: str = option("", "the folder of a run that trained a population, or of a population", leading=True)
+    device: str = option("cpu", "where its networks run: cpu or cuda")
 
 
 class PopulationAgent:
@@ -46,7 +49,7 @@ class PopulationAgent:
         self.population = read_population(Path(options.run))
         there = [(text, chance) for text, chance in zip(self.population.agents, self.population.chances, strict=True)
                  if chance > LEAST]  # fmt: skip
-        self._texts = [text for text, _ in there]
+        self._texts = [_on(options.device, text) for text, _ in there]
         self._chances = [chance / sum(each for _, each in there) for _, chance in there]
         self._make = cache(lambda number: make(self._texts[number], seed))
 
@@ -80,9 +83,21 @@ class PopulationAgent:
         """Return how often each policy is drawn, the same for both players."""
         return self._chances
 
+    def networks(self, game: Game) -> list[PolicyNetwork] | None:
+        """Return the networks of the policies that are drawn, where each plays by nothing else; else None."""
+        agents = [self._make(number) for number in range(len(self._chances))]
+        found = [agent.plainly(game) if isinstance(agent, NetAgent) else None for agent in agents]
+        plain = [each[0] for each in found if each is not None and each[1] == 1.0]
+        return plain if len(plain) == len(agents) else None
+
     def policy_of(self, views: Snapshot, number: int) -> Floats:
         """Return the policy of one of those that are drawn, as `policy` has it."""
         agent = self._make(number)
         if not isinstance(agent, GivesPolicy):
             raise ConfigurationError(f"{self._texts[number]!r} does not say with what probabilities it plays")
         return agent.policy(views)
+
+
+def _on(device: str, text: str) -> str:
+    """Return the agent of a policy, on a device if it is a network's."""
+    return f"{text},device={device}" if device != "cpu" and text.startswith(f"{NetAgent.kind}:") else text

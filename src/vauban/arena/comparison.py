@@ -20,7 +20,7 @@ import numpy as np
 from vauban import charts
 from vauban.arena.ratings import rate
 from vauban.arena.report_html import COLOURS, STYLE, WIDTH, html_page, html_table, section
-from vauban.charts import minus, number_text
+from vauban.charts import minus
 
 Comparison = dict[str, Any]
 
@@ -33,7 +33,7 @@ T95 = (
 
 @dataclass(frozen=True)
 class Measure:
-    """What learners are compared by."""
+    """A measure that learners are compared by."""
 
     title: str
     about: str
@@ -278,15 +278,8 @@ class Drawing:
         return x, charts.Scale.rounded(min(low, 0.0), high, TOP + HEIGHT, TOP, 6)
 
     def _axes(self) -> Iterable[str]:
-        x, y = self.x, self.y
-        for tick in y.ticks:
-            yield charts.line(x.start, y.at(tick), x.end, y.at(tick), "grid")
-            yield charts.text(x.start - 8, y.at(tick) + 4, _tick_text(y, tick), "soft", "end")
-        for tick in x.ticks:
-            yield charts.line(x.at(tick), y.start, x.at(tick), y.start + 4, "axis")
-            yield charts.text(x.at(tick), y.start + 18, _tick_text(x, tick), "soft", "middle")
-        yield charts.line(x.start, y.start, x.end, y.start, "axis")
-        yield charts.text((x.start + x.end) / 2, y.start + 38, AXES[self.axis], "soft", "middle")
+        yield from charts.grid(self.x, self.y)
+        yield from charts.axis(self.x, self.y, AXES[self.axis])
 
     def _curve(self, place: int, learner: Any) -> Iterable[str]:
         """Draw the mean with its interval, and each seed as a thin line."""
@@ -331,10 +324,6 @@ def spread(places: Sequence[float], least: float, low: float, high: float) -> li
         found[number] = min(found[number], below)
         below = found[number] - least
     return found
-
-
-def _tick_text(axis: charts.Axis, tick: float) -> str:
-    return number_text(tick, axis.step) if isinstance(axis, charts.Scale) else charts.power_text(tick)
 
 
 def _paragraph(words: str) -> str:

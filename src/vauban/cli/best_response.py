@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from vauban.learn.run import Run
     from vauban.solve import Table, Tree
 
-ORACLES = ("ppo", "sac")
-"""Algorithms that learn responses; the first one unless another is asked for."""
 BOARD, TABLE = "barrage", "leduc"
 """Games whose presets serve others: those with a board, and those without."""
 LARGEST = 2_000_000
@@ -51,7 +49,7 @@ def best_response(
     minutes: Annotated[
         float | None, typer.Option(help="Train for so many minutes, not as long as the preset says.", min=0.01)
     ] = None,
-    oracle: Annotated[str, typer.Option(help=f"What learns: {' or '.join(ORACLES)}.")] = ORACLES[0],
+    oracle: Annotated[str, typer.Option(help="The algorithm that learns: ppo or sac.")] = "ppo",
     preset: Annotated[str | None, typer.Option(help="Its configuration: a preset or a .toml file.")] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change it: ppo.games=1024.")
@@ -112,8 +110,7 @@ def best_response(
     else:
         if not agents or not game:
             raise ConfigurationError("name the agent and its game: vauban best-response AGENT --game GAME")
-        if oracle not in ORACLES:
-            raise ConfigurationError(f"--oracle is {' or '.join(ORACLES)}, not {oracle!r}")
+        check_oracle(oracle)
         named = preset or _preset(oracle, game)
         changes = _changes(named, agents, game, rules, weight, minutes, seed, change or [])
         exact = _Exact.of(load_config(named, changes), limit)
@@ -158,6 +155,19 @@ def learn_response(
         return run.first.measure(games)
 
 
+def check_oracle(name: str) -> None:
+    """Refuse a name that is not of an algorithm that learns responses."""
+    if name not in _oracles():
+        raise ConfigurationError(f"--oracle is {' or '.join(_oracles())}, not {name!r}")
+
+
+def _oracles() -> list[str]:
+    """Return the algorithms that learn responses."""
+    from vauban.learn.base import learners
+
+    return [name for name, kind in learners().items() if hasattr(kind.config, "opponents")]
+
+
 def _preset(oracle: str, game: str) -> str:
     """Return the preset for a game: its own, or that of a game of the same make."""
     from vauban.games.base import game as find_game
@@ -171,12 +181,12 @@ def _for_minutes(minutes: float) -> list[str]:
 
 
 def _algorithm(config: RunConfig) -> str:
-    """Return the name of the table that says whom the run plays against."""
+    """Return the name of the table that names the opponents of the run."""
     from vauban.learn.base import find_learner
 
     name = find_learner(config.algorithms[0]).name
     if not hasattr(config.stages[name], "opponents"):
-        raise ConfigurationError(f"{name!r} plays against itself: name a preset of {' or '.join(ORACLES)}")
+        raise ConfigurationError(f"{name!r} plays against itself: name a preset of {' or '.join(_oracles())}")
     return name
 
 
@@ -203,7 +213,7 @@ def _changes(
     ]
 
 
-# ── What it has come to ──────────────────────────────────────────────────────────────────────────
+# ── The outcome ────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vauban.cli.best_response import ORACLES, learn_response
+from vauban.cli.best_response import check_oracle, learn_response
 from vauban.cli.output import Json, complaining, console, print_json, progress_bar
 from vauban.errors import ConfigurationError
 
@@ -46,7 +46,7 @@ def compare(
     responses: Annotated[
         int | None, typer.Option(help="At so many of the measurements, the last one among them (default: all).", min=1)
     ] = None,
-    oracle: Annotated[str, typer.Option(help=f"What learns best responses: {' or '.join(ORACLES)}.")] = ORACLES[0],
+    oracle: Annotated[str, typer.Option(help="The algorithm that learns best responses: ppo or sac.")] = "ppo",
     device: Annotated[str, typer.Option(help="cpu, cuda, or auto: a GPU if there is one.")] = "auto",
     workers: Annotated[int, typer.Option(help="Runs at the same time, each on one core.", min=1)] = 1,
     out: Annotated[Path, typer.Option(help="A folder for the runs, the page and the figures.")] = Path("compared"),
@@ -77,8 +77,7 @@ def compare(
         raise ConfigurationError("runs on one GPU take their turns: leave --workers away")
     changes = [*([f"game={game}"] if game else []), *([f"rules={rules}"] if rules is not None else [])]
     made = contests(learners, seeds, out, seconds, points, changes, place.type)
-    if oracle not in ORACLES:
-        raise ConfigurationError(f"--oracle is {' or '.join(ORACLES)}, not {oracle!r}")
+    check_oracle(oracle)
     if responses and not (response and responses <= points):
         raise ConfigurationError(f"--responses is for --response SECONDS, at no more than all {points} measurements")
     opponents = tuple(against or [])

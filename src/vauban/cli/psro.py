@@ -38,7 +38,7 @@ def normal_form(
     ] = None,
     anneal: Annotated[
         float,
-        typer.Option(help="Let dch be there twice, with rate r, and with r / (1 + t/ANNEAL) after t updates.", min=0),
+        typer.Option(help="Run dch a second time, with rate r / (1 + t/ANNEAL) after t updates.", min=0),
     ] = 0.0,
     game: Annotated[
         str, typer.Option(help="A symmetric matrix game, in which policies begin as its first strategy: rps-x.")
@@ -56,9 +56,9 @@ def normal_form(
     """Compare schemes of population training on random symmetric matrix games.
 
     A policy is a mixed strategy, trained by steps of the learning rate towards the best response to its opponents.
-    Told is the exploitability of the population's meta-Nash after so many updates, mean and standard error over the
-    games: of the finished policies, in brackets of all, which is what P2SRO comes to. Left out options take all
-    values of the published experiment; that is a matter of minutes for each dimension.
+    The table tells the exploitability of the population's meta-Nash after so many updates, mean and standard error
+    over the games: of the finished policies, in brackets of all, which is what P2SRO comes to. Left out options take
+    all values of the published experiment; that is a matter of minutes for each dimension.
 
     Example: vauban psro normal-form --dimension 60 --rate 0.5 --workers 4 --updates 100
 
@@ -103,9 +103,10 @@ def show(
 ) -> None:
     """Show a population: its meta-Nash, and what its policies gain and get from it.
 
-    Told of each policy: its chance in the meta-Nash; what it gets from this mix now, about 0 for those that are drawn;
-    what it gained from its opponents when it was trained last, which estimates from below how exploitable these were;
-    its updates, what it has learned from, and the policy that it began as a copy of. The picture has the payoff table.
+    The table tells of each policy its chance in the meta-Nash; what it gets from this mix now, about 0 for those that
+    are drawn; what it gained from its opponents when it was trained last, which estimates from below how exploitable
+    these were; its updates, what it has learned from, and the policy that it began as a copy of. The picture has the
+    payoff table.
 
     Example: vauban psro show runs/psro-leduc-exact --out population.svg
     """

@@ -21,6 +21,7 @@ ENDS = {
     "resigned": "the other side resigned",
     "time": "the other side's time is up",
     "illegal": "the other side gave no legal answer",
+    "absent": "the other side stayed away",
     "unfinished": "the game was not finished",
 }
 """Ends of a game in words, where the name of the end does not do."""

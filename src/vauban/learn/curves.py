@@ -17,7 +17,7 @@ from statistics import fmean
 from typing import Any
 
 from vauban import charts
-from vauban.charts import number_text
+from vauban.charts import COLOURS, MARGIN, Point, number_text
 from vauban.errors import ConfigurationError
 from vauban.games.base import nearest
 from vauban.learn.base import SHARE
@@ -25,10 +25,6 @@ from vauban.learn.journal import METRICS_FILE, read_metrics
 from vauban.learn.metrics import clock_of, clocks, find_metric
 from vauban.learn.metrics import metrics as metrics_declared
 
-Point = tuple[float, float]
-
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#c25b95", "#e69f00", "#4aa8dc", "#3d4147", "#882255")
-"""Colours of the runs, in order. Colour-blind readers can tell them apart (Okabe and Ito, for white paper)."""
 DASHES = ("", "6 3.5", "0.1 4")
 """Dashes of the metrics that share a panel, in order."""
 
@@ -258,7 +254,6 @@ def _thinned(points: Sequence[Point]) -> list[Point]:
 # ── The picture ──────────────────────────────────────────────────────────────────────────────────────
 
 WIDTH = 1000.0
-MARGIN = 28.0
 GAP = 26.0
 """Between panels."""
 LEFT, TOP, BOTTOM = 42.0, 42.0, 42.0
@@ -268,17 +263,6 @@ HEIGHT = 150.0
 LETTER = 7.4
 """Width of a letter of the legend, about."""
 LONGEST_NAME = 40
-
-STYLE = """
-text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; fill: #1f2328; }
-.heading { font-size: 20px; font-weight: 600; }
-.name { font-size: 13px; }
-.title { font-size: 14px; font-weight: 600; }
-.soft { font-size: 11px; fill: #59636e; font-variant-numeric: tabular-nums; }
-.grid { stroke: #e8eaed; } .axis { stroke: #8c959f; }
-.curve { fill: none; stroke-width: 1.8; stroke-linejoin: round; stroke-linecap: round; }
-.band { fill-opacity: 0.13; stroke-opacity: 0.13; stroke-width: 2; stroke-linejoin: round; }
-"""
 
 
 def curves_svg(runs: Sequence[RunMetrics], panels: Sequence[Panel]) -> str:
@@ -302,12 +286,8 @@ def curves_svg(runs: Sequence[RunMetrics], panels: Sequence[Panel]) -> str:
         said = declared.meaning if declared else ""
         drawn.append(charts.group(inside, said, "panel", f'transform="translate({x:.1f} {y:.1f})"'))
     whole = below + height * math.ceil(len(panels) / columns) + 4
-    frame = charts.rect(0.5, 0.5, WIDTH - 1, whole - 1, attributes='rx="8" fill="#ffffff" stroke="#d1d9e0"')
-    heading = charts.text(MARGIN, MARGIN + 16, "Learning curves", "heading")
-    about = f"Learning curves of {', '.join(names)}"
-    parts = [f"<style>{STYLE}</style>", frame, heading, *legend, *drawn]
-    named = 'xmlns="http://www.w3.org/2000/svg"'
-    return charts.svg(WIDTH, whole, about, _description(names, panels), parts, attributes=named) + "\n"
+    title = f"Learning curves of {', '.join(names)}"
+    return charts.picture(WIDTH, whole, "Learning curves", _description(names, panels), [*legend, *drawn], title)
 
 
 def _legend(names: Sequence[str], top: float) -> tuple[list[str], float]:
@@ -358,17 +338,9 @@ def _drawn_panel(panel: Panel, names: Sequence[str], width: float, reach: float)
     y = charts.Scale.fitting(*_heights(panel), TOP + HEIGHT, TOP, 5)
     parts = [charts.text(0, 14, panel.title, "title")]
     parts += _key(panel) if len(panel.metrics) > 1 else [charts.text(0, 30, _measured(panel), "soft")]
-    for tick in y.ticks:
-        parts.append(charts.line(LEFT, y.at(tick), width, y.at(tick), "grid"))
-        parts.append(charts.text(LEFT - 7, y.at(tick) + 4, number_text(tick, y.step, panel.is_share), "soft", "end"))
+    parts += charts.grid(x, y, lambda tick: number_text(tick, y.step, panel.is_share))
     factor, unit = _factor(reach)
-    for tick in x.ticks:
-        parts.append(charts.line(x.at(tick), y.start, x.at(tick), y.start + 4, "axis"))
-        parts.append(
-            charts.text(x.at(tick), y.start + 17, charts.number_text(tick / factor, x.step / factor), "soft", "middle")
-        )
-    parts.append(charts.line(LEFT, y.start, width, y.start, "axis"))
-    parts.append(charts.text((LEFT + width) / 2, y.start + 34, _axis(panel.against) + unit, "soft", "middle"))
+    parts += charts.axis(x, y, _axis(panel.against) + unit, lambda tick: number_text(tick / factor, x.step / factor))
     for line in panel.lines:
         dash = DASHES[panel.metrics.index(line.metric) % len(DASHES)]
         parts += _drawn_line(line, names[line.run], dash, x, y)
@@ -376,16 +348,13 @@ def _drawn_panel(panel: Panel, names: Sequence[str], width: float, reach: float)
 
 
 def _drawn_line(line: Line, name: str, dash: str, x: charts.Scale, y: charts.Scale) -> list[str]:
-    colour = COLOURS[line.run]
     label = name if not dash else f"{name}: {_last(line.metric)}"
     parts = []
     if line.low and line.high:
-        around = charts.places([*line.high, *reversed(line.low)], x, y)
-        parts.append(f'<polygon class="band" points="{around}"/>')
-    dashes = f' stroke-dasharray="{dash}"' if dash else ""
-    parts.append(f'<polyline class="curve" points="{charts.places(line.points, x, y)}"{dashes}/>')
-    parts += [charts.dot(x.at(a), y.at(b), 2.6, attributes='stroke="none"') for a, b in _dotted(line.points, dash)]
-    return [charts.group(parts, label, "run", f'stroke="{colour}" fill="{colour}"')]
+        parts.append(charts.band(line.low, line.high, x, y))
+    dashes = f'stroke-dasharray="{dash}"' if dash else ""
+    parts += charts.curve(line.points, x, y, _dotted(line.points, dash), dashes)
+    return [charts.group(parts, label, "run", charts.paint(COLOURS[line.run]))]
 
 
 def _dotted(points: Sequence[Point], dash: str) -> Sequence[Point]:

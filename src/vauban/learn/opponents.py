@@ -70,8 +70,10 @@ class NetworkPlayer(Player):
 class NetworksPlayer(Player):
     """Networks that are built alike, one of which is drawn for a whole game."""
 
-    def __init__(self, name: str, networks: Sequence[PolicyNetwork], chances: Sequence[float]) -> None:
-        self.name, self.networks = name, list(networks)
+    def __init__(
+        self, name: str, networks: Sequence[PolicyNetwork], chances: Sequence[float], set_up: SetUp | None = None
+    ) -> None:
+        self.name, self.networks, self.set_up = name, list(networks), set_up
         self._sums = np.cumsum(chances) / sum(chances)
         first = self.networks[0]
         self._stacked: Any = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from vauban import charts
-from vauban.learn.curves import COLOURS, STYLE
+from vauban.charts import COLOURS
 
 SIGMAS = 1.959963984540054
 """A 95 % interval reaches so many standard errors to both sides."""
@@ -115,7 +115,7 @@ def _sample(line: Mapping[str, float], seat: str) -> Sample:
 # ── The picture ──────────────────────────────────────────────────────────────────────────────────
 
 WIDTH, HEIGHT = 720.0, 360.0
-LEFT, RIGHT, TOP, BOTTOM = 64.0, 24.0, 72.0, 52.0
+LEFT, RIGHT, TOP, BOTTOM = 64.0, 24.0, 78.0, 52.0
 
 
 def course_svg(title: str, points: Sequence[Point], measured: SeatScores, best: float | None = None) -> str:
@@ -129,28 +129,20 @@ def course_svg(title: str, points: Sequence[Point], measured: SeatScores, best: 
     heights += [] if best is None else [best]
     x = charts.Scale.fitting(0, end, LEFT, WIDTH - RIGHT, 8)
     y = charts.Scale.rounded(min(heights), max(heights), HEIGHT - BOTTOM, TOP, 6)
-    parts = [f"<style>{STYLE}</style>", charts.rect(0.5, 0.5, WIDTH - 1, HEIGHT - 1, attributes='fill="#ffffff"')]
-    parts.append(charts.text(LEFT, 30, charts.shortened(title, 80), "title"))
-    parts.append(charts.text(LEFT, 50, "mean utility of the response, both seats, with 95 % intervals", "soft"))
-    for tick in y.ticks:
-        parts.append(charts.line(LEFT, y.at(tick), WIDTH - RIGHT, y.at(tick), "grid"))
-        parts.append(charts.text(LEFT - 8, y.at(tick) + 4, charts.number_text(tick, y.step), "soft", "end"))
-    for tick in x.ticks:
-        parts.append(charts.text(x.at(tick), HEIGHT - BOTTOM + 18, charts.number_text(tick, x.step), "soft", "middle"))
-    parts.append(charts.line(LEFT, y.at(0), WIDTH - RIGHT, y.at(0), "axis"))
-    parts.append(charts.text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 14, "minutes of training", "soft", "middle"))
+    words = "mean utility of the response, both seats, with 95 % intervals"
+    parts = [charts.text(charts.MARGIN, 58, words, "soft"), *charts.grid(x, y)]
+    parts += [*charts.axis(x, y, "minutes of training"), charts.line(x.start, y.at(0), x.end, y.at(0), "axis")]
     if best is not None:
         dashed = 'stroke="#59636e" stroke-dasharray="6 4"'
         parts.append(charts.line(LEFT, y.at(best), WIDTH - RIGHT, y.at(best), attributes=dashed))
         parts.append(charts.text(LEFT + 6, y.at(best) - 6, f"exact best response {best:.4g}", "soft"))
-    colour = f'stroke="{COLOURS[0]}" fill="{COLOURS[0]}"'
-    band = [*((a, b + m) for a, b, m in shown), *((a, b - m) for a, b, m in reversed(shown))]
+    low, high = ([(a, b + sign * m) for a, b, m in shown] for sign in (-1, 1))
     drawn = [
-        f'<polygon class="band" points="{charts.places(band, x, y)}"/>',
-        f'<polyline class="curve" points="{charts.places([(a, b) for a, b, _ in shown], x, y)}"/>',
+        charts.band(low, high, x, y),
+        *charts.curve([(a, b) for a, b, _ in shown], x, y),
         charts.line(x.at(end), y.at(last[1] - last[2]), x.at(end), y.at(last[1] + last[2]), "curve"),
         charts.dot(x.at(end), y.at(last[1]), 3.4),
     ]
-    parts.append(charts.group(drawn, "score of the response", attributes=colour))
+    parts.append(charts.group(drawn, "score of the response", attributes=charts.paint(COLOURS[0])))
     about = f"The score ends at {measured.score:.4g}, plus or minus {measured.margin:.2g}."
-    return charts.svg(WIDTH, HEIGHT, title, about, parts, attributes='xmlns="http://www.w3.org/2000/svg"') + "\n"
+    return charts.picture(WIDTH, HEIGHT, charts.shortened(title, 78), about, parts, title)

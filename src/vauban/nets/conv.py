@@ -100,9 +100,9 @@ class ConvNetwork(PolicyNetwork):
         """Return the outputs of each piece, or of each action, as they leave the last layer."""
         x = tanh(functional.linear(self._patches(seen), self._kernel(), self.squares.bias))
         x = tanh(functional.linear(x, self.mixed.weight.flatten(1), self.mixed.bias))
-        x = x.view(len(seen), -1, self.config.channels).transpose(1, 2).flatten(1)
-        for layer in self.layers:
-            after = layer(x)
+        x = x.view(len(seen), -1)
+        for number, layer in enumerate(self.layers):
+            after = layer(x) if number else self._first(x)
             x = torch.relu(after + x if after.shape == x.shape else after)
         outputs: Tensor = self.output(self.norm(x))
         return outputs
@@ -121,6 +121,16 @@ class ConvNetwork(PolicyNetwork):
     def _kernel(self) -> Tensor:
         """Return the weights of the convolution in the order of `_patches`."""
         return self.squares.weight.permute(0, 2, 3, 1).flatten(1)
+
+    def _first(self, x: Tensor) -> Tensor:
+        """Return what the first layer makes of the convolution's outputs, whose channels come last.
+
+        Its weights, which are far fewer than these, are put in that order.
+        """
+        layer = self.layers[0]
+        assert isinstance(layer, nn.Linear)
+        weight = layer.weight.view(layer.out_features, self.config.channels, -1).transpose(1, 2).flatten(1)
+        return functional.linear(x, weight, layer.bias)
 
     def _pieces(self, seen: Tensor) -> tuple[Tensor, Tensor]:
         """Return by square whether an own piece is there, and its number from the top left."""

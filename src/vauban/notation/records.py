@@ -30,6 +30,7 @@ ENDS_UNSEEN: dict[str, tuple[str, ...]] = {
     "agreed": ("1/2-1/2",),
     "time": ("1-0", "0-1", "1/2-1/2"),
     "illegal": ("1-0", "0-1"),
+    "absent": ("1-0", "0-1"),
     "unfinished": ("*",),
 }
 """Ends that no board shows, so that the record is believed, and the results that go with them."""

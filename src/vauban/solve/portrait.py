@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vauban import charts
+from vauban.charts import COLOURS, MARGIN
 from vauban.errors import ConfigurationError
 from vauban.solve.dynamics import RegularisedDynamics
 from vauban.solve.evaluate import evaluate
@@ -118,15 +119,7 @@ def _path(tree: Tree, eta: float, before: Table, plane: tuple[int, int], rest: P
 
 # ── The picture ──────────────────────────────────────────────────────────────────────────────────
 
-SIDE, MARGIN, LEFT, TOP, BOTTOM = 380.0, 28.0, 58.0, 74.0, 56.0
-COLOURS = ("#0969da", "#bf3989", "#1a7f37", "#9a6700", "#8250df", "#cf222e")
-STYLE = """
-text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; fill: #1f2328; }
-.heading { font-size: 17px; font-weight: 600; } .title { font-size: 14px; font-weight: 600; }
-.soft { font-size: 11px; fill: #59636e; font-variant-numeric: tabular-nums; }
-.grid { stroke: #e8eaed; } .axis { stroke: #8c959f; }
-.curve { fill: none; stroke-width: 1.8; stroke-linejoin: round; stroke-linecap: round; }
-"""
+SIDE, LEFT, TOP, BOTTOM = 380.0, 58.0, 84.0, 56.0
 
 
 def portrait_svg(portrait: Portrait) -> str:
@@ -134,7 +127,6 @@ def portrait_svg(portrait: Portrait) -> str:
     panels = ([_plane(portrait)] if portrait.rests[0].path else []) + [_distances(portrait)]
     step = LEFT + SIDE + MARGIN
     width, height = len(panels) * step + MARGIN, TOP + SIDE + BOTTOM
-    frame = charts.rect(0.5, 0.5, width - 1, height - 1, attributes='rx="8" fill="#ffffff" stroke="#d1d9e0"')
     heading = f"Regularised Nash dynamics of {portrait.game}, η = {portrait.eta:g}"
     drawn = [
         charts.group(parts, attributes=f'transform="translate({MARGIN + number * step:.1f} 0)"')
@@ -142,8 +134,7 @@ def portrait_svg(portrait: Portrait) -> str:
     ]
     rests = ", ".join(f"{rest.nash_conv:.3g}" for rest in portrait.rests)
     about = f"NashConv where the dynamics rest, by iteration: {rests}."
-    parts = [f"<style>{STYLE}</style>", frame, charts.text(MARGIN, 32, heading, "heading"), *drawn]
-    return charts.svg(width, height, heading, about, parts, attributes='xmlns="http://www.w3.org/2000/svg"') + "\n"
+    return charts.picture(width, height, heading, about, drawn)
 
 
 def _plane(portrait: Portrait) -> list[str]:
@@ -151,23 +142,16 @@ def _plane(portrait: Portrait) -> list[str]:
     x = charts.Scale.fitting(0, 1, LEFT, LEFT + SIDE, 5)
     y = charts.Scale.fitting(0, 1, TOP + SIDE, TOP, 5)
     words = [f"{player}: chance of {action}" for player, action in zip(portrait.players, portrait.actions, strict=True)]
-    parts = [charts.text(LEFT, 58, "Paths, with dots where they rest", "title")]
-    for tick in x.ticks:
-        parts.append(charts.line(x.at(tick), y.start, x.at(tick), y.end, "grid"))
-        parts.append(charts.line(x.start, y.at(tick), x.end, y.at(tick), "grid"))
-        parts.append(charts.text(x.at(tick), y.start + 17, f"{tick:.1f}", "soft", "middle"))
-        parts.append(charts.text(LEFT - 7, y.at(tick) + 4, f"{tick:.1f}", "soft", "end"))
-    parts.append(charts.text(LEFT + SIDE / 2, y.start + 36, words[0], "soft", "middle"))
+    parts = [charts.text(LEFT, TOP - 16, "Paths, with dots where they rest", "title")]
+    parts += [charts.line(x.at(tick), y.start, x.at(tick), y.end, "grid") for tick in x.ticks]
+    parts += [*charts.grid(x, y), *charts.axis(x, y, words[0])]
     middle = (TOP + TOP + SIDE) / 2
     turned = f'<g transform="rotate(-90 14 {middle:.1f})">{charts.text(14, middle, words[1], "soft", "middle")}</g>'
     parts.append(turned)
     for number, rest in enumerate(portrait.rests):
         colour = COLOURS[number % len(COLOURS)]
-        curve = f'<polyline class="curve" points="{charts.places(rest.path, x, y)}"/>'
-        spot = charts.dot(x.at(rest.path[-1][0]), y.at(rest.path[-1][1]), 3.5, attributes='stroke="none"')
-        parts.append(
-            charts.group([curve, spot], f"iteration {number}", attributes=f'stroke="{colour}" fill="{colour}"')
-        )
+        curve = charts.curve(rest.path, x, y, rest.path[-1:])
+        parts.append(charts.group(curve, f"iteration {number}", attributes=charts.paint(colour)))
     return parts
 
 
@@ -178,15 +162,7 @@ def _distances(portrait: Portrait) -> list[str]:
     # Whole powers of ten.
     about = min(8, int(max(heights) - min(heights)) + 1)
     y = charts.Scale.rounded(min(heights), max(heights), TOP + SIDE, TOP, about)
-    parts = [charts.text(LEFT, 58, "NashConv where they rest", "title")]
-    for tick in y.ticks:
-        parts.append(charts.line(x.start, y.at(tick), x.end, y.at(tick), "grid"))
-        parts.append(charts.text(LEFT - 7, y.at(tick) + 4, f"{10**tick:.2g}", "soft", "end"))
-    for tick in (each for each in x.ticks if each == round(each)):
-        parts.append(charts.text(x.at(tick), y.start + 17, f"{tick:.0f}", "soft", "middle"))
-    parts.append(charts.text(LEFT + SIDE / 2, y.start + 36, "iterations", "soft", "middle"))
-    points = list(enumerate(heights))
-    curve = f'<polyline class="curve" points="{charts.places(points, x, y)}"/>'
-    dots = [charts.dot(x.at(a), y.at(b), 3, attributes='stroke="none"') for a, b in points]
-    parts.append(charts.group([curve, *dots], attributes=f'stroke="{COLOURS[0]}" fill="{COLOURS[0]}"'))
-    return parts
+    parts = [charts.text(LEFT, TOP - 16, "NashConv where they rest", "title")]
+    parts += [*charts.grid(x, y, lambda tick: f"{10**tick:.2g}"), *charts.axis(x, y, "iterations", whole=True)]
+    points = [(float(number), height) for number, height in enumerate(heights)]
+    return [*parts, charts.group(charts.curve(points, x, y, points), attributes=charts.paint(COLOURS[0]))]

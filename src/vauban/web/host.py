@@ -31,7 +31,7 @@ from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
 from vauban.web.show import SIDES, TableError, check_scripts, offered, show_of
 from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, new_table
 from vauban.web.thinking import ChooseMove, ChooseSetup, DrawHidden, WarmUp, WeighDraw, thinkers
-from vauban.web.wishes import read_rules, read_side, read_switch, read_words, read_yes
+from vauban.web.wishes import read_absence, read_rules, read_side, read_switch, read_words, read_yes
 from vauban.words import sentence
 from vauban.work.base import BusyError
 from vauban.work.pool import Pool
@@ -88,6 +88,7 @@ class Host:
         """`more`: games that are offered beside the usual ones, as `vauban.games.base.game` names them."""
         check_scripts()
         self.shelf = shelf
+        self._closed = False
         self.games = tuple(dict.fromkeys((*offered(), *more)))
         for name in more:
             show_of(name)  # refuses what is no game, before anything is served
@@ -121,6 +122,7 @@ class Host:
             self._keep_time(room)
         for each in (self.quick, self.deep, self.reviews):
             await each.close()
+        self._closed = True
         self.shelf.close()
 
     def health(self) -> Json:
@@ -174,7 +176,10 @@ class Host:
         invited = SIDES[1 - side] if kind == "friend" else None
         show = show_of(variant)
         rules = read_rules(wanted, show.switches(variant))
-        made = new_table(variant, kind, (sitters[0], sitters[1]), clock, takebacks, aids, invited=invited, rules=rules)
+        made = new_table(
+            variant, kind, (sitters[0], sitters[1]), clock, takebacks, aids,
+            invited=invited, rules=rules, absence=read_absence(wanted),
+        )  # fmt: skip
         own = None
         if kind == "level" and show.has_setups(variant, rules):
             own = show.read_setup(variant, wanted.get("setup"))
@@ -322,6 +327,7 @@ class Host:
         client.sit(room, seat, table.owns(seat, secret), have, eyes, browser)
         room.clients.add(client)
         room.address = client.address
+        self._note_presence(room)
         self._go_on(room)
 
     def leave(self, client: Client) -> None:
@@ -329,6 +335,7 @@ class Host:
         room, client.room = client.room, None
         if room is not None:
             room.clients.discard(client)
+            self._note_presence(room)
             if room.table.kind == "watch" and room.thinking is not None:
                 asyncio.get_running_loop().call_later(self.settings.absence, self._rest, room)
             self._tidy(room)
@@ -360,6 +367,10 @@ class Host:
             "setup": lambda: table.give_setup(seat, read_words(message, "setup")),
             "move": lambda: table.move(seat, read_words(message, "move"), self._spent(room)),
             "resign": lambda: table.resign(seat),
+            "claim": lambda: table.claim(
+                seat, room.absent(1 - SIDES.index(seat), time.time()) if seat in SIDES else None
+            ),
+            "name": lambda: table.give_name(seat, read_words(message, "name")),
             "offer_draw": lambda: table.offer_draw(seat),
             "answer_draw": lambda: table.answer(seat, "draw", read_yes(message, "accept")),
             "take_back": lambda: table.take_back(seat, self._spent(room)),
@@ -386,8 +397,10 @@ class Host:
             seconds = round(time.monotonic() - room.since, 2)
             thinking = {"side": SIDES[table.turn], "seconds": seconds, "expected": expected}
         now = round(time.time(), 3)
-        elsewhere = room.is_elsewhere(client)
-        return wall.sight(table, client.seat, self._spent(room), thinking, now, client.eyes, client.owns, elsewhere)
+        elsewhere, absence = room.is_elsewhere(client), _absence(room, now)
+        return wall.sight(
+            table, client.seat, self._spent(room), thinking, now, client.eyes, client.owns, elsewhere, absence
+        )
 
     # ── Going on ─────────────────────────────────────────────────────────────────────────────────
 
@@ -437,6 +450,9 @@ class Host:
         if room is None:
             began = time.monotonic() - table.used / 1000
             room = self.rooms[table.game] = Room(table, len(table.events), began, table.turn)
+            if table.kind == "friend":
+                room.away = self.shelf.absences(table.game)
+                room.changed = self.shelf.changed(table.game) or time.time()
         return room
 
     def _spent(self, room: Room) -> int:
@@ -462,6 +478,7 @@ class Host:
                 self._abandon(room)
                 raise
             room.stored = len(table.events)
+            room.changed = time.time()
         happened = {event["what"] for event in fresh}
         if table.over is not None and happened & {"move", "end"}:
             tell("game over", kind=table.kind, game=table.variant, end=table.over.end, moves=table.plies)
@@ -500,6 +517,26 @@ class Host:
         for client in room.clients:
             client.show()
         self._tidy(room)
+
+    def _note_presence(self, room: Room) -> None:
+        """Note which of two friends is away, and tell who is there."""
+        table, before = room.table, dict(room.away)
+        if table.kind != "friend" or table.over is not None or self._closed:
+            return
+        here = {client.seat for client in room.clients if client.owns}
+        for side in table.hashes:
+            if side in here:
+                room.away.pop(side, None)
+            else:
+                room.away.setdefault(side, time.time())
+            if room.away.get(side) != before.get(side):
+                try:
+                    self.shelf.keep_absence(table.game, side, room.away.get(side))
+                except ShelfError as error:
+                    log.error("%s", error)
+        if room.away != before:
+            for client in room.clients:
+                client.show()
 
     def _step(self, room: Room, client: Client, number: Any) -> None:
         """Play one move of two machines, which wait before it and after it."""
@@ -645,8 +682,9 @@ class Host:
         clock = table.clock.as_json()
         hashes = {new: table.hashes[old] for there in _rematch_seats(table).values() for new, old in there.items()}
         made = new_table(
-            table.variant, table.kind, (red, blue), clock, table.takebacks, table.aids, rules=table.rules, hashes=hashes
-        )
+            table.variant, table.kind, (red, blue), clock, table.takebacks, table.aids,
+            rules=table.rules, hashes=hashes, absence=table.absence,
+        )  # fmt: skip
         own = {
             1 - player: setup
             for player, setup in enumerate(table.setups)
@@ -679,6 +717,16 @@ def _rematch_seats(table: Table) -> dict[str, dict[str, str]]:
         return {seat: {side: side for side in SIDES} for seat in SIDES}
     swapped = dict(zip(SIDES, SIDES[::-1], strict=True))
     return {seat: {swapped.get(seat, seat): seat} for seat in table.hashes}
+
+
+def _absence(room: Room, now: float) -> Json | None:
+    """Return what two friends are told of who is away: after how many seconds the win may be claimed, who is away, and
+    how long the player on turn has been."""
+    if room.table.kind != "friend":
+        return None
+    away = {side: side in room.away for side in SIDES}
+    absent = room.absent(room.table.turn, now)
+    return {"after": 60 * room.table.absence, "away": away, "absent": None if absent is None else round(absent, 1)}
 
 
 def _read_table(game: str, events: Sequence[Event]) -> Table:

@@ -142,13 +142,16 @@ def _is_installed(agent: str) -> bool:
 def _refusal(agent: str, name: str) -> str | None:
     """Return why an agent cannot play a game; None if it can. One that does not say so itself is asked for a move."""
     from vauban.agents import make_agent
-    from vauban.agents.base import close
+    from vauban.agents.base import Listener, Watcher, close
     from vauban.web.thinking import WarmUp
 
     try:
         wanted = game(name)
         made = make_agent(agent, game=wanted)
         try:
+            if isinstance(made, Listener | Watcher):
+                # The page asks for moves one by one, each in whatever process is free.
+                return "it has to be told of a game move by move, from the beginning: vauban match plays against it"
             check = getattr(made, "check_plays", None)
             if check is not None:
                 check(wanted)

@@ -1,4 +1,4 @@
-"""What a server writes down for its host: one JSON object a line, and no secret in any.
+"""The log of a server, for its host: one JSON object a line, and no secret in any.
 
     log_to("server.log")
     tell("request", method="GET", path="/api/offer", status=200, ms=3)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vauban.web import sight as wall
+from vauban.web.show import SIDES
 from vauban.web.table import Table
 
 Json = dict[str, Any]
@@ -106,6 +107,10 @@ class Room:
     turn: int
     """The side on turn."""
     clients: set[Client] = field(default_factory=set)
+    away: dict[str, float] = field(default_factory=dict)
+    """Of two friends, since when who is away, by side, in seconds since 1970."""
+    changed: float = 0.0
+    """When the table last changed, in seconds since 1970."""
     address: str = ""
     """The address that its machines think for: that of the client that came last."""
     browsers: dict[str, set[str | None]] = field(default_factory=dict)
@@ -123,6 +128,13 @@ class Room:
     def is_elsewhere(self, client: Client) -> bool:
         """Return whether another browser has come to the client's own seat, too."""
         return client.owns and not self.browsers[client.seat] <= {client.browser}
+
+    def absent(self, player: int, now: float) -> float | None:
+        """Return how many seconds a player has been on turn and away; None for one who is there or not on turn."""
+        since = self.away.get(SIDES[player])
+        if since is None or self.table.phase != "play" or self.table.turn != player:
+            return None
+        return max(0.0, now - max(since, self.changed))
 
     @property
     def ticks(self) -> bool:

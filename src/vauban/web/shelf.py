@@ -31,6 +31,12 @@ CREATE TABLE IF NOT EXISTS changes (
     game TEXT PRIMARY KEY,
     seconds REAL NOT NULL       -- since 1970, when its last event was kept
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS absences (
+    game TEXT NOT NULL,
+    side TEXT NOT NULL,
+    seconds REAL NOT NULL,      -- since 1970, when its player left
+    PRIMARY KEY (game, side)
+) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS oldest ON changes (seconds);
 """
 VERSION = 2
@@ -125,6 +131,25 @@ class Shelf:
         rows = self._read("SELECT review FROM reviews WHERE game = ?", game)
         return str(rows[0][0]) if rows else None
 
+    def changed(self, game: str) -> float | None:
+        """Return when a game's last event was kept, in seconds since 1970."""
+        rows = self._read("SELECT seconds FROM changes WHERE game = ?", game)
+        return float(rows[0][0]) if rows else None
+
+    def absences(self, game: str) -> dict[str, float]:
+        """Return since when players of a game are away, by side, in seconds since 1970."""
+        return dict(self._read("SELECT side, seconds FROM absences WHERE game = ?", game))
+
+    def keep_absence(self, game: str, side: str, seconds: float | None) -> None:
+        """Keep since when a player is away; None: it is there."""
+        try:
+            if seconds is None:
+                self._base.execute("DELETE FROM absences WHERE game = ? AND side = ?", (game, side))
+            else:
+                self._base.execute("INSERT OR REPLACE INTO absences VALUES (?, ?, ?)", (game, side, seconds))
+        except sqlite3.Error as error:
+            raise ShelfError(f"Who is away cannot be kept: {error}") from error
+
     def check(self) -> None:
         """Raise a `ShelfError` if games cannot be read."""
         self._read("SELECT 1 FROM events WHERE game = ?", "")
@@ -134,7 +159,7 @@ class Shelf:
         if self.most is None or self._taken() < self.most:
             return
         rows = self._base.execute("SELECT game FROM changes ORDER BY seconds LIMIT ?", (CLEARED,)).fetchall()
-        for table in ("events", "reviews", "changes"):
+        for table in ("events", "reviews", "changes", "absences"):
             self._base.executemany(f"DELETE FROM {table} WHERE game = ?", rows)
 
     def _taken(self) -> int:

@@ -25,13 +25,14 @@ def sight(
     eyes: str | None = None,
     owns: bool = True,
     elsewhere: bool = False,
+    absence: Json | None = None,
 ) -> Json:
     """Return all that a seat may know of a game now.
 
     `spent` is how long the side on turn has been thinking, in milliseconds; `thinking` what is said of a machine that
     thinks; `now` the server's time in seconds; `eyes` the side with whose eyes a watcher looks on, None for all open;
     `owns` whether the client came by the seat's own secret, and not by a link to look on; `elsewhere` whether another
-    browser did, too.
+    browser did, too; `absence` what two friends are told of who is away.
     """
     look = _look(table, seat, eyes)
     viewer = None if seat == WATCH else SIDES.index(seat)
@@ -41,6 +42,7 @@ def sight(
         "seat": seat,
         "eyes": eyes,
         "elsewhere": elsewhere,
+        "absence": absence,
         "kind": table.kind,
         "variant": table.variant,
         "family": table.show.family,

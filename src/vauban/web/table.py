@@ -18,7 +18,7 @@ import hmac
 import secrets
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from vauban.web.clocks import Banks, make_clock
@@ -32,6 +32,12 @@ WATCH = "watch"
 SEATS = (*SIDES, WATCH)
 PACES = {"slow": 3.0, "usual": 1.0, "fast": 0.2}
 """Pause between the moves of two watched machines, as a multiple of the usual one."""
+TAKE_BACK_PAUSE = 2
+"""Plies between two requests of one side to take back."""
+ABSENCE = 60
+"""Minutes that a friend on turn may be away, where nothing else was chosen."""
+MOST_NAME = 30
+"""Longest name of a person, in letters."""
 HASH = "sha256:"
 """Begins the hash of a secret; no secret has a colon."""
 OFFER_PAUSE = 20
@@ -92,12 +98,14 @@ def new_table(
     rules: str | None = None,
     played_on: Mapping[str, Any] | None = None,
     hashes: Mapping[str, str] | None = None,
+    absence: int = ABSENCE,
 ) -> Event:
     """Make the event that makes a table, with an id and secrets that nobody can guess.
 
     The secrets are for those who sit there; a table keeps hashes of them (`Table.made`). `hashes` are those of seats
     that are opened by a secret of another game. The seat that is `invited` has no secret yet: it gets one when the
     invitation is taken (`Table.join`). `played_on` tells from where in another game this one goes on (`Host.play_on`).
+    After `absence` minutes without a friend who is on turn the win may be claimed.
     """
     seats = [WATCH] if kind in ("watch", "import") else [seat for seat in _people(sitters) if seat != invited]
     return {
@@ -114,6 +122,7 @@ def new_table(
         "clock": make_clock(clock).as_json(),
         "takebacks": takebacks,
         "aids": aids,
+        "absence": absence,
         "at": int(time.time()),
         "record": record,
         "played_on": None if played_on is None else dict(played_on),
@@ -178,6 +187,8 @@ class Table:
         self.takebacks: bool = made["takebacks"]
         self.aids: bool = made.get("aids", True)  # games that were kept before this could be chosen have them
         """Whether notes may be made, and the page may remember what was shown."""
+        self.absence: int = made.get("absence", ABSENCE)
+        """Minutes that a friend on turn may be away before the other side may claim the win."""
         self.played_on: dict[str, Any] | None = made.get("played_on")
         """From which ply of another game this one goes on, and how its hidden pieces came about."""
         self.at: int = made["at"]
@@ -194,6 +205,8 @@ class Table:
         self.offer: Offer | None = None
         self.offered: list[int | None] = [None, None]
         """After which ply each side last offered a draw."""
+        self.asked_back: list[int | None] = [None, None]
+        """After which ply each side last asked a friend to take back."""
         self.note: dict[str, Any] | None = None
         """The answer to the last offer, if there is something to tell, until the side that offered moves next."""
         self.took_back = False
@@ -345,6 +358,15 @@ class Table:
             )
         return seat
 
+    def give_name(self, seat: str, name: str) -> None:
+        """Take a person's name, for the other side and for records."""
+        player = self._player(seat)
+        tidy = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())[:MOST_NAME]
+        if self.kind not in ("level", "friend") or self.over is not None:
+            raise TableError("name", "Nobody can take a name in this game, or not any more.")
+        if tidy != self.sitters[player].name:
+            self._happen({"what": "name", "by": player, "name": tidy})
+
     def give_setup(self, seat: str, text: str, salt: str | None = None) -> None:
         """Take a side's setup, in its own view; it may change until both are there. `salt`: for a machine's promise."""
         player = self._player(seat)
@@ -366,6 +388,15 @@ class Table:
         """Give the game up."""
         player = self._playing(seat)
         self._end(End(1 - player, "resigned"))
+
+    def claim(self, seat: str, away: float | None) -> None:
+        """Claim the win: the other side has been on turn and away for so many seconds (None: it is there)."""
+        player = self._playing(seat)
+        if self.kind != "friend" or self.turn == player or away is None or away < 60 * self.absence:
+            raise TableError(
+                "claim", "The win can be claimed when a friend on turn has been away for as long as agreed."
+            )
+        self._end(End(player, "absent"))
 
     def flag_falls(self, player: int) -> None:
         """End the game: a player's time is up."""
@@ -412,6 +443,11 @@ class Table:
             return
         if self.offer is not None:
             raise TableError("offer", "There is an offer already: it has to be answered first.")
+        last = self.asked_back[player]
+        if last is not None and self.plies - last < TAKE_BACK_PAUSE:
+            wait = TAKE_BACK_PAUSE - (self.plies - last)
+            text = f"You have asked to take back not long ago: wait {wait} more {moves_word(wait)}."
+            raise TableError("offer", text, "take_back.soon", wait=wait)
         self._happen({"what": "offer", "kind": "take_back", "by": player})
 
     def answer(self, seat: str, kind: str, accept: bool, why: str | None = None, spent: int = 0) -> None:
@@ -510,6 +546,12 @@ class Table:
         elif what == "joined":
             self.hashes[SIDES[event["by"]]] = _kept(event["secret"])
             self._begin()
+        elif what == "name":
+            red, blue = (
+                replace(sitter, name=event["name"]) if player == event["by"] else sitter
+                for player, sitter in enumerate(self.sitters)
+            )
+            self.sitters = (red, blue)
         elif what == "move":
             self._apply_move(event)
         elif what == "took_back":
@@ -519,6 +561,8 @@ class Table:
             self.note = None
             if event["kind"] == "draw":
                 self.offered[event["by"]] = self.plies
+            else:
+                self.asked_back[event["by"]] = self.plies
         elif what == "answer":
             self.offer = None
             told = {key: event[key] for key in ("kind", "accept", "why")} | {"by": SIDES[event["by"]]}
@@ -604,6 +648,7 @@ class Table:
         self.offer = None
         self.note = None
         self.offered = [None if last is None else min(last, self.plies) for last in self.offered]
+        self.asked_back = [None if last is None else min(last, self.plies) for last in self.asked_back]
 
     def _judge(self) -> None:
         assert self.board is not None

@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from vauban.web.show import SIDES, Switch, TableError
+from vauban.web.table import ABSENCE
+
+MOST_ABSENCE = 7 * 24 * 60
+"""Longest absence of a friend that can be agreed on, in minutes."""
 
 Json = dict[str, Any]
 
@@ -55,6 +59,14 @@ def read_rules(wanted: Json, switches: Sequence[Switch]) -> str | None:
             text = f"The rule {key} is a whole number from {switch.least} to {switch.most}, not {str(value)[:40]!r}."
             raise TableError("rules", text)
     return " ".join(f"{key}={value}" for key, value in rules.items()) or None
+
+
+def read_absence(wanted: Json) -> int:
+    """Read the minutes that a friend on turn may be away before the win may be claimed."""
+    minutes = wanted.get("absence", ABSENCE)
+    if type(minutes) is not int or not 1 <= minutes <= MOST_ABSENCE:
+        raise TableError("absence", f"A friend may be away for 1 to {MOST_ABSENCE} minutes, not {str(minutes)[:20]!r}.")
+    return minutes
 
 
 def read_side(side: Any) -> int:

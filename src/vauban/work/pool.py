@@ -48,7 +48,7 @@ class _Asked:
 
 
 class _Rota:
-    """What waits, by owner: the owners take turns."""
+    """Waiting work by owner: the owners take turns."""
 
     def __init__(self) -> None:
         self._by: OrderedDict[str, deque[_Asked | None]] = OrderedDict()

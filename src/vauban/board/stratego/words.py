@@ -27,6 +27,7 @@ ENDS = {
     "agreed": ("", "", "agreed"),
     "time": ("your opponent's time is up", "your time is up", ""),
     "illegal": ("your opponent gave no legal answer", "you gave no legal answer", ""),
+    "absent": ("your opponent stayed away", "you stayed away", ""),
 }
 """Ends of a game in words: if you won, if you lost, if it is a draw."""
 ENDS_SEEN = {
@@ -39,6 +40,7 @@ ENDS_SEEN = {
     "agreed": "agreed",
     "time": "the other side's time is up",
     "illegal": "the other side gave no legal answer",
+    "absent": "the other side stayed away",
     "unfinished": "the game was not finished",
 }
 """The same, for an onlooker."""

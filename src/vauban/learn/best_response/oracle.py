@@ -34,7 +34,7 @@ from vauban.sim.store import Snapshot, Store
 NETWORK = "move"
 """The name of the network that plays."""
 FIRST_WEIGHTS, BATCHES = 0, 1
-"""The chance of a round of learning."""
+"""Purposes of the chance of a round."""
 MEASURED = 1 << 40
 """The number of the first game by which a response is measured: no training comes so far."""
 REMEMBERED = 10_000

@@ -51,7 +51,7 @@ class Items(NamedTuple):
     """The targets of these."""
     weight: Tensor
     shares: Tensor
-    """What each of these weighs besides."""
+    """Further weights of these."""
 
 
 class Regression(ABC):

@@ -45,7 +45,7 @@ class Exact:
         return float(self.worths(self.respond(opponents)) @ opponents)
 
     def alike(self, one: Checkpoint, other: Checkpoint) -> bool:
-        """Whether two policies play the same."""
+        """Return whether two policies play the same."""
         return bool(np.abs(self.reach(one) - self.reach(other)).max() <= SAME)
 
     def mixed(self, policies: Sequence[Checkpoint], chances: Floats) -> Table:

@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vauban import charts
+from vauban.charts import COLOURS, MARGIN
 from vauban.errors import ConfigurationError
 from vauban.games.base import game
 from vauban.games.matrix import MatrixGame, random_antisymmetric
-from vauban.learn.curves import COLOURS, STYLE
 from vauban.learn.psro.normal_form import STARTS, MatrixWorkshop
 from vauban.learn.psro.pipeline import Pipeline
 from vauban.learn.psro.schemes import TITLES, find_scheme
@@ -241,7 +241,7 @@ def _cell(curves: Curves, at: int) -> str:
 
 # ── The picture ──────────────────────────────────────────────────────────────────────────────────
 
-WIDTH, MARGIN, GAP = 1000.0, 28.0, 26.0
+WIDTH, GAP = 1000.0, 26.0
 LEFT, TOP, HEIGHT, BOTTOM = 42.0, 26.0, 170.0, 46.0
 LEVELS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """Exploitabilities that the axis names."""
@@ -269,12 +269,10 @@ def picture(curves: Sequence[Curves], heading: str) -> str:
             inside = _panel(there, titles, width, f"r = {rate:g}, {workers} workers")
             parts.append(charts.group(inside, attributes=f'transform="{place}"'))
     whole = below + len(rates) * (TOP + HEIGHT + BOTTOM)
-    frame = charts.rect(0.5, 0.5, WIDTH - 1, whole - 1, attributes='rx="8" fill="#ffffff" stroke="#d1d9e0"')
     last = [f"{each.setting.title}, r = {each.setting.rate:g}, {each.setting.workers} workers: "
             f"{each.outcome(each.games[0][-1].updates)[0]:.3g}" for each in curves]  # fmt: skip
     about = f"Exploitability after {curves[0].games[0][-1].updates} updates. " + "; ".join(last)
-    drawn = [f"<style>{STYLE}</style>", frame, charts.text(MARGIN, MARGIN + 14, heading, "heading"), *legend, *parts]
-    return charts.svg(WIDTH, whole, heading, about, drawn, attributes='xmlns="http://www.w3.org/2000/svg"') + "\n"
+    return charts.picture(WIDTH, whole, heading, about, [*legend, *parts])
 
 
 def _legend(titles: Sequence[str]) -> tuple[list[str], float]:
@@ -290,25 +288,16 @@ def _panel(curves: Sequence[Curves], titles: Sequence[str], width: float, title:
     last = max(each.games[0][-1].updates for each in curves)
     x = charts.Scale.fitting(0, last, LEFT, width, 5)
     y = charts.Scale.fitting(math.log10(LEVELS[0]), 0.15, TOP + HEIGHT, TOP, 5)
-    parts = [charts.text(0, 14, title, "title")]
-    for level in LEVELS:
-        height = y.at(math.log10(level))
-        parts += [charts.line(LEFT, height, width, height, "grid"),
-                  charts.text(LEFT - 7, height + 4, f"{level:g}", "soft", "end")]  # fmt: skip
-    for tick in x.ticks:
-        parts.append(charts.text(x.at(tick), y.start + 17, charts.number_text(tick, x.step), "soft", "middle"))
-    parts.append(charts.line(LEFT, y.start, width, y.start, "axis"))
-    parts.append(charts.text((LEFT + width) / 2, y.start + 33, "updates", "soft", "middle"))
+    parts = [charts.text(0, 14, title, "title"), *charts.grid(x, y, lambda tick: f"{10**tick:g}", map(_height, LEVELS))]
+    parts += charts.axis(x, y, "updates")
     for each in curves:
         ats = [point.updates for point in each.games[0]]
         found = [(at, *each.outcome(at)) for at in ats]
         line = [(float(at), _height(mean)) for at, mean, _ in found]
-        band = [(float(at), _height(mean + error)) for at, mean, error in found]
-        band += [(float(at), _height(mean - error)) for at, mean, error in reversed(found)]
-        colour = COLOURS[titles.index(each.setting.title) % len(COLOURS)]
-        shapes = [f'<polygon class="band" points="{charts.places(band, x, y)}"/>',
-                  f'<polyline class="curve" points="{charts.places(line, x, y)}"/>']  # fmt: skip
-        parts.append(charts.group(shapes, each.setting.title, attributes=f'stroke="{colour}" fill="{colour}"'))
+        low, high = ([(float(at), _height(mean + sign * error)) for at, mean, error in found] for sign in (-1, 1))
+        paint = charts.paint(COLOURS[titles.index(each.setting.title) % len(COLOURS)])
+        shapes = [charts.band(low, high, x, y), *charts.curve(line, x, y)]
+        parts.append(charts.group(shapes, each.setting.title, attributes=paint))
     return parts
 
 

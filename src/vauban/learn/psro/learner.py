@@ -57,7 +57,7 @@ class ExactConfig:
 
 @dataclass(frozen=True)
 class SpreadConfig:
-    """Where policies are trained and payoffs measured: in the run's own process, unless it is said here."""
+    """The place where policies are trained and payoffs measured: the run's own process, unless it is said here."""
 
     processes: int = 0
     """In so many processes on this machine."""

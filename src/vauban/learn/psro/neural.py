@@ -42,7 +42,7 @@ from vauban.solve.policies import Actions, tabulate
 from vauban.solve.tree import Table, Tree
 
 TRAINING = "training.pt"
-"""What training goes on from, in the folder of a checkpoint: of one that is in training, after its first update."""
+"""The state that training goes on from, in the folder of a checkpoint: of one in training, after its first update."""
 SMALL = 100_000
 """Histories of a game that is computed exactly beside everything."""
 NETWORKS = 512
@@ -79,7 +79,7 @@ class NeuralWorkshop(Workshop):
     """The oracle: sac or ppo."""
     oracle: OracleConfig
     folder: Path
-    """Where the folders of checkpoints are."""
+    """The folder of the checkpoints' folders."""
     device: torch.device
     config: NeuralConfig = field(default_factory=NeuralConfig)
     seed: int = 1

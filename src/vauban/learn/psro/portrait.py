@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vauban import charts
-from vauban.learn.curves import COLOURS, STYLE
+from vauban.charts import COLOURS, MARGIN
 from vauban.learn.population import PAYOFFS, Policy, Population
 from vauban.learn.psro.ledger import read_entries
 from vauban.learn.psro.workshop import Checkpoint, Floats
@@ -56,8 +56,8 @@ class Portrait:
 
 # ── The picture ──────────────────────────────────────────────────────────────────────────────────
 
-WIDTH, MARGIN, LEFT = 1000.0, 28.0, 56.0
-TOP, BARS, GAP, CURVE = 66.0, 90.0, 54.0, 150.0
+WIDTH, LEFT = 1000.0, 56.0
+TOP, BARS, GAP, CURVE = 72.0, 90.0, 54.0, 150.0
 
 
 def portrait_svg(portrait: Portrait) -> str:
@@ -71,24 +71,20 @@ def portrait_svg(portrait: Portrait) -> str:
     parts += _gains([each for each in population.policies if each.performance is not None], left, below)
     height = below + CURVE + 52
     heading = f"The population of {population.run}: {population.game.name}, {population.scheme}"
-    frame = charts.rect(0.5, 0.5, WIDTH - 1, height - 1, attributes='rx="8" fill="#ffffff" stroke="#d1d9e0"')
     mix = ", ".join(f"policy {each.number} {each.chance:.3f}" for each in policies if each.chance >= 0.01)
-    drawn = [f"<style>{STYLE}</style>", frame, charts.text(MARGIN, MARGIN + 8, heading, "heading"), *parts]
     about = f"The meta-Nash of {len(population.policies)} policies: {mix}."
-    return charts.svg(WIDTH, height, heading, about, drawn, attributes='xmlns="http://www.w3.org/2000/svg"') + "\n"
+    return charts.picture(WIDTH, height, heading, about, parts)
 
 
 def _bars(policies: Sequence[Policy], left: float, size: float) -> list[str]:
     """Draw the meta-Nash, a bar over the column of each policy."""
     y = charts.Scale.rounded(0, max(each.chance for each in policies), TOP + BARS, TOP, 3)
     parts = [charts.text(MARGIN, TOP - 8, "Chances in the meta-Nash, and payoffs of rows against columns", "title")]
-    right = left + size * len(policies)
-    for tick in y.ticks:
-        parts += [charts.line(left, y.at(tick), right, y.at(tick), "grid"),
-                  charts.text(left - 6, y.at(tick) + 4, charts.number_text(tick, y.step), "soft", "end")]  # fmt: skip
+    x = charts.Scale(0, len(policies), left, left + size * len(policies), 1)
+    parts += charts.grid(x, y)
     for place, each in enumerate(policies):
         top = y.at(each.chance)
-        bar = charts.rect(left + size * place + 1, top, max(1.0, size - 2), y.start - top,
+        bar = charts.rect(x.at(place) + 1, top, max(1.0, size - 2), y.start - top,
                           attributes=f'fill="{COLOURS[0]}"')  # fmt: skip
         parts.append(charts.group([bar], f"policy {each.number}: {each.chance:.4f}"))
     return parts
@@ -126,12 +122,5 @@ def _gains(policies: Sequence[Policy], left: float, top: float) -> list[str]:
     x = charts.Scale.fitting(0, max(1.0, gains[-1][0]), left, WIDTH - 2 * MARGIN, 12)
     y = charts.Scale.rounded(low, high, top + CURVE, top, 5)
     parts = [charts.text(MARGIN, top - 14, "What each policy got from the meta-Nash that it learned to beat", "title")]
-    for tick in y.ticks:
-        parts += [charts.line(left, y.at(tick), x.end, y.at(tick), "grid"),
-                  charts.text(left - 6, y.at(tick) + 4, charts.number_text(tick, y.step), "soft", "end")]  # fmt: skip
-    for tick in x.ticks:
-        parts.append(charts.text(x.at(tick), top + CURVE + 17, charts.number_text(tick, x.step), "soft", "middle"))
-    parts.append(charts.text((left + x.end) / 2, top + CURVE + 33, "policies", "soft", "middle"))
-    curve = f'<polyline class="curve" points="{charts.places(gains, x, y)}"/>'
-    dots = [charts.dot(x.at(a), y.at(b), 2.4, attributes='stroke="none"') for a, b in gains]
-    return [*parts, charts.group([curve, *dots], attributes=f'stroke="{COLOURS[0]}" fill="{COLOURS[0]}"')]
+    parts += [*charts.grid(x, y), *charts.axis(x, y, "policies", whole=True)]
+    return [*parts, charts.group(charts.curve(gains, x, y, gains), attributes=charts.paint(COLOURS[0]))]

@@ -111,12 +111,12 @@ def publish(parcel: Parcel, folder: Path, checkpoint: Checkpoint) -> None:
 
 @dataclass(frozen=True)
 class Bench:
-    """What a worker needs to train and measure as the pipeline's own workshop does."""
+    """The things that a worker needs to train and measure as the pipeline's own workshop does."""
 
     make: Callable[[Path], Workshop]
     """Makes the workshop, whose policies lie in a folder; it can be sent."""
     folder: Path | None = None
-    """Where workers have their folders; None: wherever their machine has what is temporary."""
+    """The place of the workers' folders; None: their machine's place for temporary files."""
     name: str = field(default_factory=lambda: uuid4().hex)
     """By which a worker knows it again."""
     version: str = __version__

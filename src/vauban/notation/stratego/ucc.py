@@ -277,7 +277,7 @@ def parse_event(line: str) -> Event:
 WORDS_OF_END = {
     "flag": "VICTORY", "no_moves": "VICTORY", "both_immobile": "DRAW", "total_limit": "DRAW_DEFAULT",
     "battleless_limit": "DRAW_DEFAULT", "agreed": "DRAW_DEFAULT", "resigned": "SURRENDER", "time": "ILLEGAL",
-    "illegal": "ILLEGAL",
+    "illegal": "ILLEGAL", "absent": "ILLEGAL",
 }  # fmt: skip
 """By our word for the end of a game: the protocol's."""
 
@@ -340,6 +340,7 @@ REASONS = {
     "resigned": "This player has surrendered!",
     "time": "Response timeout",
     "illegal": "Unintelligable response",  # as it is spelled there
+    "absent": "Response timeout",
 }
 """By our word for the end of a game: the reason in a log."""
 
@@ -498,7 +499,7 @@ def _settle_log(board: Board, end: str | None, on_turn: int | None) -> tuple[str
     won, lost = ("1-0", "0-1")[on_turn], ("0-1", "1-0")[on_turn]
     result = {"VICTORY": won, "SURRENDER": lost, "ILLEGAL": lost}.get(WORDS_OF_END[end], "1/2-1/2")
     if outcome is None:
-        if end in ("resigned", "time", "illegal"):
+        if end in ("resigned", "time", "illegal", "absent"):
             return result, end
         raise NotationError(f"the log says that the game ended ({REASONS[end]}), and on the board it is not over")
     # A player without a legal move is still asked there, and can only give up; here that player has lost already.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vauban.board.geister.look import ESCAPED, Ghost, ghosts_of_setup
+from vauban.board.geister.look import CAPTURED, ESCAPED, Ghost, ghosts_of_setup
 from vauban.board.geister.places import PLACE, ends, gate_at, gates, home, neighbours
 from vauban.games.geister.game import DIRECTIONS, Geister
 from vauban.web.show import SIDES, Json
@@ -48,12 +48,12 @@ def before(game: Geister, setup: str | None, viewer: int | None) -> Json:
 
 
 def left(game: Geister, ghosts: list[Ghost]) -> Json:
-    """Return how many ghosts of each colour a side has left, as everybody can count."""
+    """Return how many ghosts of each colour have not been taken from a side, as everybody can count."""
     v = game.variant
     found = {}
     for player, side in enumerate(SIDES):
-        gone = [ghost.colour for ghost in ghosts if ghost.player == player and ghost.square is None]
-        found[side] = {"good": v.good - gone.count("good"), "evil": v.evil - gone.count("evil")}
+        taken = [ghost.colour for ghost in ghosts if ghost.player == player and ghost.fate == CAPTURED]
+        found[side] = {"good": v.good - taken.count("good"), "evil": v.evil - taken.count("evil")}
     return found
 
 

@@ -114,9 +114,10 @@ async function takeBack(sight, send) {
 }
 
 /** An offer that is open: for the other side to answer, for everybody else to see. */
-export function offerBox(sight, send) {
+export function offerBox(sight, send, fought) {
   const { kind, by } = sight.offer;
-  const text = t(by === sight.seat ? `offer.${kind}.sent` : `offer.${kind}`, { name: sight.players[by] });
+  const asked = t(by === sight.seat ? `offer.${kind}.sent` : `offer.${kind}`, { name: sight.players[by] });
+  const text = kind === "take_back" && fought ? `${asked} ${t("offer.take_back.fought")}` : asked;
   if (by === sight.seat || sight.seat === "watch") return el("p", { class: "offer" }, text);
   const answer = (accept) => () => send({ do: kind === "draw" ? "answer_draw" : "answer_take_back", accept });
   return el(

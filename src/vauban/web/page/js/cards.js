@@ -10,7 +10,8 @@ export function fillCard(card, side, sight, variant, { clock, thinking: time }) 
   const turn = sight.phase === "play" && sight.turn === side;
   const thinking = sight.thinking?.side === side;
   const name = sight.players[side];
-  const key = JSON.stringify([side, turn, thinking, name, sight.left?.[side], settings.numbering]);
+  const away = side === sight.seat || sight.phase === "over" ? null : (sight.absence?.away[side] ?? null);
+  const key = JSON.stringify([side, turn, thinking, name, away, sight.left?.[side], settings.numbering]);
   if (card.dataset.key === key) return;
   card.dataset.key = key;
   card.classList.toggle("turn", turn);
@@ -21,6 +22,7 @@ export function fillCard(card, side, sight, variant, { clock, thinking: time }) 
       {},
       family().token(side, null, "mini"),
       el("strong", {}, name),
+      away !== null && el("span", { class: `presence ${away ? "away" : "here"}` }, t(away ? "presence.away" : "presence.here")),
       name !== t(`Side.${side}`) && el("span", { class: "quiet" }, t(`side.${side}`)),
       thinking && time,
       turn && !thinking && el("span", { class: "turn-mark" }, t("turn.mark")),

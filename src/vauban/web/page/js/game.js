@@ -5,7 +5,7 @@ import { fillCard } from "./cards.js";
 import { Clock, ThinkingTime } from "./clock.js";
 import { button, copyText, el, hush, notice, say, toast, way } from "./dom.js";
 import { endDialog, endWords, promiseLines, rememberPromises, verdict, verified } from "./ending.js";
-import { familyOf, screenAddress, show as showFamily } from "./family.js";
+import { family, familyOf, screenAddress, show as showFamily } from "./family.js";
 import { countResult } from "./games.js";
 import { MoveList } from "./movelist.js";
 import { Seat } from "./protocol.js";
@@ -25,7 +25,7 @@ import { play as sound } from "./sounds.js";
 import { Table } from "./state.js";
 import { t } from "./strings.js";
 import { handOver, waitingRoom } from "./waiting.js";
-import { answer, otherRules, refusal, unusual } from "./words.js";
+import { absenceWords, answer, otherRules, refusal, unusual } from "./words.js";
 
 /** @param secret of the seat, in the address of a link alone: it is kept, and taken out of the address at once */
 export function show(main, [id, seat, secret], offered) {
@@ -66,6 +66,7 @@ class GameScreen {
 
   close() {
     this.closed = true;
+    clearTimeout(this.claimable);
     for (const each of Object.values(this.seats)) each.close();
     for (const cleanup of this.cleanups) cleanup();
     this.unbuild?.();
@@ -175,7 +176,9 @@ class GameScreen {
     if (!sight) return;
     this.variant = this.offered.variants.find((each) => each.name === sight.variant) ?? named(sight);
     showFamily(this.variant.family);
+    this.seen = performance.now();
     this.promised = rememberPromises(this.id, sight.commitment);
+    this.#introduce();
     if (sight.elsewhere && !this.warned) this.cleanups.push(toast(t("elsewhere"), { seconds: 20, urgent: true }));
     this.warned = sight.elsewhere;
     if (!this.entry.title && (kept(this.id) || SIDES.includes(this.seat))) {
@@ -196,6 +199,16 @@ class GameScreen {
     }
   }
 
+  /** Tell the table who sits here, once: for a friend, and for records. */
+  #introduce() {
+    const { kind, phase, seat } = this.sight;
+    const name = recall("name", "");
+    if (this.introduced === name || !name || !["level", "friend"].includes(kind)) return;
+    if (phase === "over" || !SIDES.includes(seat)) return;
+    this.introduced = name;
+    this.send({ do: "name", name });
+  }
+
   #setup() {
     const { sight } = this;
     this.covered = this.hotseat;
@@ -214,7 +227,10 @@ class GameScreen {
     if (this.stage === stage) return;
     this.stage = stage;
     this.main.replaceChildren(
-      waitingRoom(sight, this.variant, this.entry, (setup) => this.send({ do: "setup", setup })),
+      waitingRoom(sight, this.variant, this.entry, {
+        give: (setup) => this.send({ do: "setup", setup }),
+        named: () => this.#introduce(),
+      }),
     );
   }
 
@@ -322,7 +338,8 @@ class GameScreen {
   renderStatus() {
     const { sight } = this;
     const lines = [...this.play.questions(), this.#headline(), ...this.play.news()].filter(Boolean);
-    if (sight.offer) lines.push(offerBox(sight, (message) => this.send(message)));
+    if (sight.offer) lines.push(offerBox(sight, (message) => this.send(message), this.#fought(sight.offer.by)));
+    lines.push(...this.#absence());
     lines.push(...this.play.counts().filter(Boolean));
     if (this.#asked(sight)) lines.push(el("p", { class: "offer" }, this.#asked(sight)));
     if (sight.phase === "over") lines.push(...promiseLines(this.promises ?? {}, sight.players));
@@ -335,6 +352,36 @@ class GameScreen {
     const held = this.status.contains(document.activeElement);
     this.status.replaceChildren(...lines);
     if (held) this.play.focus();
+  }
+
+  /** Whether there was a fight in the moves that a side asks to take back: what it has shown stays known. */
+  #fought(by) {
+    const moves = this.table.moves.slice(0, this.sight.ply);
+    const last = moves.findLastIndex((move) => move?.side === by);
+    return moves.slice(Math.max(0, last)).some((move) => move && family().deed(move));
+  }
+
+  /** That the friend on turn is away, and from when on the win may be claimed. */
+  #absence() {
+    const { sight } = this;
+    clearTimeout(this.claimable);
+    const absent = sight.phase === "play" && sight.turn !== sight.seat ? (sight.absence?.absent ?? null) : null;
+    if (absent === null) return [];
+    const left = sight.absence.after - absent - (performance.now() - this.seen) / 1000;
+    const words = { name: sight.players[sight.turn], time: absenceWords(sight.absence.after / 60) };
+    if (left > 0) {
+      // As far as a timer goes: a day is less.
+      this.claimable = setTimeout(() => this.renderStatus(), Math.min(1000 * left + 500, 2 ** 31 - 1));
+      return [el("p", { class: "quiet" }, t("absence.wait", words))];
+    }
+    return [
+      el(
+        "div",
+        { class: "offer" },
+        el("p", {}, t("absence.claim", words)),
+        el("div", { class: "line" }, button(t("claim"), () => this.send({ do: "claim" }), { class: "primary" })),
+      ),
+    ];
   }
 
   /** That the other side wants a rematch, if it does and this one has not said so. */

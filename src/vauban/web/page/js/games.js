@@ -4,7 +4,7 @@ import { ask, button, el } from "./dom.js";
 import { rate, WIDEST } from "./rating.js";
 import { screenAddress } from "./family.js";
 import { addressOf, forgetGame, games, keep, recall, savedSetups } from "./settings.js";
-import { t, timeWords } from "./strings.js";
+import { dateWords, t, timeWords } from "./strings.js";
 
 const ENDS = ["won", "draw", "lost"];
 const MOST_SHOWN = 8;
@@ -22,7 +22,7 @@ export function gameList(heading, found) {
         el("strong", {}, game.title ?? t("game")),
         ` · ${game.variant ?? ""}`,
       ),
-      el("span", { class: "quiet" }, game.over ? t(`list.${game.over}`) : timeWords(game.at)),
+      el("span", { class: "quiet" }, game.over ? `${t(`list.${game.over}`)} · ${dateWords(game.at)}` : timeWords(game.at)),
       button(
         "×",
         async () => {

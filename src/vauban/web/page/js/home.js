@@ -9,9 +9,11 @@ import { picker } from "./picker.js";
 import { startGame } from "./protocol.js";
 import { addressOf, keep, keepGame, onChange, recall, settings } from "./settings.js";
 import { has, t } from "./strings.js";
+import { nameField } from "./waiting.js";
 import { rulesWords, unusual, usualSeconds } from "./words.js";
 
 const MODES = ["level", "friend", "hotseat", "watch"];
+const ABSENCES = [5, 60, 1440]; // minutes that a friend on turn may be away
 const PLAY = { level: "play", friend: "play.friend", hotseat: "play", watch: "play.watch" };
 
 // What was chosen, for the next visit; setups only as long as the page lives.
@@ -63,6 +65,7 @@ class HomeScreen {
       move: 0,
       takebacks: true,
       aids: true,
+      absence: ABSENCES[1],
       rules: {},
       ...recall("wish", {}),
     };
@@ -241,7 +244,7 @@ class HomeScreen {
     if (mode === "level") return [this.#levelChoice("level", t("level")), ...scale];
     if (mode === "watch")
       return [this.#levelChoice("red", t("watch.red")), this.#levelChoice("blue", t("watch.blue")), ...scale];
-    return [el("p", { class: "lead" }, t(`mode.${mode}.text`))];
+    return [el("p", { class: "lead" }, t(`mode.${mode}.text`)), mode === "friend" && nameField()].filter(Boolean);
   }
 
   #levelChoice(name, legend) {
@@ -284,6 +287,14 @@ class HomeScreen {
         "stack",
       ),
       this.clockNumbers,
+      wish.mode === "friend" &&
+        choice(
+          "absence",
+          t("absence"),
+          ABSENCES.map((minutes) => [minutes, t(`absence.${minutes}`)]),
+          wish.absence,
+          this.#set("absence"),
+        ),
       this.#allowed("takebacks", t("takebacks")),
       this.#allowed("aids", t("aids"), t("aids.more")),
       familyOf(this.variant.family).settings.includes("memory") && this.memory,
@@ -430,6 +441,7 @@ function asked(wish, rules, setup) {
     aids,
     ...(Object.keys(rules).length && { rules }),
     ...(mode === "level" && setup && { setup }),
+    ...(mode === "friend" && { absence: wish.absence }),
   };
 }
 

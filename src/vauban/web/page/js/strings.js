@@ -50,6 +50,9 @@ export const languageName = (code) => new Intl.DisplayNames([code], { type: "lan
 /** A time, as the language writes it. */
 export const timeWords = (milliseconds) => new Date(milliseconds).toLocaleString(language);
 
+/** A date, as the language writes it. */
+export const dateWords = (milliseconds) => new Date(milliseconds).toLocaleDateString(language, { dateStyle: "medium" });
+
 /** Whether there is a text behind a key: the server may be newer than the page, and say what no file knows. */
 export const has = (key) => key in own || key in strings;
 

@@ -3,12 +3,14 @@
 import { busy, button, copyText, drawing, el, toast } from "./dom.js";
 import { familyOf } from "./family.js";
 import { t } from "./strings.js";
-import { rulesWords } from "./words.js";
+import { keep, recall } from "./settings.js";
+import { absenceWords, rulesWords } from "./words.js";
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
-/** @param give(text) hands the setup in; `entry` is what this browser keeps of the game */
-export function waitingRoom(sight, variant, entry, give) {
+/** @param hooks give(text) hands the setup in, named() tells the name that was typed; `entry` is what this browser keeps
+ *    of the game */
+export function waitingRoom(sight, variant, entry, { give, named }) {
   const mine = sight.ready[sight.seat];
   const invite = entry?.friend && sight.invited ? invitation(sight.game, entry.friend) : null;
   const heading = (text) => el("h1", {}, text);
@@ -45,10 +47,26 @@ export function waitingRoom(sight, variant, entry, give) {
       el("li", {}, clockWords(sight.clock)),
       el("li", {}, t(sight.takebacks ? "takebacks.on" : "takebacks.off")),
       !sight.aids && el("li", {}, t("aids.off")),
+      sight.absence && el("li", {}, t("absence.term", { time: absenceWords(sight.absence.after / 60) })),
     ),
+    sight.kind === "friend" && nameField(named),
     invite,
     editor.element,
     el("div", { class: "play-bar" }, ready),
+  );
+}
+
+/** A field for one's name, which this browser keeps. */
+export function nameField(named = () => {}) {
+  const take = ({ target }) => {
+    keep("name", target.value.trim() || null);
+    named();
+  };
+  return el(
+    "label",
+    { class: "field name" },
+    el("span", { class: "label" }, t("name")),
+    el("input", { type: "text", value: recall("name", ""), maxlength: 30, autocomplete: "nickname", onchange: take }),
   );
 }
 

@@ -61,7 +61,8 @@ export function refusal({ code, key = code, data = {}, text }) {
 
 /** Who sits on a side: machines and recorded games have names, people are called by where they sit. */
 export function playerName(sight, side) {
-  if (sight.players[side]) return sight.players[side];
+  const own = side === sight.seat && sight.kind !== "hotseat";
+  if (sight.players[side] && !own) return sight.players[side];
   if (sight.kind === "hotseat" || !SIDES.includes(sight.seat)) return t(`Side.${side}`);
   return t(side === sight.seat ? "You" : "friend");
 }
@@ -74,6 +75,10 @@ export function why({ code, rule, from, to, ply = null, type = null, steps = [],
   if (!targets || key === "never") return said;
   return `${said} ${targets.length ? t("why.targets", { targets: targets.join(", ") }) : t("why.stays")}`;
 }
+
+/** How long a friend may be away. */
+export const absenceWords = (minutes) =>
+  has(`absence.${minutes}`) ? t(`absence.${minutes}`) : t("absence.minutes", { count: minutes });
 
 /** How an offer was answered. */
 export function answer({ kind, by, why: reason }, players) {
