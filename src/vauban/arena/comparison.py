@@ -208,7 +208,8 @@ def comparison_svg(comparison: Comparison, title: str) -> str:
     drawn = [Drawing(comparison, comparison["measures"][0], axis) for axis in AXES]
     head, step = 44.0, TOP + HEIGHT + BOTTOM + 10
     colours, rules = STYLE[: STYLE.index("* {")], "".join(re.findall(r"^svg .*}$", STYLE, re.MULTILINE))
-    heading = f"{title}: {drawn[0].measure.title.lower()}, with 95 % intervals"
+    several = any(len(each["runs"]) > 1 for each in comparison["learners"])
+    heading = f"{title}: {drawn[0].measure.title.lower()}, {'with 95 % intervals' if several else 'one seed'}"
     parts = [
         f"<style>{colours} text {{ font: 13px system-ui, sans-serif; }} {rules}</style>",
         charts.rect(0, 0, WIDTH, head + step * len(drawn), attributes='fill="var(--card)"'),
