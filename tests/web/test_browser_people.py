@@ -205,7 +205,7 @@ def test_a_friend_reads_the_terms_and_hears_what_was_declined(visit):
     guest.open(host.see(".invitation input").input_value().removeprefix(guest.address))
     guest.picture("terms-light")
     expect(guest.page.locator(".terms li").nth(0)).to_contain_text("moves without a battle")
-    expect(guest.page.locator(".terms li").nth(1)).to_contain_text("7 minutes")
+    expect(guest.page.locator(".terms li").nth(1)).to_contain_text("7 min, ")
     expect(guest.page.locator(".terms li").nth(1)).to_contain_text("For one move there are at most 2 minutes.")
     expect(guest.page.locator(".terms li").nth(2)).to_have_text("Moves cannot be taken back.")
     guest.give(QUIET)

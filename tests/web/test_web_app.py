@@ -326,10 +326,10 @@ def test_an_offer_that_cannot_be_weighed_is_declined_and_the_next_one_weighed_ag
     with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
         ask = server.host.quick.ask
 
-        async def broken(task, *more):
+        async def broken(task, *more, **named):
             if isinstance(task, WeighDraw):
                 raise ZeroDivisionError
-            return await ask(task, *more)
+            return await ask(task, *more, **named)
 
         monkeypatch.setattr(server.host.quick, "ask", broken)
         seat.do("offer_draw")
@@ -515,9 +515,9 @@ def test_whoever_searches_for_an_answer_to_an_offer_makes_no_quick_opponent_wait
         asked: list[object] = []
         ask = server.host.quick.ask
 
-        async def noted(task, *more):
+        async def noted(task, *more, **named):
             asked.append(task)
-            return await ask(task, *more)
+            return await ask(task, *more, **named)
 
         monkeypatch.setattr(server.host.quick, "ask", noted)
         made = server.level("strategist", "red", WALLED)
@@ -694,7 +694,7 @@ def test_a_review_that_failed_is_told_once_and_forgotten_if_nobody_asks_again(se
     def review(each: dict[str, Any]) -> int:
         return server.ask("GET", f"/api/games/{each['game']}/review", secret=each["seats"]["red"])[0]
 
-    async def broken(*_):
+    async def broken(*_, **__):
         raise WorkError("The wheel is broken.")
 
     with monkeypatch.context() as patch:
@@ -735,7 +735,7 @@ def test_a_machine_whose_move_breaks_the_server_forfeits_and_the_server_says_so(
     made = server.level("cadet", "red")
     with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
 
-        async def broken(*_):
+        async def broken(*_, **__):
             raise ZeroDivisionError
 
         monkeypatch.setattr(server.host.quick, "ask", broken)

@@ -165,7 +165,7 @@ def _oracles() -> list[str]:
     """Return the algorithms that learn responses."""
     from vauban.learn.base import learners
 
-    return [name for name, kind in learners().items() if hasattr(kind.config, "opponents")]
+    return sorted(name for name, kind in learners().items() if hasattr(kind.config, "opponents"))
 
 
 def _preset(oracle: str, game: str) -> str:

@@ -21,6 +21,7 @@ export class Board {
    */
   constructor(variant, { flipped = false, label = "", hooks = {}, coordinates = true, stepping = false } = {}) {
     this.variant = variant;
+    this.family = family(); // a setup that arrives when games of another family are on the screen is drawn as its own
     this.stepping = stepping;
     this.coordinates = coordinates;
     this.flipped = flipped;
@@ -161,7 +162,7 @@ export class Board {
 
   #paint(element, { side, type, marks = {} }) {
     element.className = `piece ${side} ${type ?? "hidden"}`;
-    element.replaceChildren(family().token(side, type));
+    element.replaceChildren(this.family.token(side, type));
     if (marks.moved) element.append(el("span", { class: "mark moved" }));
     if (marks.known) element.append(el("span", { class: "mark known" }));
     if (marks.note) element.append(el("span", { class: "mark note" }, marks.note));
