@@ -427,8 +427,8 @@ def test_friends_have_names_are_seen_to_be_away_and_who_stays_away_loses(visit, 
         serving.close()
         shelf = Shelf(tmp_path / "games.sqlite")
         game = host.page.url.split("/")[-2]
-        shelf.keep_absence(game, "blue", 0.0)
-        shelf._base.execute("UPDATE changes SET seconds = 0")
+        shelf.keep_absence(game, "blue", 1.0)
+        shelf._base.execute("UPDATE changes SET seconds = 1")
         shelf.close()
         serving.start()
         host.page.reload()

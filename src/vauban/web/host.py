@@ -452,7 +452,8 @@ class Host:
             room = self.rooms[table.game] = Room(table, len(table.events), began, table.turn)
             if table.kind == "friend":
                 room.away = self.shelf.absences(table.game)
-                room.changed = self.shelf.changed(table.game) or time.time()
+                changed = self.shelf.changed(table.game)
+                room.changed = time.time() if changed is None else changed
         return room
 
     def _spent(self, room: Room) -> int:
