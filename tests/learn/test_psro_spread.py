@@ -163,6 +163,9 @@ def test_settings_that_make_no_sense_are_refused(changes: list[str], sentence: s
 
 # ── Clusters ─────────────────────────────────────────────────────────────────────────────────────
 
+ONE_AT_A_TIME = pytest.mark.xdist_group("ray")
+"""Clusters of one machine are in each other's way."""
+
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
@@ -180,6 +183,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 @pytest.mark.slow
+@ONE_AT_A_TIME
 @pytest.mark.parametrize("lost", ["worker", "node"])
 def test_on_a_cluster_of_two_a_policy_whose_worker_is_lost_in_training_goes_on(
     lost: str, cluster: Any, alone: Grown, tmp_path: Path
@@ -231,6 +235,7 @@ def workers_of(node: Any) -> set[int]:
 
 
 @pytest.mark.slow
+@ONE_AT_A_TIME
 def test_a_run_on_a_local_cluster_grows_the_same_population(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="ray is not installed (the extra [ray])")
     cards = []
@@ -245,6 +250,7 @@ def test_a_run_on_a_local_cluster_grows_the_same_population(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
+@ONE_AT_A_TIME
 def test_a_crew_without_room_says_that_it_waits_and_goes_on_when_there_is_some(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -169,6 +169,7 @@ def test_without_ray_a_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("ray")  # clusters of one machine are in each other's way
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed (the extra [ray])")
 def test_an_address_without_a_cluster_is_refused_at_once() -> None:
     with pytest.raises(ConfigurationError, match=r"no Ray cluster at '127\.0\.0\.1:1'.*refused.*ray start --head"):
@@ -176,6 +177,7 @@ def test_an_address_without_a_cluster_is_refused_at_once() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("ray")  # clusters of one machine are in each other's way
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed (the extra [ray])")
 def test_a_ray_cluster_of_two_workers_plays_the_same_games() -> None:
     match = Match("cadet", "random", 12, "barrage", seed=8)
