@@ -54,11 +54,11 @@ class PPOConfig(OracleConfig):
     """Weight of the outcome's cross-entropy."""
     entropy: PowerLaw = PowerLaw(0.003)  # noqa: RUF009 - it is frozen
     """Weight of the entropy by round, beside advantages of standard deviation 1. It must last until every action has
-    been tried often enough: what is never tried is never learned to be good;"""
+    been tried often enough: what is never tried is never learned to be good."""
     warm_entropy: float = 0.05
-    """and the least that it is during warm-up."""
+    """Least weight of the entropy during warm-up."""
     learning_rate: PowerLaw = PowerLaw(1e-3)  # noqa: RUF009 - it is frozen
-    """By round."""
+    """Learning rate by round."""
     gradient_norm: float = 0.5
 
     def __post_init__(self) -> None:

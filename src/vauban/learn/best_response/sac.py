@@ -60,15 +60,15 @@ class SACConfig(OracleConfig):
     target_rate: float = 0.01
     """Share of the way to the critics that their targets go in a step, τ."""
     learning_rate: float = 0.01
-    """Of the policy,"""
+    """Learning rate of the policy."""
     critic_rate: float = 0.01
-    """of the critics,"""
+    """Learning rate of the critics."""
     temperature_rate: float = 0.01
-    """and of the temperature."""
+    """Learning rate of the temperature."""
     entropy: float = 0.0
-    """The entropy that is aimed at, as a share of the largest that the legal actions allow,"""
+    """The entropy that is aimed at, as a share of the largest that the legal actions allow."""
     warm_entropy: float = 0.2
-    """and during warm-up."""
+    """The same during warm-up."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
