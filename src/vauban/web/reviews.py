@@ -1,9 +1,11 @@
-"""`Reviews`: looking back on finished games, one at a time, in a process of its own.
+"""`Reviews`: looking back on finished games, one at a time, in a process of its own; and looks at single positions.
 
     reviews.ask(table)        # the review as JSON, or how far it is: 0 to 1
+    await reviews.look_at(table.variant, record)
 
 A page asks again and again until its review is there; one that nobody asks for any more is given up. Addresses that ask
-take turns. Reviews are kept on the shelf.
+take turns. Reviews are kept on the shelf. Positions of analysis boards have a process of their own, so that none waits
+for a whole game; a question is dropped with the request that asked it.
 """
 
 from __future__ import annotations
@@ -13,20 +15,23 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from vauban.errors import VaubanError
 from vauban.web import logs
 from vauban.web.levels import Level, learned_agents
 from vauban.web.shelf import Shelf, ShelfError
 from vauban.web.table import Table
-from vauban.web.thinking import ReviewGame, thinkers
+from vauban.web.thinking import LookAt, ReviewGame, thinkers
 from vauban.words import sentence
-from vauban.work.base import BusyError
+from vauban.work.base import BusyError, WorkError
 
 REVIEW_LIMIT = 1800.0
 """Seconds for one game at most."""
+LOOK_LIMIT = 120.0
+"""Seconds for one position at most: the first one may have to wait until a network is loaded."""
 QUEUE, EACH = 32, 4
-"""Reviews that may wait for their turn, of all addresses and of one."""
+"""Reviews that may wait for their turn, of all addresses and of one; and positions."""
 MOST_PLIES = 1_000
 """Longest game that a network looks back on, in plies; in longer ones all is counted, which takes seconds."""
 
@@ -56,6 +61,7 @@ class Reviews:
     def __init__(self, shelf: Shelf, levels: Sequence[Level], patience: float) -> None:
         """`patience`: seconds after which what nobody asks for any more is given up."""
         self.thinking = thinkers(1, queue=QUEUE, each=EACH)
+        self.looking = thinkers(1, queue=QUEUE, each=EACH)
         self._shelf = shelf
         self._levels = levels
         self._patience = patience
@@ -63,8 +69,9 @@ class Reviews:
         """By game, in the order in which they were asked for."""
 
     def start(self) -> None:
-        """Start the worker process."""
+        """Start the worker processes."""
         self.thinking.start()
+        self.looking.start()
 
     async def close(self) -> None:
         """End: what is not there yet is begun anew another time."""
@@ -73,6 +80,7 @@ class Reviews:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self.thinking.close()
+        await self.looking.close()
 
     def ask(self, table: Table, address: str = "") -> str | float:
         """Return the review of a finished game, as JSON, or how far it is; begin it if need be, for this address."""
@@ -89,6 +97,20 @@ class Reviews:
             raise found.error
         found.asked = time.monotonic()
         return found.share
+
+    @property
+    def waiting(self) -> int:
+        """Number of games and positions whose turn has not come."""
+        return self.thinking.waiting + self.looking.waiting
+
+    async def look_at(self, variant: str, record: str, address: str = "") -> dict[str, Any]:
+        """Return what is to be said about the last position of a game or line, in the turn of this address."""
+        learned = learned_agents(variant, self._levels)
+        task = LookAt(variant, record, learned[-1] if learned else None)
+        try:
+            return await self.looking.ask(task, LOOK_LIMIT, owner=address)
+        except WorkError as error:
+            raise error if isinstance(error, BusyError) else ReviewError(sentence(error)) from error
 
     def _give_up(self, game: str, found: Reviewing) -> None:
         """Forget a review that nobody asks for any more; look again later at one that somebody does."""

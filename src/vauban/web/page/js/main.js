@@ -14,6 +14,7 @@ const SCREENS = {
   game: () => import("./game.js"),
   friend: () => import("./joining.js"),
   import: () => import("./importing.js"),
+  analysis: () => import("./analysing.js"),
 };
 
 let leave = null;
@@ -141,7 +142,7 @@ function frame(languages = []) {
 function fillNav() {
   const own = screensInHead().map((screen) => [ownScreen(screen), t(`nav.${screen}`)]);
   const link = ([href, text]) => el("a", { href }, text);
-  const links = [["#/", t("nav.play")], ...own, ["#/import", t("nav.import")]].map(link);
+  const links = [["#/", t("nav.play")], ...own, ["#/import", t("nav.import")], ["#/analysis", t("nav.analysis")]].map(link);
   document.querySelector("#header nav").replaceChildren(...links);
   markLink();
 }
