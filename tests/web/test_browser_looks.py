@@ -166,6 +166,7 @@ SCREENS = {
     "setups": ".setup .piece",
     "puzzles": ".puzzle .piece",
     "import": "textarea",
+    "analysis": ".position .piece",
     "learn": ".piece",
     "rules": ".diagram",
 }

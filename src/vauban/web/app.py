@@ -352,7 +352,14 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
 
     @app.post("/api/positions")
     async def read_position(request: Request) -> Response:
-        return JSONResponse(host.read_position(await body(request)))
+        wanted = await body(request)
+        try:
+            return JSONResponse(host.read_position(wanted))
+        except TableError as error:
+            if error.code != "position":
+                raise
+            # A position that is being put together is not whole yet: that is an answer, and no fault of the request.
+            return JSONResponse({"wrong": told(error)})
 
     @app.get("/api/games/{game}/record")
     async def record(game: str, request: Request) -> Response:

@@ -3,6 +3,7 @@
 import { Board } from "./board.js";
 import { button, choice, el, refill, say } from "./dom.js";
 import { family, screenAddress, show as showFamily } from "./family.js";
+import { picker } from "./picker.js";
 import { analyse, drawSetup, readPosition } from "./protocol.js";
 import { keepGame } from "./settings.js";
 import { SIDES } from "./sides.js";
@@ -24,7 +25,7 @@ export function show(main, [name, text], offered) {
       { class: "page analysing" },
       el("h1", {}, t("analysis.title")),
       el("p", { class: "lead" }, t("analysis.lead")),
-      choice(
+      picker(
         "variant",
         t("variant"),
         variants.map((each) => [each.name, each.title]),
@@ -72,8 +73,7 @@ class PositionEditor {
         el(
           "div",
           { class: "toolbar" },
-          button(t("position.human"), () => this.#draw("human")),
-          button(t("position.random"), () => this.#draw("random")),
+          button(t("position.armies"), () => this.#draw()),
           button(t("position.empty"), () => this.#set([])),
           button(t("flip"), () => this.board.flip()),
         ),
@@ -98,7 +98,7 @@ class PositionEditor {
       this.text.value = text;
       this.#take();
     } else {
-      this.#draw("human");
+      this.#draw();
     }
   }
 
@@ -108,10 +108,10 @@ class PositionEditor {
 
   // ── From the server ───────────────────────────────────────────────────────────────────────────
 
-  /** Two armies as they stand before the first move. */
-  #draw(kind) {
+  /** Two armies as people set them up. */
+  #draw() {
     const { name, setups } = this.variant;
-    const army = async (side) => (await readPosition(name, { setup: await drawSetup(name, kind), side })).pieces;
+    const army = async (side) => (await readPosition(name, { setup: await drawSetup(name, "human"), side })).pieces;
     if (setups) this.#ask(Promise.all(SIDES.map(army)).then((both) => ({ pieces: both.flat(), turn: "red" })));
   }
 

@@ -141,7 +141,8 @@ function frame(languages = []) {
 /** Links to the screens of all games, and of the family whose games are on the screen. */
 function fillNav() {
   const own = screensInHead().map((screen) => [ownScreen(screen), t(`nav.${screen}`)]);
-  const link = ([href, text]) => el("a", { href }, text);
+  // On a narrow screen, what comes last is left to the screen before it.
+  const link = ([href, text], i, { length }) => el("a", { href, class: i === length - 1 ? "wide" : null }, text);
   const links = [["#/", t("nav.play")], ...own, ["#/import", t("nav.import")], ["#/analysis", t("nav.analysis")]].map(link);
   document.querySelector("#header nav").replaceChildren(...links);
   markLink();

@@ -62,7 +62,11 @@ export const whyNot = (place, move) => asked(place, "line/why", { move });
 export const lookAt = (place, signal) => asked(place, "line/look", {}, signal);
 
 /** A position that somebody puts together: {text, turn, pieces}, of {text}, of {pieces, turn}, or of {setup, side}. */
-export const readPosition = (variant, given) => json("/api/positions", { variant, ...given });
+export async function readPosition(variant, given) {
+  const told = await json("/api/positions", { variant, ...given });
+  if (told.wrong) throw new Refused(told.wrong);
+  return told;
+}
 export const analyse = (variant, text) => json("/api/analysis", { variant, text });
 
 /** The review of a finished game; `progress(0…1)` while it is being made. Stops when `signal` is aborted. */

@@ -152,7 +152,7 @@ class ReviewScreen {
       hooks: {
         press: (at) => this.#press(at),
         canDrag: (at) => this.#mine(this.#piece(at)),
-        dragStart: (at) => this.#choose(at, true),
+        dragStart: (at) => this.#choose(at),
         drop: (from, to) => this.#try(from, to),
         label: (at) => this.#label(at),
       },
@@ -491,7 +491,9 @@ class ReviewScreen {
         const made = this.tree.grow(here, told.moves.at(-1), key);
         made.told = told;
         this.#changed();
-        if (this.node === here) await this.go(made);
+        if (this.node !== here) return;
+        this.chosen = null;
+        await this.go(made);
       } else {
         this.#explain(why(await whyNot(this.#place(here), from + to)));
       }
@@ -583,18 +585,21 @@ class ReviewScreen {
     return node.said ?? (node.key === null ? this.review?.plies[node.ply] : undefined);
   }
 
+  /** Whether a position has to be asked about. */
+  #lacks(node) {
+    return (node.key !== null || this.alone) && !node.said && !node.failed;
+  }
+
   /** Ask about the position, if nothing is said of it and one stays there; one question at a time. */
   #look() {
     clearTimeout(this.pause);
     const { node } = this;
-    const needed = (node.key !== null || this.alone) && !node.said && !node.failed;
-    if (!needed || this.looking || this.abort.signal.aborted) return;
+    if (!this.#lacks(node) || this.looking || this.abort.signal.aborted) return;
     this.pause = setTimeout(() => this.#ask(node), LOOK_AFTER);
   }
 
   async #ask(node) {
     this.looking = node;
-    this.#render();
     try {
       node.said = await lookAt(this.#place(node), this.abort.signal);
     } catch (error) {
@@ -623,7 +628,7 @@ class ReviewScreen {
   }
 
   /** Choose a piece, to see what it was taken for and, if it is its side's turn, where it can go. */
-  #choose(at, dragged = false) {
+  #choose(at) {
     const piece = this.#piece(at);
     this.chosen = piece ? at : null;
     this.reason = null;
@@ -633,9 +638,9 @@ class ReviewScreen {
     }
     this.#render();
     if (!this.chosen) return;
-    if (this.#mine(piece)) this.#aim();
     // What is believed of the piece may be far below the board.
-    if (!dragged) this.beliefs.scrollIntoView({ block: "nearest" });
+    if (this.#mine(piece)) this.#aim();
+    else this.beliefs.scrollIntoView({ block: "nearest" });
   }
 
   /** Show where the chosen piece can go, once that is known. */
@@ -715,9 +720,22 @@ class ReviewScreen {
     this.list.mark(this.items.get(node) ?? this.list.items[node.ply - 1]);
     this.#showOwn();
     this.curve?.set(this.tree.base(node).ply);
+    // What was said of the last position stays, pale, until there is something to say of this one.
+    const waits = !now && this.#lacks(node);
+    for (const place of [this.wdl, this.policy, this.beliefs]) place.inert = waits;
+    if (waits) {
+      if (this.policy.childElementCount || this.#counts) return;
+      this.policy.append(el("p", { class: "quiet" }, t("analysis.reading")));
+      return;
+    }
     this.wdl.replaceChildren(...chances(now?.wdl));
     this.#showPolicy(now);
     this.#showBeliefs(now);
+  }
+
+  /** Whether no network reads this game, which has been said already. */
+  get #counts() {
+    return Boolean(this.review) && !this.review.model && !this.alone;
   }
 
   #heatMap(now) {
@@ -727,19 +745,16 @@ class ReviewScreen {
   }
 
   #showPolicy(now) {
-    if (!now) {
-      const said = this.looking ? t("analysis.reading") : this.node.failed;
-      this.policy.hidden = !said;
-      if (said && !refill(this.policy, el("p", { class: "quiet" }, said))) this.board.focus();
-      return;
-    }
-    if (this.node.said && !now.model) {
+    const none = this.node.said && !now.model && !this.#counts && t("review.no_model");
+    const words = now ? none : this.node.failed;
+    if (words) {
       this.policy.hidden = false;
-      if (!refill(this.policy, el("p", { class: "quiet" }, t("review.no_model")))) this.board.focus();
+      if (!refill(this.policy, el("p", { class: "quiet" }, words))) this.board.focus();
       return;
     }
-    const moves = considered(now);
+    const moves = considered(now ?? {});
     this.policy.hidden = !moves.length;
+    if (!moves.length) return;
     const focused = refill(
       this.policy,
       el(

@@ -625,6 +625,7 @@ export default {
   "analysis.lead":
     "Begin with two armies, or put a position together. Then make moves for both sides, and see what the network expects, considers and believes.",
   "analysis.open": "Analyse",
+  "analysis.begin": "A position of your own",
   "analysis.hint":
     "Make moves for both sides: press a piece, then a marked square. Your moves are kept in this browser; go back, and try others.",
   "analysis.invite": "Try moves of your own: press or drag a piece of the side on turn.",
@@ -636,8 +637,7 @@ export default {
   "analysis.edit": "Edit position",
   "position.board": "Position",
   "position.empty": "Empty board",
-  "position.human": "Armies, like people do",
-  "position.random": "Armies, at random",
+  "position.armies": "Two armies",
   "position.tools": "Put on the board",
   "position.place": "{side}: {Type}, {left} left",
   "position.hand": "Move pieces",
