@@ -25,7 +25,7 @@ MOST_PIECES = 200
 
 def read_line(table: Table, ply: int, moves: Sequence[str]) -> Any:
     """Return a board after these moves of one's own, made after so many moves of the game."""
-    if not table.show.looks_back:
+    if moves and not table.show.looks_back:
         raise no_way_back()
     if len(moves) > MOST_MOVES:
         raise TableError("ply", f"A line has {MOST_MOVES} moves at most.", "line.long", most=MOST_MOVES)
