@@ -160,6 +160,7 @@ class PositionEditor {
       this.open.disabled = false;
     } catch (error) {
       if (this.asked !== turn) return;
+      this.text.value = "";
       this.error.textContent = error.message || t("offline.text");
       this.open.disabled = true;
     }
