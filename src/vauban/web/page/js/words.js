@@ -67,9 +67,11 @@ export function playerName(sight, side) {
   return t(side === sight.seat ? "You" : "friend");
 }
 
-/** Why a move cannot be played: of the server's answer, or of what a rule bars. */
-export function why({ code, rule, from, to, ply = null, type = null, steps = [], targets = null }) {
+/** Why a move cannot be played: of the server's answer, or of what a rule bars; the rule's own sentence where the page
+ *  has no words for it. */
+export function why({ code, rule, from, to, ply = null, type = null, steps = [], targets = null, reason = "" }) {
   const key = code ?? rule;
+  if (!has(`why.${key}`)) return reason;
   const words = { from, to, ply, Type: type && TypeName(type), steps: steps.map((step) => step.join("–")).join(", ") };
   const said = t(key === "chase" && ply !== null ? "why.chase.ply" : `why.${key}`, words);
   if (!targets || key === "never") return said;
