@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -35,7 +36,7 @@ from vauban.learn.config import config_table, load_config, parse_config, presets
 from vauban.learn.journal import read_metrics
 from vauban.learn.origin import STARTS, note_start, read_starts
 from vauban.learn.readme import readme_text
-from vauban.learn.run import RECENT, Run
+from vauban.learn.run import RECENT, SOON, Run
 from vauban.learn.workers import ALONE
 from vauban.nets.dtypes import working_dtype
 from vauban.nets.store import STRENGTH, ModelError, load_model, read_card, shipped_models
@@ -174,8 +175,13 @@ def test_ctrl_c_ends_a_run_in_order(config: Path) -> None:
 def test_a_process_that_is_killed_goes_on_to_the_numbers_of_one_that_was_not(config: Path) -> None:
     running = start("small.toml", "--set", "save_every=0")
     wait_for(running, "outcome loss")
+    while not Path("runs/small/model/card.json").exists():
+        assert running.poll() is None
+        time.sleep(0.01)
     running.kill()  # while it plays, learns or saves
     running.communicate()
+    match = ("match", "net:runs/small", "random", "--games", "2", "--game", "tiny", "--workers", "1", "--json")
+    assert json.loads(told(*match).splitlines()[-1])["games"] == 2, "what is left plays"
     run = Run.resume(Path("runs/small"))
     for _ in range(2):
         run.iterate()
@@ -203,6 +209,12 @@ def test_help_teaches_and_names_every_preset() -> None:
     assert all(name in whole for name in presets())
     for words in ("Example: vauban train laptop", "torchrun", "--resume", "docs/metrics.md"):
         assert words in " ".join(text.split())
+
+
+def test_the_laptop_preset_is_saved_and_measured_in_its_first_minute() -> None:
+    config = load_config("laptop")
+    assert SOON / 60 < config.evaluation.every < 1 and config.evaluation.ladder == ("random",)
+    assert config.evaluation.every * 8 <= config.minutes, "a newcomer sees it get better"
 
 
 def test_show_prints_a_configuration_that_can_be_read_back() -> None:

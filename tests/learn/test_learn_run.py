@@ -295,6 +295,7 @@ def test_a_run_without_a_checkpoint_is_not_resumed_over_its_model(tmp_path: Path
 def test_a_young_run_that_is_killed_has_lost_little(tmp_path: Path) -> None:
     clock = Clock()
     run = Run.begin(parse_config(SMALL, ["save_every=5"]), tmp_path / "run", clock=clock)
+    run.iterate()
     saved = [0.0]
     while clock.now < 3600:
         clock.now += 1
@@ -303,7 +304,27 @@ def test_a_young_run_that_is_killed_has_lost_little(tmp_path: Path) -> None:
         assert clock.now - saved[-1] <= max(10, 0.25 * clock.now), f"killed after {clock.now} seconds"
     pauses = [later - earlier for earlier, later in pairwise(saved)]
     assert min(pauses) == 10 and max(pauses) == 300, "soon at first, then every five minutes"
-    assert Run.resume(tmp_path / "run").iteration == 0
+    assert Run.resume(tmp_path / "run").iteration == 1
+
+
+def test_the_minutes_of_a_run_begin_with_its_first_iteration(tmp_path: Path) -> None:
+    """Compiling and measuring, which come before it, take nothing away from what --minutes gives."""
+    clock = Clock()
+    run = Run.begin(parse_config(SMALL, ["minutes=2"]), tmp_path / "run", clock=clock)
+    clock.now = 90
+    assert run.minutes == 0 and run.goes_on()
+    run.iterate()
+    clock.now += 60
+    assert run.iterate()["minutes"] == 1 and run.goes_on()
+    run.save()
+    clock.now = 1000
+    again = Run.resume(tmp_path / "run", clock=clock)
+    clock.now = 2000
+    assert again.minutes == 1
+    again.iterate()
+    clock.now += 60
+    again.iterate()
+    assert again.minutes == 2 and not again.goes_on()
 
 
 @pytest.mark.parametrize(
@@ -857,8 +878,11 @@ def test_a_change_of_the_game_leaves_out_what_was_said_of_the_other() -> None:
     config = load_config("laptop", ["game=kuhn"], notes.append)
     assert (config.game, config.rules, config.about) == ("kuhn", "", "")
     words = "the rules 'battleless_limit=60,total_limit=400' are for 'medium', so 'kuhn' is played by its own"
-    assert notes == [f"{words} (--set rules=… for others)"]
+    unmeasured = "its opponents are for 'medium', so nothing is played against them (--set evaluation.every=… for others)"
+    assert notes == [f"{words} (--set rules=… for others)", unmeasured] and not config.evaluation.every
     notes.clear()
+    assert load_config("laptop", ["game=kuhn", "evaluation.games=8"]).evaluation.every
+    assert load_config("rnad-kuhn", ["game=leduc"], notes.append).evaluation.exact and not notes
     config = load_config("laptop", ["game=barrage"], notes.append)
     assert (config.rules, config.about) == ("battleless_limit=60,total_limit=400", ""), "another board of the family"
     config = load_config("laptop", ["game=barrage", "about=Mine", "rules=total_limit=50"], notes.append)
