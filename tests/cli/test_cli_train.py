@@ -399,7 +399,7 @@ def test_an_estimate_in_sentences(tmp_path: Path) -> None:
     first, limit, whole, belief = estimate_lines(run, an_estimate(), 4.0)
     assert "about 6 s (drawing setups 0.5, playing 2, learning moves 3, learning setups 0.5)" in first
     assert "10,000 moves; the GPU needs about 11.3 GB; compiling took 42 seconds" in first
-    assert "30 minutes: enough for about 299 iterations, 2.99 million moves" in limit
+    assert "30 minutes: enough for about 300 iterations, 3.00 million moves" in limit
     assert "all 42,400 iterations of the configuration: about 2.9 days from now" in whole
     assert belief == "then 6 minutes for the algorithm 'belief'"
     run.device = torch.device("cuda")  # nothing is done there: only the price is told

@@ -6,6 +6,8 @@ import fnmatch
 import json
 import math
 import shutil
+import sys
+from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -809,6 +811,88 @@ def test_tensorboard_keeps_the_curve_of_a_belief_that_is_resumed(tmp_path: Path)
     again.iterate()
     seen = events.EventAccumulator(str(tmp_path / "run" / "tensorboard" / "belief")).Reload()
     assert [point.step for point in seen.Scalars("belief/loss")] == [3, 6, 9]
+
+
+def test_weights_and_biases_keeps_a_run_in_its_folder_where_there_is_no_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("wandb", reason="wandb is not installed")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_DIR", str(tmp_path / "elsewhere"))
+    with closing(Run.begin(parse_config(SMALL, ["wandb=stories"]), tmp_path / "run")) as run:
+        run.iterate()
+        run.save()
+    with closing(Run.resume(tmp_path / "run")) as again:
+        again.iterate()
+    assert not run.notes and not again.notes
+    name = (tmp_path / "run" / "wandb" / "id").read_text()
+    kept = list((tmp_path / "run" / "wandb").glob(f"offline-run-*-{name}/run-{name}.wandb"))
+    assert kept and b"moves/entropy" in b"".join(path.read_bytes() for path in kept)
+
+
+def test_weights_and_biases_is_not_asked_for_unless_a_project_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", None)  # importing it fails
+    run = Run.begin(parse_config(SMALL), tmp_path / "run")
+    run.iterate()
+    assert not run.notes
+    asked = Run.begin(parse_config(SMALL, ["wandb=stories"]), tmp_path / "asked")
+    for _ in range(2):
+        asked.iterate()
+    [note] = asked.notes
+    assert "Weights & Biases's curves are not written any more (it is not installed: pip install" in note
+    assert len(read_metrics(tmp_path / "asked")) == 2
+
+
+class Grumpy:
+    """Stands in for the library `wandb`, whose service breaks down at one of its calls."""
+
+    class Settings:
+        def __init__(self, **_: object) -> None:
+            self.mode = "online"
+
+    def __init__(self, fails: str, key: bool = True) -> None:
+        self.fails, self.key = fails, key
+        self.settings = self.Settings()
+
+    def setup(self) -> Grumpy:
+        return self
+
+    def login(self, prompt: bool) -> bool:
+        assert not prompt, "nobody may be there to answer"
+        return self.key
+
+    def _call(self, name: str) -> None:
+        if name == self.fails:
+            raise ConnectionError("the service is gone\nfor good")
+
+    def init(self, **_: object) -> Grumpy:
+        self._call("init")
+        return self
+
+    def define_metric(self, *_: object, **__: object) -> None:
+        self._call("define_metric")
+
+    def log(self, _: object) -> None:
+        self._call("log")
+
+    def finish(self) -> None:
+        self._call("finish")
+
+
+@pytest.mark.parametrize("fails", ["init", "define_metric", "log", "finish", "no key"])
+def test_weights_and_biases_cannot_end_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", Grumpy(fails, key=fails != "no key"))
+    monkeypatch.delenv("WANDB_MODE", raising=False)
+    run = Run.begin(parse_config(SMALL, ["wandb=stories"]), tmp_path / "run")
+    for _ in range(2):
+        run.iterate()
+    run.close()
+    [note] = run.notes
+    assert note.startswith("Weights & Biases's curves are not written any more (")
+    assert ("`wandb login`" if fails == "no key" else "the service is gone)") in note
+    assert len(read_metrics(tmp_path / "run")) == 2
 
 
 # The thread that fails is TensorBoard's own.

@@ -62,8 +62,8 @@ def train(
     given minutes, a network that names hidden pieces; rnad learns by regularised Nash dynamics; deep_cfr learns regrets
     of single plays, and an average strategy; psro grows a population of policies; sac and ppo learn to beat given
     opponents (vauban best-response). It first measures a few batches and says how long it will take and what that
-    costs. The run lives in a folder: its configuration, its metrics (metrics.jsonl, TensorBoard; docs/metrics.md
-    explains every one), its checkpoint, and the model, which plays: vauban match net:runs/laptop random --game medium.
+    costs. The run lives in a folder: its configuration, its metrics (metrics.jsonl, TensorBoard, and Weights &
+    Biases with --set wandb=PROJECT; docs/metrics.md explains every one), its checkpoint, and the model, which plays: vauban match net:runs/laptop random --game medium.
 
     Ctrl-C ends it after the iteration that is under way; it can be killed at any moment. --resume goes on, to the same
     numbers, and takes changes of the configuration too. --from begins with networks that are trained already, and
@@ -151,6 +151,7 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
             display.doing("saving")
             run.save()
     if leads:
+        display.say_notes()  # what draws its curves may have failed at the very end
         if run.stopping:
             display.say(f"stopped. To go on: vauban train --resume {run.folder}")
         display.say(f"the {run.player.name} is in {run.player}. {_next_step(run)}")

@@ -69,6 +69,9 @@ class RunConfig:
     patience: float = PATIENCE
     """Minutes that one of several workers waits for others that give no sign of life before it takes one of them for
     dead. The first one's evaluations may take longer."""
+    wandb: str = ""
+    """The project of Weights & Biases that the metrics are sent to as well; empty: none. WANDB_MODE=offline keeps them
+    in the run's folder."""
     algorithms: tuple[str, ...] = ("ataraxos",)
     """The stages of the run, one after the other: names, or `py:FILE.py:CLASS`. Each has a table by its name."""
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)

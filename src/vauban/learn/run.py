@@ -30,10 +30,11 @@ from vauban.games.base import Game, game
 from vauban.learn.ancestry import check_same, model_checkpoint
 from vauban.learn.base import MODEL, SHARE, Learner, Metric, Place, StageConfig, find_learner
 from vauban.learn.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint, under
-from vauban.learn.config import RunConfig, config_text, parse_config, read_config
+from vauban.learn.config import RunConfig, config_table, config_text, parse_config, read_config
 from vauban.learn.journal import Journal
 from vauban.learn.opponents import Agents, NoAgents
 from vauban.learn.trainee import Trainee
+from vauban.learn.watchers import TensorBoard, Watcher, WeightsAndBiases
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets import store
 from vauban.nets.kinds import describe
@@ -135,7 +136,9 @@ class Run:
         self._since = self._saved = self._evaluated = 0.0
         self._ended: deque[float] = deque(maxlen=RECENT + 1)
         """Times at which the latest iterations of the first stage ended; at first also that of the beginning."""
-        self.journal = Journal(folder, lambda sentence: self.notes.append(sentence)) if workers.leads else None
+        self.journal = (
+            Journal(folder, lambda sentence: self.notes.append(sentence), self._watchers()) if workers.leads else None
+        )
         self._make_learner(self.stages[0])
 
     @classmethod
@@ -302,6 +305,12 @@ class Run:
             self._ended.append(self._clock())
         return told
 
+    def _watchers(self) -> list[Watcher]:
+        watchers: list[Watcher] = [TensorBoard(self.folder)]
+        if self.config.wandb:
+            watchers.append(WeightsAndBiases(self.folder, self.config.wandb, config_table(self.config)))
+        return watchers
+
     def _make_learner(self, stage: Stage) -> Learner:
         place = Place(
             self.device,
@@ -372,7 +381,7 @@ class Run:
             self.save_model(self.folder / MODEL)
 
     def close(self) -> None:
-        """End what the run has running beside it: TensorBoard's threads, processes of its learners."""
+        """End what the run has running beside it: whatever draws its curves, processes of its learners."""
         if self.journal:
             self.journal.close()
         for stage in self.stages:
