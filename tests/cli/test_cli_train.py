@@ -117,7 +117,7 @@ def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.Capture
     shown = told("models", "card", "runs/small", "--name", "recruit", "--matches", "strength.jsonl")
     assert "vauban train small.toml --set iterations=2" in shown and "Written to models/recruit" in shown
     card = read_card(Path("models/recruit"))
-    assert Path("models/recruit/README.md").read_text(encoding="utf-8") == readme_text(card)
+    assert Path("models/recruit/README.md").read_text(encoding="utf-8") == readme_text(card, "models/recruit")
     training = card["training"]
     assert (card["name"], card["about"]) == ("recruit", "Nothing much.")
     assert (training["iterations"], training["moves"]) == (2, int(last["moves"]))
@@ -125,8 +125,10 @@ def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.Capture
     assert training["machine"] and training["commit"] and training["date"]
     assert training["curve"][-1]["score.random"] == round(last["score.random"], 5)
     [row] = card["strength"]
-    assert row["command"].startswith("vauban match net:recruit random --games 4 --game tiny")
+    assert row["command"].startswith("vauban match net:models/recruit random --games 4 --game tiny")
     assert row["score"] == json.loads(match.splitlines()[-1])["score"]
+    again = told(*shlex.split(row["command"])[1:], "--workers", "1", "--json")
+    assert json.loads(again.splitlines()[-1])["score"] == row["score"], "up to rounding, the command comes to the same"
     stored = load_model(Path("models/recruit"))
     trained = load_model(Path("runs/small"))
     assert card["networks"]["move"]["dtype"] == "bfloat16"
@@ -408,6 +410,19 @@ def test_an_estimate_in_sentences(tmp_path: Path) -> None:
     assert "282.67 dollars" in whole and "0.40 dollars" in belief
     endless = Run.begin(parse_config(SMALL), tmp_path / "endless")
     assert "it has no end of its own: an hour brings 6.00 million moves" in estimate_lines(endless, an_estimate(), 4)[1]
+
+
+def test_time_and_cost_that_cannot_be_measured_before_are_told_after_the_first_iterations(tmp_path: Path) -> None:
+    clock = Clock()
+    run = Run.begin(parse_config(SMALL, ["iterations=1001"]), tmp_path / "run", clock=clock)
+    plain = Display(run, Console(file=io.StringIO(), width=200))
+    plain.price = 4.0
+    for seconds in (90, 6, 6, 6):  # the first one compiles
+        clock.now += seconds
+        plain.show(run.iterate())
+    said = plain.console.file.getvalue()  # type: ignore[attr-defined]
+    assert said.count("an iteration takes about 6 s and has") == 1, said
+    assert "all 1,001 iterations of the configuration: about 100 minutes from now" in said
 
 
 def test_a_run_that_has_had_its_minutes_says_what_makes_it_go_on(tmp_path: Path) -> None:

@@ -26,9 +26,7 @@ def vauban(*arguments: str) -> dict[str, Any]:
 def test_laptop_beats_random_after_as_many_iterations_as_four_minutes_have(tmp_path: Path) -> None:
     """Two cores of a shared machine take about two and a half seconds an iteration; slower ones may take longer."""
     run = tmp_path / "run"
-    last = vauban(
-        "train", "laptop", "--out", str(run), "--device", "cpu", "--minutes", "0", "--set", "iterations=96"
-    )
+    last = vauban("train", "laptop", "--out", str(run), "--device", "cpu", "--minutes", "0", "--set", "iterations=96")
     match = vauban(
         "match", f"net:{run}", "random", "--game", "medium", "--setups", "own", "--games", "400", "--seed", "1"
     )

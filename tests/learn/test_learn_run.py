@@ -962,7 +962,9 @@ def test_a_change_of_the_game_leaves_out_what_was_said_of_the_other() -> None:
     config = load_config("laptop", ["game=kuhn"], notes.append)
     assert (config.game, config.rules, config.about) == ("kuhn", "", "")
     words = "the rules 'battleless_limit=60,total_limit=400' are for 'medium', so 'kuhn' is played by its own"
-    unmeasured = "its opponents are for 'medium', so nothing is played against them (--set evaluation.every=… for others)"
+    unmeasured = (
+        "its opponents are for 'medium', so nothing is played against them (--set evaluation.every=… for others)"
+    )
     assert notes == [f"{words} (--set rules=… for others)", unmeasured] and not config.evaluation.every
     notes.clear()
     assert load_config("laptop", ["game=kuhn", "evaluation.games=8"]).evaluation.every

@@ -57,8 +57,8 @@ TOTALS = ("moves", "games")
 """Metrics that stages count for the whole run; the lines of later stages repeat them."""
 METRICS = (
     Metric("iteration", "Which iteration of the first algorithm this was, from 1."),
-    Metric("minutes", "Minutes of the first algorithm so far, without compiling, the measuring before it begins, and the "
-           "time between being stopped and resumed."),
+    Metric("minutes", "Minutes of the first algorithm so far, without compiling, what comes before the first "
+           "iteration, and those between being stopped and resumed."),
     Metric("moves", "Moves played so far, of all workers."),
     Metric("games", "Games that have ended so far, of all workers."),
     Metric("memory.gigabytes", "Most memory of the GPU in use so far.", shown="{:.1f} GB"),

@@ -98,7 +98,7 @@ class WeightsAndBiases(Watcher):
             raise MissingLibraryError(f"it is not installed: {install_command('wandb')}") from error
         settings: dict[str, Any] = {"console": "off", "silent": True, "init_timeout": self.PATIENCE}
         known = set(dir(wandb.Settings()))
-        # Without them, a service that cannot be reached would hold up a run that is over, or ask its terminal for a key.
+        # Without it, a service that cannot be reached would hold up a run that is over.
         settings |= {
             name: value
             for name, value in {"finish_timeout": self.PATIENCE, "finish_timeout_raises": True}.items()

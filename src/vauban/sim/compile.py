@@ -168,11 +168,15 @@ def primitives(target: str) -> dict[str, Any]:
 # ── The cache on disk ────────────────────────────────────────────────────────────────────────────
 
 
-def cache_folder() -> Path:
-    """Return the folder that keeps compiled kernels; `VAUBAN_CACHE` names another place."""
+def cache_base() -> Path:
+    """Return the folder of what is kept between commands; `VAUBAN_CACHE` names another place."""
     chosen = os.environ.get("VAUBAN_CACHE")
-    base = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "vauban"
-    return base / f"kernels-{fingerprint()}"
+    return Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "vauban"
+
+
+def cache_folder() -> Path:
+    """Return the folder that keeps compiled kernels."""
+    return cache_base() / f"kernels-{fingerprint()}"
 
 
 @cache
