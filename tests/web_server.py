@@ -28,6 +28,7 @@ from vauban.web.levels import Level, levels
 from vauban.web.limits import SOCKETS, Limits
 from vauban.web.serve import configuration, listen
 from vauban.web.shelf import Shelf
+from vauban.work.relay import Cluster
 
 # The server lets no client go because a test's machine is slow, except in tests of that.
 application.SIT_SECONDS = application.BODY_SECONDS = application.SEND_SECONDS = PATIENCE
@@ -210,10 +211,11 @@ class Server(Talk):
         name: str | None = None,
         games: tuple[str, ...] = (),
         clock: Callable[[], float] = time.monotonic,
+        cluster: Cluster | None = None,
     ) -> None:
         """`clock`: what limits by address go by."""
         quick = Settings(delay=0.0, watch_delay=0.0, warm_up=False)
-        self.host = Host(Shelf(shelf), among or levels(), settings or quick, games)
+        self.host = Host(Shelf(shelf), among or levels(), settings or quick, games, cluster)
         listener = listen("127.0.0.1", 0)
         super().__init__(listener.getsockname()[1])
         self.limits = Limits(paced, clock, sockets)

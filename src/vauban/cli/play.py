@@ -33,6 +33,13 @@ def play(
             "May be repeated."
         ),
     ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            help="Have strong levels think, and games looked back on, on a Ray cluster: its address (ray://HOST:PORT, "
+            "HOST:PORT), auto for the one of this machine, local for a new one here."
+        ),
+    ] = None,
     log: Annotated[
         str | None,
         typer.Option(
@@ -54,7 +61,9 @@ def play(
     Example: vauban play --game kuhn --opponent cfr+
 
     Example: vauban play --opponent net:runs/mine
+
+    Example: vauban play --host 0.0.0.0 --no-browser --log server.log --ray auto
     """
     from vauban.web.serve import serve
 
-    serve(host, port, browser, shelf, name, game or (), opponent or (), log)
+    serve(host, port, browser, shelf, name, game or (), opponent or (), log, ray)

@@ -22,10 +22,10 @@ from vauban.errors import VaubanError
 from vauban.web import sight as wall
 from vauban.web.commitment import new_salt
 from vauban.web.imports import imported
-from vauban.web.levels import Level, find_level, has_learned, learned_agents, with_anybody
+from vauban.web.levels import Level, find_level, has_learned, learned_agents, travels, with_anybody
 from vauban.web.logs import tell
 from vauban.web.offer import find_offered
-from vauban.web.reviews import Reviews
+from vauban.web.reviews import Reviews, far_reviewers
 from vauban.web.rooms import Client, Room, numbered
 from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
 from vauban.web.show import SIDES, TableError, check_scripts, offered, show_of
@@ -35,6 +35,7 @@ from vauban.web.wishes import read_absence, read_rules, read_side, read_switch, 
 from vauban.words import sentence
 from vauban.work.base import BusyError
 from vauban.work.pool import Pool
+from vauban.work.relay import Cluster, Relay, keep_connected
 
 Json = dict[str, Any]
 
@@ -83,9 +84,17 @@ class Host:
     """All tables of a server."""
 
     def __init__(
-        self, shelf: Shelf, levels: Sequence[Level], settings: Settings | None = None, more: Sequence[str] = ()
+        self,
+        shelf: Shelf,
+        levels: Sequence[Level],
+        settings: Settings | None = None,
+        more: Sequence[str] = (),
+        cluster: Cluster | None = None,
     ) -> None:
-        """`more`: games that are offered beside the usual ones, as `vauban.games.base.game` names them."""
+        """`more`: games that are offered beside the usual ones, as `vauban.games.base.game` names them.
+
+        `cluster`: where strong levels think and games are looked back on; the host leaves it in the end.
+        """
         check_scripts()
         self.shelf = shelf
         self._closed = False
@@ -96,8 +105,14 @@ class Host:
         self.settings = settings or Settings()
         # Long thinking and looking back have processes of their own: no other game waits for them.
         self.quick = thinkers(self.settings.workers, warm_ups=self._warm_ups(True))
-        self.deep = thinkers(self.settings.workers, warm_ups=self._warm_ups(False))
-        self.reviews = Reviews(shelf, self.levels, self.settings.patience)
+        warm_ups = self._warm_ups(False)
+        self.deep = thinkers(self.settings.workers, warm_ups=() if cluster else warm_ups)
+        self.cluster = cluster
+        self.far: Relay | None = None
+        if cluster is not None:
+            workers = max(1, cluster.workers - far_reviewers(cluster))
+            self.far = Relay(cluster, thinkers(workers, warm_ups=warm_ups, hire=cluster.hire), self.deep)
+        self.reviews = Reviews(shelf, self.levels, self.settings.patience, cluster)
         self.rooms: dict[str, Room] = {}
         self._recent: OrderedDict[str, Table] = OrderedDict()
         """Finished games that somebody looked at not long ago."""
@@ -107,8 +122,11 @@ class Host:
 
     def start(self) -> None:
         """Start the worker processes."""
-        for each in (self.quick, self.deep, self.reviews):
+        for each in self._thinkers():
             each.start()
+        if self.cluster is not None:
+            self._tell_of_cluster(True)
+            self._spawn(keep_connected(self.cluster, self._tell_of_cluster))
 
     async def close(self) -> None:
         """Stop everything; all that matters is on the shelf."""
@@ -120,16 +138,31 @@ class Host:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for room in self.rooms.values():
             self._keep_time(room)
-        for each in (self.quick, self.deep, self.reviews):
+        for each in self._thinkers():
             await each.close()
+        if self.cluster is not None:
+            await asyncio.to_thread(self.cluster.close)
         self._closed = True
         self.shelf.close()
 
     def health(self) -> Json:
         """Return how busy the server is; raises a `ShelfError` if games cannot be read."""
         self.shelf.check()
-        waiting = {"quick": self.quick.waiting, "deep": self.deep.waiting, "reviews": self.reviews.thinking.waiting}
-        return {"version": __version__, "tables": len(self.rooms), "waiting": waiting}
+        far, cluster = self.far.waiting if self.far else 0, None
+        if self.cluster is not None:
+            cluster = {"connected": self.cluster.connected, "workers": self.cluster.workers}
+        waiting = {
+            "quick": self.quick.waiting, "deep": self.deep.waiting + far, "reviews": self.reviews.waiting,
+        }  # fmt: skip
+        return {"version": __version__, "tables": len(self.rooms), "waiting": waiting, "cluster": cluster}
+
+    def _thinkers(self) -> list[Pool | Relay | Reviews]:
+        """Return all that thinks, in the order in which it can be closed."""
+        return [*([self.far] if self.far else []), self.reviews, self.quick, self.deep]
+
+    def _tell_of_cluster(self, connected: bool) -> None:
+        assert self.cluster is not None
+        tell("cluster", connected=connected, workers=self.cluster.workers)
 
     # ── Before a game ────────────────────────────────────────────────────────────────────────────
 
@@ -260,13 +293,15 @@ class Host:
         ]
         return list(dict.fromkeys(wanted))
 
-    def _thinking(self, agent: str, seconds: float = 0.0) -> Pool:
-        """Return the pool in which an agent thinks about what usually takes it so long."""
-        return self.quick if _is_quick(agent, seconds) else self.deep
+    def _thinking(self, agent: str, variant: str, seconds: float = 0.0) -> Pool | Relay:
+        """Return where an agent thinks about what usually takes it so long."""
+        if _is_quick(agent, seconds):
+            return self.quick
+        return self.far if self.far and travels(variant, [agent], self.levels) else self.deep
 
     async def _choose_setup(self, agent: str, seed: int, variant: str, player: int, address: str) -> str:
         task = ChooseSetup(agent, seed, variant, player)
-        return await self._thinking(agent).ask(task, SETUP_SECONDS, owner=address)
+        return await self._thinking(agent, variant).ask(task, SETUP_SECONDS, owner=address)
 
     async def _new_table(
         self, made: Event, setups: Mapping[int, str], moves: Sequence[str] = (), address: str = ""
@@ -620,7 +655,7 @@ class Host:
         while True:
             try:
                 limit = max(MOVE_SECONDS, 20 * sitter.seconds)
-                thinking = self._thinking(sitter.agent, sitter.seconds)
+                thinking = self._thinking(sitter.agent, task.variant, sitter.seconds)
                 return await thinking.ask(task, limit, owner=address)
             except BusyError:
                 await asyncio.sleep(0.5)
@@ -635,9 +670,8 @@ class Host:
         sitter = table.sitters[player]
         try:
             task = WeighDraw(sitter.agent, sitter.seed, table.variant, board.view(player))
-            accept, why = await self._thinking(sitter.agent, sitter.seconds).ask(
-                task, SETUP_SECONDS, owner=room.address
-            )
+            thinking = self._thinking(sitter.agent, table.variant, sitter.seconds)
+            accept, why = await thinking.ask(task, SETUP_SECONDS, owner=room.address)
         except Exception as error:
             log.error("%s cannot answer an offer: %s", sitter.agent, _reason(error))
             accept, why = False, "unable"

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from vauban import door
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.base import game, nearest
 from vauban.models import is_shipped
@@ -124,6 +125,13 @@ def learned_agents(variant: str, among: Sequence[Level]) -> list[str]:
     """Return the agents with a network that has learned a variant, the weakest first; one's own before all others."""
     playing = sorted((level for level in among if level.plays(variant)), key=lambda level: not level.own)
     return [level.agent(variant) for level in playing if has_learned(level.agent(variant))]
+
+
+def travels(variant: str, agents: Sequence[str], among: Sequence[Level]) -> bool:
+    """Say whether agents can play a game on any machine with the same Vauban: those of levels, which need no file of
+    the host's, and games that come from no file."""
+    known = {level.agent(variant) for level in among if not level.own and level.plays(variant)}
+    return known.issuperset(agents) and not variant.startswith(door.PREFIX)
 
 
 def has_learned(agent: str) -> bool:

@@ -1,4 +1,4 @@
-"""`Reviews`: looking back on finished games, one at a time, in a process of its own.
+"""`Reviews`: looking back on finished games, one at a time, in a process of its own; several on a cluster.
 
     reviews.ask(table)        # the review as JSON, or how far it is: 0 to 1
 
@@ -16,12 +16,13 @@ from dataclasses import dataclass
 
 from vauban.errors import VaubanError
 from vauban.web import logs
-from vauban.web.levels import Level, learned_agents
+from vauban.web.levels import Level, learned_agents, travels
 from vauban.web.shelf import Shelf, ShelfError
 from vauban.web.table import Table
 from vauban.web.thinking import ReviewGame, thinkers
 from vauban.words import sentence
 from vauban.work.base import BusyError
+from vauban.work.relay import Cluster, Relay
 
 REVIEW_LIMIT = 1800.0
 """Seconds for one game at most."""
@@ -31,6 +32,11 @@ MOST_PLIES = 1_000
 """Longest game that a network looks back on, in plies; in longer ones all is counted, which takes seconds."""
 
 log = logging.getLogger("vauban.web")
+
+
+def far_reviewers(cluster: Cluster) -> int:
+    """Return how many of a cluster's workers look back: a quarter."""
+    return max(1, cluster.workers // 4)
 
 
 class ReviewError(VaubanError):
@@ -53,18 +59,29 @@ class Reviewing:
 class Reviews:
     """All reviews of a server."""
 
-    def __init__(self, shelf: Shelf, levels: Sequence[Level], patience: float) -> None:
+    def __init__(self, shelf: Shelf, levels: Sequence[Level], patience: float, cluster: Cluster | None = None) -> None:
         """`patience`: seconds after which what nobody asks for any more is given up."""
         self.thinking = thinkers(1, queue=QUEUE, each=EACH)
+        self._far: Relay | None = None
+        if cluster is not None:
+            far = thinkers(far_reviewers(cluster), queue=QUEUE, each=EACH, hire=cluster.hire)
+            self._far = Relay(cluster, far, self.thinking)
         self._shelf = shelf
         self._levels = levels
         self._patience = patience
         self._making: dict[str, Reviewing] = {}
         """By game, in the order in which they were asked for."""
 
+    @property
+    def waiting(self) -> int:
+        """Number of reviews that wait for their turn."""
+        return self.thinking.waiting + (0 if self._far is None else self._far.waiting)
+
     def start(self) -> None:
         """Start the worker process."""
         self.thinking.start()
+        if self._far is not None:
+            self._far.start()
 
     async def close(self) -> None:
         """End: what is not there yet is begun anew another time."""
@@ -72,6 +89,8 @@ class Reviews:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        if self._far is not None:
+            await self._far.close()
         await self.thinking.close()
 
     def ask(self, table: Table, address: str = "") -> str | float:
@@ -107,11 +126,12 @@ class Reviews:
             found.share = share
 
         learned = learned_agents(table.variant, self._levels)
+        thinking = self._far if self._far and travels(table.variant, learned[-1:], self._levels) else self.thinking
         long = bool(learned) and table.plies > MOST_PLIES
         begun = time.monotonic()
         try:
             task = ReviewGame(table.variant, table.record(), learned[-1] if learned and not long else None)
-            made = await self.thinking.ask(task, REVIEW_LIMIT, tell, address)
+            made = await thinking.ask(task, REVIEW_LIMIT, tell, address)
             self._shelf.keep_review(table.game, made | ({"most_plies": MOST_PLIES} if long else {}))
             logs.tell("review made", game=table.variant, moves=table.plies, seconds=round(time.monotonic() - begun, 1))
         except (BusyError, ShelfError) as error:
