@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from nearby import Nearby
+from patience import PATIENCE
 from web_server import WALLED, Server, wait_until
 
 from vauban.web.levels import DEFAULT, Level, levels
@@ -127,7 +128,7 @@ def test_on_a_ray_cluster_a_move_comes_though_its_worker_is_killed_and_then_the_
     from ray.cluster_utils import Cluster
 
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
-    bridge = Bridge(made.address)
+    bridge = Bridge(made.address, PATIENCE)
     server = Server(among=thinker(tmp_path), cluster=bridge)
     try:
         assert server.ask("GET", "/api/health")[1]["cluster"] == {"connected": True, "workers": 2}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 from web_server import Server
 
@@ -109,12 +107,6 @@ def test_an_agent_that_says_itself_what_it_plays_is_not_asked_for_a_move(tmp_pat
 def test_an_agent_that_plays_nothing_here_is_refused(agent):
     with pytest.raises(ConfigurationError, match="plays none of the games that are offered here"):
         own_levels([agent], ("barrage",), lambda text: None)
-
-
-def test_a_program_that_has_to_be_told_of_every_move_is_refused_with_the_way_to_play_it():
-    bot = f"bot:{sys.executable} examples/ucc_bot.py"
-    with pytest.raises(ConfigurationError, match="told of a game move by move, from the beginning: vauban match plays"):
-        own_levels([bot], ("classic", "barrage"), lambda text: None)
 
 
 def test_games_without_levels_keep_an_opponent_whatever_was_brought_along():

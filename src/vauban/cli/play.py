@@ -29,10 +29,13 @@ def play(
     opponent: Annotated[
         list[str] | None,
         typer.Option(
-            help="An agent to play against beside the levels, e.g. net:runs/mine, py:mine.py:Mine or cfr+. "
-            "May be repeated."
+            help="An agent to play against beside the levels, e.g. net:runs/mine, py:mine.py:Mine, cfr+, or a program "
+            "of yours, bot:COMMAND. May be repeated."
         ),
     ] = None,
+    bot_time: Annotated[
+        float, typer.Option(help="Seconds that programs (bot:COMMAND) have for an answer.", min=0.1)
+    ] = 2.0,
     ray: Annotated[
         str | None,
         typer.Option(
@@ -62,8 +65,10 @@ def play(
 
     Example: vauban play --opponent net:runs/mine
 
+    Example: vauban play --opponent "bot:python3 examples/ucc_bot.py"
+
     Example: vauban play --host 0.0.0.0 --no-browser --log server.log --ray auto
     """
     from vauban.web.serve import serve
 
-    serve(host, port, browser, shelf, name, game or (), opponent or (), log, ray)
+    serve(host, port, browser, shelf, name, game or (), opponent or (), log, ray, bot_time)

@@ -59,6 +59,7 @@ def serve(
     opponents: Sequence[str] = (),
     log_file: str | None = None,
     ray: str | None = None,
+    bot_time: float = Settings.bot_time,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Serve the page until Ctrl-C; games are kept on the shelf.
@@ -67,7 +68,7 @@ def serve(
     proxy before this server is called: through it others come, even to a server on loopback. `games_too`
     are games that are offered beside the usual ones, `opponents` agents to play against beside the levels. Limits go
     by `clock`. `log_file` is where it is written down what is asked (`vauban.web.logs`). `ray` is the address of a Ray
-    cluster on which strong levels think and games are looked back on.
+    cluster on which strong levels think and games are looked back on. Programs have `bot_time` seconds for an answer.
     """
     if log_file is not None:
         try:
@@ -83,7 +84,7 @@ def serve(
     port = listener.getsockname()[1]
     address = f"http://{_written(host)}:{port}/"
     others = f"http://{_own_number()}:{port}/" if host in EVERYBODY else None
-    settings = Settings(workers=max(1, cores()))
+    settings = Settings(workers=max(1, cores()), bot_time=bot_time)
     limits = Limits(name is not None or not is_loopback(host), clock, _room_for(SOCKETS))
     games = Shelf(shelf or default_shelf(), SHELF_BYTES if limits.paced else None)
     app = make_app(Host(games, (*levels(), *own), settings, games_too, cluster), limits, names)

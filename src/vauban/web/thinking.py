@@ -90,9 +90,11 @@ class WeighDraw:
     def run(self, tell: Tell) -> tuple[bool, str]:
         from vauban.agents import make_agent
         from vauban.agents.base import Judge
+        from vauban.agents.external import prefix_of
 
         value, quiet = show_of(self.variant).weigh(self.view)
-        agent = make_agent(self.agent, self.seed, game=self.view.game)
+        # A program has no words for a draw, and need not be made.
+        agent = None if prefix_of(self.agent) else make_agent(self.agent, self.seed, game=self.view.game)
         own = False
         if isinstance(agent, Judge) and self.view.turn == self.view.player:
             own = True

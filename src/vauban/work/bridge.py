@@ -42,9 +42,12 @@ their way: the process between does not have to know what is in them."""
 class Bridge:
     """A cluster, and the process through which it is reached."""
 
-    def __init__(self, address: str) -> None:
-        """Connect to the cluster at an address; refuse one that is not there."""
-        self.address = address
+    def __init__(self, address: str, patience: float = ROOM_SECONDS) -> None:
+        """Connect to the cluster at an address; refuse one that is not there.
+
+        It has `patience` seconds to find room for a worker that is wanted.
+        """
+        self.address, self._patience = address, patience
         self.workers = 0
         """CPUs of the cluster when it was reached last: so many tasks are done at the same time."""
         self._line: _Line | None = None
@@ -58,7 +61,7 @@ class Bridge:
 
     def connect(self) -> None:
         """Reach the cluster, for the first time or again."""
-        line = _Line(self.address)
+        line = _Line(self.address, self._patience)
         self.workers = line.workers
         if self._closed:
             line.close()
@@ -113,11 +116,11 @@ class FarWorker:
 class _Line:
     """The connection with the process that belongs to the cluster."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, patience: float) -> None:
         self._sending, self._opening = threading.Lock(), threading.Lock()
         context = prepare(())
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=_belong, args=(theirs, address), daemon=True)
+        self._process = context.Process(target=_belong, args=(theirs, address, patience), daemon=True)
         self._process.start()
         theirs.close()
         try:
@@ -182,7 +185,7 @@ class _Line:
 # ── In the process that belongs to the cluster ───────────────────────────────────────────────────
 
 
-def _belong(connection: Connection, address: str) -> None:
+def _belong(connection: Connection, address: str, patience: float) -> None:
     become_worker()
     os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", str(LOST_SECONDS))
     try:
@@ -205,7 +208,7 @@ def _belong(connection: Connection, address: str) -> None:
                 return
             if what == "run":
                 if number not in seats:
-                    seats[number] = _Seat(partial(say, number))
+                    seats[number] = _Seat(partial(say, number), patience)
                 seats[number].tasks.put(value)
             elif number in seats:
                 seats.pop(number).kill()
@@ -242,13 +245,13 @@ class _Thinker:
 class _Seat:
     """The place of one worker: an actor, and a thread that waits for what it says."""
 
-    def __init__(self, say: Callable[[str, Any], None]) -> None:
+    def __init__(self, say: Callable[[str, Any], None], patience: float) -> None:
         import ray
 
         self._ray: Any = ray
         self._say = say
         self.tasks: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._patience = ROOM_SECONDS
+        self._patience = patience
         thinker = ray.remote(max_restarts=0, max_task_retries=0, max_concurrency=2, scheduling_strategy="SPREAD")
         self._actor: Any = thinker(_Thinker).remote()
         self._joining: Any = self._actor.join.remote()
