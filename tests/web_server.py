@@ -103,10 +103,14 @@ class Talk:
         return taken
 
     def socket(
-        self, origin: str | None = None, name: str | None = None, headers: dict[str, str] | None = None
+        self,
+        origin: str | None = None,
+        name: str | None = None,
+        headers: dict[str, str] | None = None,
+        game: str | None = None,
     ) -> ClientConnection:
-        """Open a bare socket; `name` is the client's name for the server."""
-        address = f"ws://{name or f'127.0.0.1:{self.port}'}/ws"
+        """Open a bare socket, for a game if one is named; `name` is the client's name for the server."""
+        address = f"ws://{name or f'127.0.0.1:{self.port}'}/ws{'' if game is None else f'/{game}'}"
         chosen: Any = origin or self.origin
         there = socket.create_connection(("127.0.0.1", self.port), PATIENCE)
         return connect(
@@ -116,7 +120,7 @@ class Talk:
 
     def sit(self, game: str, seat: str, secret: str, have: int = 0, browser: str | None = None) -> Seat:
         """Take a seat at a table."""
-        return Seat(self.socket(), game, seat, secret, have, browser)
+        return Seat(self.socket(game=game), game, seat, secret, have, browser)
 
 
 class Seat:

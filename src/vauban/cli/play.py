@@ -22,6 +22,20 @@ def play(
         str | None,
         typer.Option(help="The host name that a server in front of this one passes on, e.g. play.example.com."),
     ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --name: the address or network of that server, where it is not on this machine, e.g. "
+            "10.0.0.0/24. May be repeated."
+        ),
+    ] = None,
+    prefix: Annotated[
+        str,
+        typer.Option(
+            help="What the names of games made here begin with, so that a proxy before several servers knows whose a "
+            "game is, e.g. a."
+        ),
+    ] = "",
     game: Annotated[
         list[str] | None,
         typer.Option(help="A game to offer beside the usual ones, e.g. kuhn, or py:FILE.py:NAME. May be repeated."),
@@ -71,4 +85,4 @@ def play(
     """
     from vauban.web.serve import serve
 
-    serve(host, port, browser, shelf, name, game or (), opponent or (), log, ray, bot_time)
+    serve(host, port, browser, shelf, name, game or (), opponent or (), log, ray, bot_time, prefix, proxy or ())

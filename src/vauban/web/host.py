@@ -77,6 +77,9 @@ class Settings:
     """Seconds before a review that nobody asks for any more is given up: hidden pages ask once a minute."""
     bot_time: float = 2.0
     """Seconds that a program has for an answer."""
+    prefix: str = ""
+    """What the names of games begin with that are made here, so that a proxy before several servers knows whose a game
+    is."""
     workers: int = 2
     """Number of processes for agents that think long, and for the others."""
     warm_up: bool = True
@@ -322,6 +325,7 @@ class Host:
         self, made: Event, setups: Mapping[int, str], moves: Sequence[str] = (), address: str = ""
     ) -> Table:
         """Put a table on the shelf, with the known setups, those that its machines choose, and these moves."""
+        made = made | {"game": self.settings.prefix + made["game"]}
         # A long game takes a while to read: not while all other games wait.
         table = Table.made(made) if made["record"] is None else await asyncio.to_thread(Table.made, made)
         known = dict(setups)
