@@ -155,7 +155,7 @@ def test_on_a_ray_cluster_a_move_comes_though_its_worker_is_killed_and_then_the_
             seat.until(lambda sight: sight["over"] is not None)
         asked = f"/api/games/{finished['game']}/review"
         wait_until(lambda: looked_back(server.ask("GET", asked, secret=secret)))
-        assert not server.host.reviews.thinking.pids, "the cluster looked back"
+        assert not server.host.reviews.short.near.pids, "the cluster looked back"
 
         scene.play(lambda process: made.shutdown())
         wait_until(lambda: not bridge.connected)

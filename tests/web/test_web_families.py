@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from web_server import Server
 
 from vauban.errors import ConfigurationError
 from vauban.web import show as module
 from vauban.web.host import Host
-from vauban.web.levels import learned_agents, levels, own_levels, with_anybody
+from vauban.web.levels import learned_agents, levels, own_levels, read_levels, with_anybody
 from vauban.web.plain import PlainShow
 from vauban.web.shelf import Shelf
 from vauban.web.show import check_scripts, offered, shows
@@ -107,6 +109,17 @@ def test_an_agent_that_says_itself_what_it_plays_is_not_asked_for_a_move(tmp_pat
 def test_an_agent_that_plays_nothing_here_is_refused(agent):
     with pytest.raises(ConfigurationError, match="plays none of the games that are offered here"):
         own_levels([agent], ("barrage",), lambda text: None)
+
+
+def test_without_what_runs_networks_the_levels_that_play_by_one_are_left_out(monkeypatch):
+    for show in shows():
+        if show.levels is not None:
+            named = read_levels(show.levels, show.offered)
+            with monkeypatch.context() as patch:
+                patch.setitem(sys.modules, "torch", None)
+                left = read_levels.__wrapped__(show.levels, show.offered)
+            assert left and {level.key for level in left} <= {level.key for level in named}
+            assert not any(learned_agents(variant, left) for variant in show.offered)
 
 
 def test_games_without_levels_keep_an_opponent_whatever_was_brought_along():

@@ -17,7 +17,7 @@ from typing import Any
 
 from vauban import door
 from vauban.agents.external import PROTOCOLS, prefix_of
-from vauban.errors import ConfigurationError, VaubanError
+from vauban.errors import ConfigurationError, VaubanError, has_torch
 from vauban.games.base import game, nearest
 from vauban.models import is_shipped
 from vauban.web.show import shows
@@ -74,7 +74,7 @@ def levels() -> tuple[Level, ...]:
 def read_levels(file: Path, games: tuple[str, ...] | None = None) -> tuple[Level, ...]:
     """Read the opponents of a file, the weakest first; they play these games.
 
-    An opponent whose model is not installed is left out.
+    An opponent whose model, or what runs it, is not installed is left out.
     """
     try:
         entries = tomllib.loads(file.read_text(encoding="utf-8")).get("level", [])
@@ -147,9 +147,11 @@ def has_learned(agent: str) -> bool:
 
 
 def _is_installed(agent: str) -> bool:
-    """Say whether the model of an agent with a network is there; of other agents nothing needs to be."""
+    """Say whether the model of an agent with a network is there, and what runs it; other agents need nothing."""
     if not has_learned(agent):
         return True
+    if not has_torch():
+        return False
     model = agent.partition(":")[2].partition(",")[0]
     return "/" in model or is_shipped(model)
 

@@ -1,4 +1,5 @@
-"""`Reviews`: looking back on finished games, one at a time, in a process of its own; several on a cluster.
+"""`Reviews`: looking back on finished games: one at a time in a process of its own, and a long one in another; several
+at a time on a cluster.
 
     reviews.ask(table)        # the review as JSON, or how far it is: 0 to 1
 
@@ -28,15 +29,12 @@ REVIEW_LIMIT = 1800.0
 """Seconds for one game at most."""
 QUEUE, EACH = 32, 4
 """Reviews that may wait for their turn, of all addresses and of one."""
+SHORT = 300
+"""Plies of a game up to which it is no long one."""
 MOST_PLIES = 1_000
 """Longest game that a network looks back on, in plies; in longer ones all is counted, which takes seconds."""
 
 log = logging.getLogger("vauban.web")
-
-
-def far_reviewers(cluster: Cluster) -> int:
-    """Return how many of a cluster's workers look back: a quarter."""
-    return max(1, cluster.workers // 4)
 
 
 class ReviewError(VaubanError):
@@ -56,16 +54,44 @@ class Reviewing:
     """The reason of a failure, told at the next request."""
 
 
+class _Lane:
+    """Where reviews of one kind are made: on this machine, and on a cluster where there is one."""
+
+    def __init__(self, cluster: Cluster | None, far_workers: int) -> None:
+        self.near = thinkers(1, queue=QUEUE, each=EACH)
+        self.far: Relay | None = None
+        if cluster is not None:
+            far = thinkers(far_workers, queue=QUEUE, each=EACH, hire=cluster.hire)
+            self.far = Relay(cluster, far, self.near)
+
+    @property
+    def waiting(self) -> int:
+        return self.near.waiting + (0 if self.far is None else self.far.waiting)
+
+    def start(self) -> None:
+        for each in (self.near, self.far):
+            if each is not None:
+                each.start()
+
+    async def close(self) -> None:
+        for each in (self.far, self.near):
+            if each is not None:
+                await each.close()
+
+
+def far_reviewers(cluster: Cluster) -> int:
+    """Return how many of a cluster's workers look back on games that are not long: a quarter."""
+    return max(1, cluster.workers // 4)
+
+
 class Reviews:
     """All reviews of a server."""
 
     def __init__(self, shelf: Shelf, levels: Sequence[Level], patience: float, cluster: Cluster | None = None) -> None:
         """`patience`: seconds after which what nobody asks for any more is given up."""
-        self.thinking = thinkers(1, queue=QUEUE, each=EACH)
-        self._far: Relay | None = None
-        if cluster is not None:
-            far = thinkers(far_reviewers(cluster), queue=QUEUE, each=EACH, hire=cluster.hire)
-            self._far = Relay(cluster, far, self.thinking)
+        self.short = _Lane(cluster, far_reviewers(cluster) if cluster else 0)
+        self.long = _Lane(cluster, 1)
+        """For games of more than `SHORT` plies: no other waits for them."""
         self._shelf = shelf
         self._levels = levels
         self._patience = patience
@@ -75,13 +101,12 @@ class Reviews:
     @property
     def waiting(self) -> int:
         """Number of reviews that wait for their turn."""
-        return self.thinking.waiting + (0 if self._far is None else self._far.waiting)
+        return self.short.waiting + self.long.waiting
 
     def start(self) -> None:
-        """Start the worker process."""
-        self.thinking.start()
-        if self._far is not None:
-            self._far.start()
+        """Begin to work."""
+        for lane in (self.short, self.long):
+            lane.start()
 
     async def close(self) -> None:
         """End: what is not there yet is begun anew another time."""
@@ -89,9 +114,8 @@ class Reviews:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if self._far is not None:
-            await self._far.close()
-        await self.thinking.close()
+        for lane in (self.short, self.long):
+            await lane.close()
 
     def ask(self, table: Table, address: str = "") -> str | float:
         """Return the review of a finished game, as JSON, or how far it is; begin it if need be, for this address."""
@@ -126,7 +150,8 @@ class Reviews:
             found.share = share
 
         learned = learned_agents(table.variant, self._levels)
-        thinking = self._far if self._far and travels(table.variant, learned[-1:], self._levels) else self.thinking
+        lane = self.long if table.plies > SHORT else self.short
+        thinking = lane.far if lane.far and travels(table.variant, learned[-1:], self._levels) else lane.near
         long = bool(learned) and table.plies > MOST_PLIES
         begun = time.monotonic()
         try:
