@@ -232,16 +232,23 @@ def processor_seconds(pids: list[int]) -> float:
 
 
 async def cost(port: int, server: int, level: str, variant: str) -> dict[str, float]:
-    """Return what an answer of a level costs: processor seconds, and the median of the seconds until it is seen."""
+    """Return what an answer of a level costs: processor seconds, of all processes and of the server's own, and the
+    median of the seconds until it is seen.
+    """
     load = Load(port, level, variant, 0.0, time.monotonic() + 3600)
     load.all_there, load.arriving, load.enough = 0.0, 0.0, WARM_UP
     await load.person(0)  # kernels, models, and the processes themselves
-    before, load.waits, load.enough = processor_seconds(family(server)), [], ANSWERS
+    own, all_ = processor_seconds([server]), processor_seconds(family(server))
+    load.waits, load.enough = [], ANSWERS
     await load.person(1)
     if load.failures:
         raise RuntimeError(load.failures[0])
-    spent = processor_seconds(family(server)) - before
-    return {"processor_s": round(spent / len(load.waits), 4), "answer_s": round(statistics.median(load.waits), 3)}
+    answers = len(load.waits)
+    return {
+        "processor_s": round((processor_seconds(family(server)) - all_) / answers, 4),
+        "server_s": round((processor_seconds([server]) - own) / answers, 4),
+        "answer_s": round(statistics.median(load.waits), 3),
+    }
 
 
 def waits(games: int, cores: int, seconds: float) -> tuple[float, float]:
@@ -273,12 +280,13 @@ async def measure_levels(variant: str, port: int, server: int) -> dict[str, Any]
         row: dict[str, Any] = {"level": level.key} | await cost(port, server, level.key, variant)
         thinks = level.seconds if "time=" in level.agent(variant) else 0.0
         row["counted_s"] = max(row["processor_s"], thinks)
-        row["games_at_once"] = max(1, int(USED * cores * MOVE_EVERY / row["counted_s"]))
+        # The server itself has one core.
+        row["games_at_once"] = int(USED * MOVE_EVERY * min(cores / row["counted_s"], 1 / row["server_s"]))
         row["p50_s"], row["p95_s"] = waits(row["games_at_once"], cores, row["counted_s"])
         spent, games = row["processor_s"], row["games_at_once"]
         say(f"{level.name}: {spent} s of a core an answer, {games} games at once, 95 % within {row['p95_s']} s")
         rows.append(row)
-    return {"variant": variant, "cores": cores, "levels": rows}
+    return {"variant": variant, "cores": cores, "levels": rows, "with_workers_mb": megabytes(family(server))}
 
 
 async def measure(options: argparse.Namespace, port: int, server: int) -> dict[str, Any]:

@@ -684,6 +684,26 @@ def test_a_game_that_is_too_long_for_a_network_is_looked_back_on_by_counting(ser
     assert [each["model"] is None for each in found] == [False, True] and len(found[1]["plies"]) == 3
 
 
+def test_whatever_is_asked_of_the_machines_is_asked_for_an_address(server, monkeypatch):
+    # Owners take turns before each pool (tests/work/test_work_pool.py); an owner is an address.
+    owners: dict[str, set[str]] = {}
+    for name, pool in (("quick", server.host.quick), ("review", server.host.reviews.short.near)):
+
+        def ask(task: Any, *more: Any, owner: str = "", ask: Any = pool.ask, name: str = name, **rest: Any) -> Any:
+            owners.setdefault(name, set()).add(owner or more[-1])
+            return ask(task, *more, **rest)
+
+        monkeypatch.setattr(pool, "ask", ask)
+    made = server.level("cadet", "red", WALLED)
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        seat.quiet_move(random.Random(1))
+        seat.my_turn()
+        give_up(seat)
+    asked = f"/api/games/{made['game']}/review"
+    wait_until(lambda: server.ask("GET", asked, secret=made["seats"]["red"])[0] == 200)
+    assert owners == {"quick": {"127.0.0.1"}, "review": {"127.0.0.1"}}
+
+
 def test_a_long_game_that_is_looked_back_on_makes_no_other_wait(server, monkeypatch):
     monkeypatch.setattr("vauban.web.reviews.SHORT", 0)
     long, short = server.level("cadet", "red", WALLED), server.level("cadet", "red", WALLED)

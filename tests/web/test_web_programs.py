@@ -232,6 +232,16 @@ def test_there_is_room_for_so_many_programs_and_those_that_were_left_make_room(m
         assert host_module.Settings.absence < module.LEFT_SECONDS
 
 
+def test_one_address_has_half_of_the_room_for_programs():
+    with serving(UCC) as server:
+        server.host.programs._most = 4
+        seats = [sit(server, begin(server, UCC)) for _ in range(2)]
+        with pytest.raises(AssertionError, match="As many programs play here as there is room for"):
+            begin(server, UCC)
+        for seat in seats:
+            seat.ws.close()
+
+
 def test_an_agent_of_ones_own_that_listens_stays_with_its_game(tmp_path):
     (tmp_path / "counts.py").write_text(
         "class Counts:\n"

@@ -32,8 +32,8 @@ def play(
     prefix: Annotated[
         str,
         typer.Option(
-            help="What the names of games made here begin with, so that a proxy before several servers knows whose a "
-            "game is, e.g. a."
+            help="The beginning of the names of games made here, e.g. a: by it a proxy before several servers knows "
+            "whose a game is."
         ),
     ] = "",
     game: Annotated[

@@ -78,8 +78,7 @@ class Settings:
     bot_time: float = 2.0
     """Seconds that a program has for an answer."""
     prefix: str = ""
-    """What the names of games begin with that are made here, so that a proxy before several servers knows whose a game
-    is."""
+    """Beginning of the names of games made here: by it a proxy before several servers knows whose a game is."""
     workers: int = 2
     """Number of processes for agents that think long, and for the others."""
     warm_up: bool = True
@@ -331,7 +330,7 @@ class Host:
         known = dict(setups)
         for player, sitter in enumerate(table.sitters):
             if sitter.stays:
-                setup = await self.programs.begin(table, player)
+                setup = await self.programs.begin(table, player, address)
                 known |= {} if setup is None else {player: setup}
             elif sitter.is_machine and player not in known and table.has_setups:
                 known[player] = await self._choose_setup(sitter.agent, sitter.seed, table.variant, player, address)
@@ -695,7 +694,7 @@ class Host:
         while True:
             try:
                 if sitter.stays:
-                    return await self.programs.answer(table, player)
+                    return await self.programs.answer(table, player, address)
                 limit = max(MOVE_SECONDS, 20 * sitter.seconds)
                 thinking = self._thinking(sitter.agent, task.variant, sitter.seconds)
                 return await thinking.ask(task, limit, owner=address)

@@ -34,8 +34,8 @@ START_SECONDS = 120.0
 """Seconds above an answer's, for kernels that have to be compiled and interpreters that are slow to start."""
 LEFT_SECONDS = 600.0
 """Seconds after which an agent is ended whose table everybody has left."""
-MOST = max(4, 2 * cores())
-"""Agents that are there at the same time, unless told otherwise."""
+MOST = max(8, 2 * cores())
+"""Agents that are there at the same time, unless told otherwise; half of them for one address."""
 OPPONENT = "a person on the page"
 
 log = logging.getLogger("vauban.web")
@@ -192,6 +192,8 @@ class _Seat:
     table: Table
     player: int
     pool: Pool
+    address: str
+    """For whom it was started."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     begun: bool = False
     told: int = 0
@@ -217,10 +219,13 @@ class Programs:
         """Number of agents that are there now."""
         return len(self._seats)
 
-    async def begin(self, table: Table, player: int) -> str | None:
-        """Start an agent for a new game; return its setup, None where it chooses none. Refuse if there are too many."""
+    async def begin(self, table: Table, player: int, address: str = "") -> str | None:
+        """Start an agent for a new game, for this address; return its setup, None where it chooses none.
+
+        Refuse if there are too many.
+        """
         try:
-            seat = self._seat(table, player)
+            seat = self._seat(table, player, address)
             async with seat.lock:
                 return await self._begin(seat)
         except (FaultError, CannotGoOnError) as error:
@@ -230,9 +235,9 @@ class Programs:
             self.end(table)
             raise
 
-    async def answer(self, table: Table, player: int) -> str | None:
+    async def answer(self, table: Table, player: int, address: str = "") -> str | None:
         """Return an agent's move; None: it resigns. An answer that somebody gave up waiting for is kept."""
-        seat = self._seat(table, player)
+        seat = self._seat(table, player, address)
         if seat.asked is None or seat.asked[0] != table.plies:
             assert table.board is not None
             seat.asked = table.plies, self._spawn(self._answer(seat, table.board.copy()))
@@ -276,7 +281,7 @@ class Programs:
     def _of(self, table: Table) -> list[_Seat]:
         return [seat for player in (0, 1) if (seat := self._seats.get((table.game, player))) is not None]
 
-    def _seat(self, table: Table, player: int) -> _Seat:
+    def _seat(self, table: Table, player: int, address: str) -> _Seat:
         """Return the agent at a table; there may be a process to be started for it."""
         agent = table.sitters[player].agent
         if agent not in self._named:
@@ -285,7 +290,10 @@ class Programs:
         if seat is None:
             if len(self._seats) >= self._most:
                 self._make_room(table.game)
-            seat = self._seats[table.game, player] = _Seat(table, player, Pool(1, MODULES))
+            here = [each for each in self._seats.values() if each.address == address and each.leaving is None]
+            if len(here) >= max(2, self._most // 2):
+                raise NoRoomError
+            seat = self._seats[table.game, player] = _Seat(table, player, Pool(1, MODULES), address)
             seat.pool.start()
         seat.table = table
         return seat

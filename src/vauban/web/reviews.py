@@ -55,7 +55,7 @@ class Reviewing:
 
 
 class _Lane:
-    """Where reviews of one kind are made: on this machine, and on a cluster where there is one."""
+    """Workers for reviews of one kind: of this machine, and of a cluster if there is one."""
 
     def __init__(self, cluster: Cluster | None, far_workers: int) -> None:
         self.near = thinkers(1, queue=QUEUE, each=EACH)
