@@ -13,7 +13,7 @@ from vauban.work.processes import Worker
 
 
 class Nearby:
-    """What `vauban.work.relay.Cluster` asks for, without a cluster."""
+    """A `vauban.work.relay.Cluster` without a cluster."""
 
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers

@@ -1,4 +1,4 @@
-"""What a host needs besides the program: the container, the service, and the servers in front, as they lie here."""
+"""The files for hosts: the container, the service, and the servers in front."""
 
 from __future__ import annotations
 

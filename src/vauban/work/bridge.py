@@ -35,7 +35,7 @@ LOST_SECONDS = 10
 """Seconds without a sign of the cluster after which the process that belongs to it gives it up."""
 
 Said = tuple[str, Any]
-"""What a worker says: "result", "error", "progress" or "lost", and what belongs to it. Tasks and results are bytes on
+"""A word of a worker: "result", "error", "progress" or "lost", and what belongs to it. Tasks and results are bytes on
 their way: the process between does not have to know what is in them."""
 
 
