@@ -13,7 +13,7 @@ export function wordedOffer(offered) {
     variant.rules = rulesWords(variant);
   }
   for (const level of offered.levels) {
-    level.sentence = level.own ? t("level.own") : has(`level.${level.key}`) ? t(`level.${level.key}`) : "";
+    level.sentence = level.own ? t(level.program ? "level.program" : "level.own") : has(`level.${level.key}`) ? t(`level.${level.key}`) : "";
     level.temper = has(`level.${level.key}.temper`) ? t(`level.${level.key}.temper`) : "";
   }
   return offered;
