@@ -59,7 +59,7 @@ def test_there_is_a_text_for_all_that_the_server_may_say():
 
 def test_no_text_is_left_that_nobody_says():
     """Every key of strings/en.js is asked for somewhere, as it stands or with its end filled in."""
-    texts = {PAGE / "js" / "strings" / "en.js", *(PAGE / "js" / "games").rglob("words.js")}
+    texts = {*(PAGE / "js" / "strings").glob("*.js"), *(PAGE / "js" / "games").rglob("words*.js")}
     scripts = "".join(file.read_text() for file in (PAGE / "js").rglob("*.js") if file not in texts)
     said = set(re.findall(r'"([\w.-]+)"', scripts))
     begun = set(re.findall(r"`([\w.]+\.)\$\{", scripts))
