@@ -249,8 +249,7 @@ def test_a_position_is_looked_at_beside_a_whole_game_in_the_turn_of_its_address(
     game = Imported(server, played("duel", 5, 6))  # which no network has learned: it takes no time
     status, told = game.get("line/look?ply=4")
     assert status == 200 and told["ply"] == 4 and told["belief_by"] == "counting" and told["model"] is None
-    pool = server.host.reviews.looking
-    assert pool is not server.host.reviews.thinking
+    pool = server.host.reviews.positions.near
     assert (pool._most, pool._most_each) == (reviews.QUEUE, reviews.EACH)
 
 
@@ -265,7 +264,7 @@ def test_a_position_that_nobody_waits_for_any_more_is_given_up(server, monkeypat
         finally:
             ended.append(True)
 
-    monkeypatch.setattr(server.host.reviews.looking, "ask", forever)
+    monkeypatch.setattr(server.host.reviews.positions.near, "ask", forever)
     asking = http.client.HTTPConnection("127.0.0.1", server.port)
     asking.request("GET", f"{game.path}/line/look?ply=4", headers={"Vauban-Secret": game.secret})
     wait_until(lambda: bool(begun))
