@@ -21,6 +21,7 @@ import { t } from "./strings.js";
 import { momentWords, percent, refusal, typeName, why } from "./words.js";
 
 const PLAY_EVERY = 800;
+const LETTERS = "lospbw"; // those of `commandWords`
 const LOOK_AFTER = 250; // milliseconds that one stays at a position before the network is asked about it
 
 export function show(main, [id, secret, ply, moves], offered) {
@@ -462,7 +463,7 @@ class ReviewScreen {
     return Boolean(piece) && piece.side === this.tree.turn(this.node) && !this.node.told?.over;
   }
 
-  /** The pieces that are chosen and where they can go; none where that is not known (yet). */
+  /** Where the chosen piece can go, each with its move; nothing where that is not known (yet). */
   get reach() {
     return (this.chosen && this.node.told?.reach?.[this.chosen]) || {};
   }
@@ -526,7 +527,6 @@ class ReviewScreen {
   /** Lines have come or gone. */
   #changed() {
     const trunk = this.tree.trunk();
-    this.trunk = trunk;
     this.items = new Map();
     const item = (node) => {
       this.items.set(node, moveItem(node.move, () => this.go(node)));
@@ -569,12 +569,17 @@ class ReviewScreen {
     if (!focused) this.board.focus();
   }
 
+  /** What a letter asks for, which the server counts. */
   #command(letter) {
-    const { pieces, move, told } = this.node;
-    const sight = { ...this.table.sight, ...told, seat: "watch", last: move };
-    const words = commandWords(letter, { sight, pieces, row: rowOf(this.board.cursor), variant: this.variant });
-    if (!settings.commands || !words) return false;
-    say(words);
+    if (!settings.commands || !LETTERS.includes(letter)) return false;
+    const { node } = this;
+    const tell = (told) => {
+      const sight = { ...told, seat: "watch", last: node.move };
+      const row = rowOf(this.board.cursor);
+      const words = commandWords(letter, { sight, pieces: node.pieces, row, variant: this.variant });
+      if (words) say(words);
+    };
+    this.#told(node).then(tell, (error) => toast(error.message || t("offline.text")));
     return true;
   }
 
