@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from types import FunctionType, MappingProxyType
 from typing import Any, cast
@@ -193,9 +194,7 @@ def _can_write() -> bool:
 @cache
 def fingerprint(folders: frozenset[Path] = frozenset()) -> str:
     """Return a name for the present state of the files that hold the rules, and kernels in these folders."""
-    import numba
-
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    digest = hashlib.sha256(f"{version('numba')} {sys.version}".encode())
     package = Path(__file__).parent.parent
     for folder in ("games", "observe", "sim"):
         for file in sorted((package / folder).rglob("*.py")):
