@@ -6,7 +6,7 @@ import random
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -16,11 +16,17 @@ from vauban.agents.external import prefix_of
 from vauban.agents.random import RandomAgent
 from vauban.cli.output import Json, console, print_json, progress_bar
 from vauban.errors import ConfigurationError, VaubanError
+from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.setups import Row
+from vauban.games.stratego.variants import Variant
 from vauban.notation.stratego import ucc
 from vauban.notation.stratego.moves import Move
 
-GAME = Stratego(ucc.CLASSIC)
+if TYPE_CHECKING:
+    from vauban.agents.external.stratego.seen import SeenGame
+
+GameName = Annotated[str, typer.Option("--game", help="What is played: a variant of Stratego, or a .toml file.")]
 
 
 class _Quit(Exception):  # noqa: N818 – nothing went wrong
@@ -30,29 +36,40 @@ class _Quit(Exception):  # noqa: N818 – nothing went wrong
 class Speaker:
     """An agent of ours in somebody else's game: reads what the manager writes, and answers."""
 
-    def __init__(self, agent: Agent, seed: int, source: TextIO, target: TextIO) -> None:
+    def __init__(self, agent: Agent, seed: int, source: TextIO, target: TextIO, variant: Variant = ucc.CLASSIC) -> None:
         self.agent = agent
+        self.variant = variant
         self.seed = seed
         self._source, self._target = source, target
         self._told = 0
 
     def run(self) -> None:
         """Play one game, to its end."""
-        from vauban.agents.external.stratego.seen import SeenGame
-
         try:
-            player, _ = ucc.parse_setup_line(self._read())
-            setup = set_up(self.agent, GAME, player, random.Random(f"{self.seed} setup"))
-            self._say(*ucc.setup_rows(setup, player))
-            self._game = SeenGame(player, setup)
+            line = self._read()
+            player, _, asked = ucc.parse_setup_line(line)
+            if (asked.place, asked.army) != (self.variant.place, self.variant.army):
+                raise ConfigurationError(
+                    f"the manager asks for another board or army than that of {self.variant.name!r}: {line!r}. "
+                    "Name the game that it plays with --game"
+                )
+            setup = set_up(self.agent, Stratego(self.variant), player, random.Random(f"{self.seed} setup"))
+            self._say(*ucc.setup_rows(setup, player, self.variant))
+            event, rows = self._hear()
+            self._game = _begun(player, setup, self.variant, rows, event)
             while True:
-                event = self._read()
-                self._follow(event, [self._read() for _ in range(ucc.CLASSIC.rows)])
+                self._follow(event, rows)
                 self._answer()
+                event, rows = self._hear()
         except _Quit:
             pass
         finally:
             close(self.agent)
+
+    def _hear(self) -> tuple[str, list[str]]:
+        """Read what has happened, and the board."""
+        event = self._read()
+        return event, [self._read() for _ in range(self.variant.rows)]
 
     def _follow(self, event: str, rows: list[str]) -> None:
         """Bring our game to where the manager's is; the board that is shown is always right."""
@@ -78,7 +95,7 @@ class Speaker:
             self._say(ucc.SURRENDER)
             while True:  # who ends at once may be taken for one that crashed
                 self._read()
-        self._say(ucc.move_words(Move(*move)))
+        self._say(ucc.move_words(Move(*move), self.variant))
         words = self._read()
         echo = ucc.parse_event(words)
         if echo.outcome in ("OK", *ucc.OUTCOMES.values()):
@@ -99,14 +116,23 @@ class Speaker:
             self._target.flush()
 
 
-def _warm_up(agent: Agent) -> None:
+def _begun(player: int, setup: Row, variant: Variant, rows: list[str], event: str) -> SeenGame:
+    """Return the game as it stood before the first move, from the first board that is shown."""
+    from vauban.agents.external.stratego.seen import SeenGame, enemies_at_the_start
+
+    return SeenGame(player, setup, variant, enemies_at_the_start(rows, event, variant))
+
+
+def _warm_up(agent: Agent, variant: Variant) -> None:
     """Have the rules and the agent compiled, or fetched from where they are kept, before a clock runs."""
-    from vauban.agents.external.stratego.seen import SEEN_RULES, SeenGame
+    from vauban.agents.external.stratego.seen import SEEN_RULES
     from vauban.board.stratego import Board
 
-    board = Board.random(ucc.CLASSIC, 0, SEEN_RULES)
+    board = Board.random(variant, 0, SEEN_RULES)
+    setup = set_up(agent, Stratego(variant), 0, random.Random(0))
+    rows = ucc.board_rows(Board.from_setups(setup, setup, variant, SEEN_RULES), 0)
     board.push(board.legal_moves[0])
-    choose_move(agent, SeenGame(0, set_up(agent, GAME, 0, random.Random(0))).view())
+    choose_move(agent, _begun(0, setup, variant, rows, ucc.START).view())
     close(agent)
 
 
@@ -142,29 +168,32 @@ def bot(
         typer.Option(envvar="VAUBAN_SEED", help="Makes it play the same again (default: another in every game)"),
     ] = None,
     time: Annotated[float | None, typer.Option(help="Seconds a move, short for AGENT:time=SECONDS")] = None,
+    game: GameName = "classic",
 ) -> None:
     """Play one game in somebody else's manager, on standard input and output.
 
-    The line protocol is that of the UCC programming competition of 2012 (docs/external-bots.md).
+    The line protocol is that of the UCC programming competition of 2012, for any board (docs/external-bots.md).
     What it needs is compiled before it says its first line, once for a machine, which may take longer
     than a manager waits: run `vauban bot-check "vauban bot cadet"` first.
 
     Example: vauban bot cadet --seed 7
     """
+    variant = ucc.variant_of(find_game(game))
     if time is not None and prefix_of(agent):
         raise ConfigurationError(f"--time is for agents of ours: {agent!r} is a program, which has its own ways")
     seed = random.SystemRandom().randrange(2**31) if seed is None else seed
     text = agent if time is None else f"{agent}{',' if ':' in agent else ':'}time={time:g}"
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
-    speaker = Speaker(make_player(text, GAME, seed), seed, sys.stdin, sys.stdout)
+    speaker = Speaker(make_player(text, Stratego(variant), seed), seed, sys.stdin, sys.stdout, variant)
     with _without_scipy():
-        _warm_up(_hasty(text))
+        _warm_up(_hasty(text), variant)
     speaker.run()
 
 
 def bot_check(
     command: Annotated[str, typer.Argument(help="The bot's command, in quotes; no shell is asked.")],
+    game: GameName = "classic",
     games: Annotated[
         int, typer.Option(help="Whole games against a random mover, as red and as blue by turns.", min=1)
     ] = 2,
@@ -182,7 +211,7 @@ def bot_check(
     It plays whole games and special situations in both colours. Exit code 1 if it does something
     that would lose it games; warnings do not count.
 
-    Example: vauban bot-check "python3 examples/ucc_bot.py" --games 4
+    Example: vauban bot-check "python3 examples/any_board_bot.py" --game medium
     """
     from dataclasses import asdict
 
@@ -190,14 +219,15 @@ def bot_check(
 
     if cwd == "":
         raise ConfigurationError("--cwd is empty: name a folder, or leave it out")
-    _warm_up(RandomAgent(0))
+    variant = ucc.variant_of(find_game(game))
+    _warm_up(RandomAgent(0), variant)
     with progress_bar("checking") as move:
         report = check(
-            command, games=games, seconds=seconds, plies=plies, memory=memory, cwd=cwd, seed=seed,
+            command, variant=variant, games=games, seconds=seconds, plies=plies, memory=memory, cwd=cwd, seed=seed,
             tell=lambda situation: move(0, situation),
         )  # fmt: skip
     if json:
-        print_json({**asdict(report), "ok": report.ok})
+        print_json({**asdict(report), "variant": variant.name, "ok": report.ok})
     else:
         for trial in report.trials:
             console.print(
