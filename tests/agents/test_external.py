@@ -553,6 +553,13 @@ def test_the_check_is_also_written_for_people() -> None:
     assert done.stdout.rstrip().endswith("It would lose games by this.")
 
 
+def test_the_check_sends_a_class_of_python_to_a_match() -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"speaks no protocol: .* vauban match py:mine.py:Mine random --game tiny"
+    ):
+        bot_check("py:mine.py:Mine", game="tiny")
+
+
 def test_the_example_for_authors_is_in_order_and_is_what_the_page_shows() -> None:
     source = (ROOT / "examples" / "ucc_bot.py").read_text(encoding="utf-8")
     page = (ROOT / "docs" / "external-bots.md").read_text(encoding="utf-8")

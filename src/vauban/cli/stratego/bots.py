@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from vauban import door
 from vauban.agents import make_agent, make_player
 from vauban.agents.base import Agent, choose_move, close, set_up, tell
 from vauban.agents.external import prefix_of
@@ -217,6 +218,12 @@ def bot_check(
 
     from vauban.agents.external.stratego.check import check
 
+    if command.startswith(door.PREFIX):
+        raise ConfigurationError(
+            f"{command!r} is a class of Python, which speaks no protocol: a match shows whether it plays, "
+            f"vauban match {command} random --game {game} --games 20"
+        )
+    command = command.removeprefix("bot:")  # as matches name it
     if cwd == "":
         raise ConfigurationError("--cwd is empty: name a folder, or leave it out")
     variant = ucc.variant_of(find_game(game))
