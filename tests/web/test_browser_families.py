@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browser import PHONE, Serving
+from browser import PHONE, Player, Serving
+from patience import PATIENCE
 from playwright.sync_api import expect
 
 from vauban.search.geister.moments import SENTENCES as GHOST_SENTENCES
@@ -383,7 +385,9 @@ def test_whoever_speaks_german_meets_no_english_sentence(visit):
 
 
 def test_an_agent_that_was_brought_along_is_played_beside_the_levels_and_in_a_plain_game(visit, tmp_path):
-    with closing(Serving(tmp_path, more=("--game", "kuhn", "--opponent", "cfr+:iterations=20"))) as serving:
+    program = f"bot:{sys.executable} {EXAMPLES}/ucc_bot.py"
+    more = ("--game", "kuhn", "--opponent", "cfr+:iterations=20", "--opponent", program, "--bot-time", f"{PATIENCE:g}")
+    with closing(Serving(tmp_path, more=more)) as serving:
         visitor = visit(serving)
         page = visitor.open().page
         names = page.locator("input[name=level]")
@@ -397,5 +401,22 @@ def test_an_agent_that_was_brought_along_is_played_beside_the_levels_and_in_a_pl
         visitor.see(".top-card", has_text="cfr+:iterations=20")
         visitor.button("pass").click()
         page.locator(".moves li:nth-child(2), dialog.end").first.wait_for()
+
+        # A program: moves cannot be taken back, which its choice says, and the option is not there.
+        visitor.open()
+        visitor.choose(variant="barrage")
+        page.get_by_text("Side, clock, memory").click()
+        takebacks = page.get_by_label("Moves may be taken back")
+        expect(takebacks).to_be_visible()
+        page.locator("input[name=level][value='own:ucc_bot.py']").check(force=True)
+        expect(takebacks).to_be_hidden()
+        visitor.see(".level-more, label", has_text="so moves cannot be taken back")
+        visitor.picture("program", whole=True)
+        visitor.button("Play").click()
+        visitor.see(".top-card", has_text="ucc_bot.py")
+        Player(visitor).turns(1)
+        page.locator(".moves li:nth-child(2)").wait_for()
+        assert page.get_by_role("button", name="Take back").count() == 0
+        visitor.picture("program-game")
         page.goto("about:blank")
     assert "cfr+:iterations=20 is not offered in barrage: " in serving.complaints()

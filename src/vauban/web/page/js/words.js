@@ -13,7 +13,7 @@ export function wordedOffer(offered) {
     variant.rules = rulesWords(variant);
   }
   for (const level of offered.levels) {
-    level.sentence = level.own ? t("level.own") : has(`level.${level.key}`) ? t(`level.${level.key}`) : "";
+    level.sentence = level.own ? t(level.program ? "level.program" : "level.own") : has(`level.${level.key}`) ? t(`level.${level.key}`) : "";
     if (has(`level.${level.key}.name`)) level.name = t(`level.${level.key}.name`);
     level.temper = has(`level.${level.key}.temper`) ? t(`level.${level.key}.temper`) : "";
   }
@@ -70,9 +70,11 @@ export function playerName(sight, side) {
   return t(side === sight.seat ? "You" : "friend");
 }
 
-/** Why a move cannot be played: of the server's answer, or of what a rule bars. */
-export function why({ code, rule, from, to, ply = null, type = null, steps = [], targets = null }) {
+/** Why a move cannot be played: of the server's answer, or of what a rule bars; the rule's own sentence where the page
+ *  has no words for it. */
+export function why({ code, rule, from, to, ply = null, type = null, steps = [], targets = null, reason = "" }) {
   const key = code ?? rule;
+  if (!has(`why.${key}`)) return reason;
   const words = { from, to, ply, kind: type, Type: type && TypeName(type), steps: steps.map((step) => step.join("–")).join(", ") };
   const said = t(key === "chase" && ply !== null ? "why.chase.ply" : `why.${key}`, words);
   if (!targets || key === "never") return said;

@@ -164,6 +164,8 @@ export default {
   "level.marshal": "The same network, but it tries its moves on armies that you might have before it plays one.",
   "level.marshal.temper": "searching",
   "level.own": "An agent that was brought along when the server was started.",
+  "level.program":
+    "A program that was brought along when the server was started. It hears of the game move by move, so moves cannot be taken back.",
   "level.seconds": "{sentence} About {seconds} s a move.",
   options: "Side, clock, memory",
   side: "You play",
@@ -509,6 +511,8 @@ export default {
   "error.import.long": "The game is too long: more than {most} moves cannot be shown.",
   "error.slow": "That is too much at once. Wait a little.",
   "error.games": "That is too many games at once. Wait a little.",
+  "error.programs": "As many programs play here as there is room for. Try again later.",
+  "error.level.program": "A program plays a game from its beginning only: choose another opponent to play on.",
   "error.busy": "The machines have too much to think about just now. Try again in a moment.",
   "error.size": "That is too long.",
   "error.late": "The server has waited too long for it. Try again.",
