@@ -8,25 +8,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browser import PHONE, Serving
+from browser import PHONE, Serving, elsewhere
 from playwright.sync_api import expect
-
-from vauban.web.files import PAGE
 
 pytest_plugins = ["browser_fixtures"]
 pytestmark = pytest.mark.xdist_group("browser-families")
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 ENTRY_POINTS = "[vauban.games]\nambush = ambush:Ambush\n[vauban.shows]\nambush = ambush_show:SHOW\n"
-ELSEWHERE = """
-import sys
-from pathlib import Path
-from vauban.web import files
-files.PAGE = Path(sys.argv.pop(1))
-from vauban.cli.main import run
-run()
-"""
-"""A server whose page lies in another folder."""
 
 
 @pytest.fixture
@@ -43,16 +32,6 @@ def package(tmp_path, monkeypatch) -> Path:
     known = os.environ.get("PYTHONPATH")
     monkeypatch.setenv("PYTHONPATH", f"{package}{os.pathsep}{known}" if known else str(package))
     return package
-
-
-@pytest.fixture
-def page_copy(tmp_path) -> Path:
-    """A copy of the page's files, to be changed."""
-    return Path(shutil.copytree(PAGE, tmp_path / "page"))
-
-
-def elsewhere(tmp_path: Path, page: Path, *more: str) -> Serving:
-    return Serving(tmp_path, ("-c", ELSEWHERE, str(page)), more)
 
 
 def links(page) -> list[str]:

@@ -53,6 +53,9 @@ export const timeWords = (milliseconds) => new Date(milliseconds).toLocaleString
 /** A date, as the language writes it. */
 export const dateWords = (milliseconds) => new Date(milliseconds).toLocaleDateString(language, { dateStyle: "medium" });
 
+/** A whole number, as the language writes it. */
+export const numberWords = (number) => number.toLocaleString(language);
+
 /** Whether there is a text behind a key: the server may be newer than the page, and say what no file knows. */
 export const has = (key) => key in own || key in strings;
 
