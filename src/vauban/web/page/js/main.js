@@ -22,6 +22,7 @@ const ALONE = ["setups", "puzzles", "learn", "rules", "review"];
 let leave = null;
 let latest = 0;
 let prepared = null;
+let paintTheme = null;
 
 /** What is offered, once language and families are here: asked for until it has been answered. */
 function prepare() {
@@ -47,6 +48,7 @@ async function offerOrKept() {
 
 async function fetchAll() {
   const offered = await offerOrKept();
+  keep("languages", offered.languages);
   await loadLanguage(offered.languages);
   const said = await loadFamilies(offered.families);
   // A server that has ended meanwhile breaks no drawing.
@@ -177,25 +179,30 @@ function markLink() {
 
 const dark = () => document.documentElement.dataset.theme === "dark";
 
-apply();
-loadDrawings().catch(() => {});
-let paintTheme = null;
-frame();
-onChange(() => paintTheme());
+/** The server names the languages; whoever has been here is spoken to in theirs from the start, answer or none. */
+async function begin() {
+  apply();
+  loadDrawings().catch(() => {});
+  await loadLanguage(recall("languages", []));
+  frame();
+  onChange(() => paintTheme());
+  onFamily(fillNav);
+  document.getElementById("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    document.getElementById("main").focus();
+  });
+  addEventListener("hashchange", route);
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "?" || !settings.commands) return;
+    if (event.target.closest("input:not([type=radio]), textarea, dialog")) return;
+    event.preventDefault();
+    openHelp();
+  });
+  route();
+}
+
 // Browsers keep the page for later where they trust the connection: on this machine, or by https.
 addEventListener("load", () =>
   navigator.serviceWorker?.register("/service-worker.js", { updateViaCache: "none" }).catch(() => {}),
 );
-onFamily(fillNav);
-document.getElementById("skip").addEventListener("click", (event) => {
-  event.preventDefault();
-  document.getElementById("main").focus();
-});
-addEventListener("hashchange", route);
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "?" || !settings.commands) return;
-  if (event.target.closest("input:not([type=radio]), textarea, dialog")) return;
-  event.preventDefault();
-  openHelp();
-});
-route();
+begin();
