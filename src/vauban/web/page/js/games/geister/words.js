@@ -146,8 +146,8 @@ export const en = {
   "pattern.evil.edge.4": "All evil ghosts in the outer files",
   "pattern.good.wings": "Good ghosts on both front wings",
   "pattern.evil.wings": "Evil ghosts on both front wings",
-  "pattern.good.corners": "Good ghosts on both back corners",
-  "pattern.evil.corners": "Evil ghosts on both back corners",
+  "pattern.good.corners": "Good ghosts in both back corners",
+  "pattern.evil.corners": "Evil ghosts in both back corners",
 
   "ghost.hint": "Press a ghost to make it evil, or good again.",
   "ghost.clear": "All good",
