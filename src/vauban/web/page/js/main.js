@@ -91,7 +91,8 @@ async function enter(turn, main) {
   document.body.dataset.screen = name || "home";
   if (own) showFamily(own.name);
   markLink();
-  if (offered.offline && !away) main.append(el("p", { class: "away" }, t("offline.note")));
+  document.querySelector(".away")?.remove();
+  if (offered.offline && !away) main.before(el("p", { class: "away" }, t("offline.note")));
   leave = screen.show(main, own?.rest ?? parts.slice(1), own ? narrowed(offered, own.name) : offered) ?? null;
   const heading = main.querySelector("h1");
   document.title = heading && name ? t("title.of", { what: heading.textContent }) : t("title");
