@@ -7,6 +7,7 @@ import { button, choice, copyText, download, drawing, el, notice, refill, say, t
 import { endWords } from "./ending.js";
 import { family, ownScreen, show as showFamily } from "./family.js";
 import { Graph } from "./graph.js";
+import { keepReview, keptReview } from "./kept.js";
 import { listen } from "./keyboard.js";
 import { branches, Tree } from "./lines.js";
 import { MoveList, moveItem } from "./movelist.js";
@@ -60,7 +61,8 @@ class ReviewScreen {
       ? [...SEATS].sort((a, b) => owns(b) - owns(a)).map((seat) => [seat, secret])
       : SEATS.map((seat) => [seat, keyOf(id, seat)]).filter(([, key]) => key !== null);
     main.append(el("p", { class: "page quiet" }, t("connecting")));
-    this.#sit();
+    if (offered.offline) this.#recall();
+    else this.#sit();
   }
 
   close() {
@@ -69,6 +71,18 @@ class ReviewScreen {
     clearInterval(this.playing);
     clearTimeout(this.pause);
     for (const cleanup of this.cleanups) cleanup();
+  }
+
+  /** Look back on what this browser has kept: the server cannot be reached. */
+  async #recall() {
+    const found = await keptReview(this.id);
+    if (this.abort.signal.aborted) return;
+    if (!found) {
+      this.main.replaceChildren(notice(t("offline.title"), t("offline.unkept"), way(t("home"), "#/")));
+      return;
+    }
+    this.review = found.review;
+    for (const told of found.told) this.#hear(told);
   }
 
   #sit() {
@@ -100,10 +114,11 @@ class ReviewScreen {
       return;
     }
     if (told.say !== "sight" && told.say !== "moves") return;
+    if (told.say === "sight") this.heard = structuredClone(told);
     if (this.table.take(told)) return;
     const { sight } = this.table;
     if (!sight || this.board || this.table.known() < sight.ply) return;
-    this.seat.close();
+    this.seat?.close();
     showFamily(sight.family);
     if (sight.phase !== "over") {
       keepKey(this.id, this.seat.place.seat, this.seat.place.secret);
@@ -141,7 +156,8 @@ class ReviewScreen {
     // From here on a secret that opens the finished game alone: whoever gets it has no seat in the next.
     this.look = sight.over.look;
     const { ply: wanted, moves: own } = this.wanted;
-    history.replaceState(null, "", wanted === null ? this.#address() : this.#address({ ply: wanted, moves: own }));
+    if (this.look)
+      history.replaceState(null, "", wanted === null ? this.#address() : this.#address({ ply: wanted, moves: own }));
     this.heat = family().heat;
     this.moves = this.table.moves.slice(0, sight.ply);
     this.tree = new Tree(this.id, this.moves, family().boards(sight.pieces, this.moves), sight.turn);
@@ -208,7 +224,7 @@ class ReviewScreen {
             step("sign-on", "review.on", () => this.line[this.node.ply + 1]),
             step("sign-last", "review.last", () => this.line.at(-1)),
             this.scrubber,
-            button([drawing("sign-new", "sign"), t("play_on")], () => this.#playOn()),
+            this.look && button([drawing("sign-new", "sign"), t("play_on")], () => this.#playOn()),
           ),
         ),
         this.graph,
@@ -238,7 +254,7 @@ class ReviewScreen {
           this.moments,
           this.policy,
           this.beliefs,
-          el("section", { class: "box" }, el("h2", {}, t("share")), el("div", { class: "line" }, this.#share())),
+          this.look && el("section", { class: "box" }, el("h2", {}, t("share")), el("div", { class: "line" }, this.#share())),
         ),
       ),
     );
@@ -346,7 +362,7 @@ class ReviewScreen {
     const bar = el("progress", { max: 1, value: 0, "aria-label": t("review.making") });
     this.graph.replaceChildren(el("p", { class: "quiet" }, t("review.making")), bar);
     try {
-      this.review = await review(
+      this.review ??= await review(
         this.id,
         this.look,
         (done) => {
@@ -362,6 +378,7 @@ class ReviewScreen {
       return;
     }
     if (this.abort.signal.aborted) return;
+    if (!this.offered.offline) this.#keep();
     const { plies, moments, model, unsearched = [], most_plies: longest = null } = this.review;
     const valued = plies.some(({ values }) => values && SIDES.some((side) => typeof values[side] === "number"));
     this.alone = longest !== null;
@@ -415,6 +432,14 @@ class ReviewScreen {
     this.#render();
   }
 
+  /** For when the server cannot be reached. */
+  #keep() {
+    const { family, players } = this.table.sight;
+    const told = [this.heard, { say: "moves", first: 0, moves: this.moves }];
+    const title = `${players.red} – ${players.blue} · ${this.variant.title}`;
+    keepReview(this.id, { told, review: this.review }, { family, title });
+  }
+
   // ── Stepping ──────────────────────────────────────────────────────────────────────────────────
 
   /** Go to a position of the game or of a line, once its pieces are known. */
@@ -458,9 +483,14 @@ class ReviewScreen {
     return this.node.pieces.find((piece) => piece.at === at);
   }
 
+  /** Whether there is a server to say what may be played. */
+  get #answers() {
+    return Boolean(this.look) && !this.offered.offline;
+  }
+
   /** Whether a piece may be moved: it is its side's turn. */
   #mine(piece) {
-    return Boolean(piece) && piece.side === this.tree.turn(this.node) && !this.node.told?.over;
+    return this.#answers && Boolean(piece) && piece.side === this.tree.turn(this.node) && !this.node.told?.over;
   }
 
   /** Where the chosen piece can go, each with its move; nothing where that is not known (yet). */
@@ -477,6 +507,7 @@ class ReviewScreen {
 
   /** Make a move, or say why it cannot be made. */
   async #try(from, to) {
+    if (!this.#answers) return;
     const here = this.node;
     try {
       const { reach, over } = await this.#told(here);
@@ -556,6 +587,7 @@ class ReviewScreen {
     const base = this.tree.base(node);
     const words =
       node === base ? t("analysis.invite") : base.ply ? t("analysis.own", { ply: base.ply }) : t("analysis.own.start");
+    this.own.hidden = !this.#answers;
     const focused = refill(
       this.own,
       el("p", { class: "quiet" }, words),
@@ -571,7 +603,7 @@ class ReviewScreen {
 
   /** What a letter asks for, which the server counts. */
   #command(letter) {
-    if (!settings.commands || !LETTERS.includes(letter)) return false;
+    if (!settings.commands || !this.#answers || !LETTERS.includes(letter)) return false;
     const { node } = this;
     const tell = (told) => {
       const sight = { ...told, seat: "watch", last: node.move };
@@ -592,7 +624,7 @@ class ReviewScreen {
 
   /** Whether a position has to be asked about. */
   #lacks(node) {
-    return (node.key !== null || this.alone) && !node.said && !node.failed;
+    return this.#answers && (node.key !== null || this.alone) && !node.said && !node.failed;
   }
 
   /** Ask about the position, if nothing is said of it and one stays there; one question at a time. */
