@@ -185,7 +185,8 @@ export default {
   "level.marshal.name": "Marschall",
   "level.random.name": "Zufall",
   "level.own": "Ein Agent, der beim Start des Servers mitgebracht wurde.",
-  "level.program": "Ein Programm, das beim Start des Servers mitgebracht wurde. Es hört von der Partie Zug um Zug, also können Züge nicht zurückgenommen werden.",
+  "level.program":
+    "Ein Programm, das beim Start des Servers mitgebracht wurde. Es hört das Spiel Zug für Zug, deshalb lassen sich Züge nicht zurücknehmen.",
   "level.seconds": "{sentence} Etwa {seconds} s pro Zug.",
   options: "Seite, Uhr, Gedächtnis",
   side: "Du spielst",
@@ -620,7 +621,7 @@ export default {
   "error.slow": "Das ist zu viel auf einmal. Warte ein wenig.",
   "error.games": "Das sind zu viele Spiele auf einmal. Warte ein wenig.",
   "error.programs": "Hier spielen so viele Programme, wie Platz haben. Versuch es später noch einmal.",
-  "error.level.program": "Ein Programm spielt eine Partie nur vom Anfang an: wähl einen anderen Gegner zum Weiterspielen.",
+  "error.level.program": "Ein Programm spielt nur von Anfang an: Wähle zum Weiterspielen einen anderen Gegner.",
   "error.busy": "Die Maschinen haben gerade zu viel zu überlegen. Versuch es gleich noch einmal.",
   "error.size": "Das ist zu lang.",
   "error.late": "Der Server hat zu lange darauf gewartet. Versuch es noch einmal.",
