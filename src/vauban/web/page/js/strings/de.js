@@ -186,7 +186,7 @@ export default {
   "level.random.name": "Zufall",
   "level.own": "Ein Agent, der beim Start des Servers mitgebracht wurde.",
   "level.program":
-    "Ein Programm, das beim Start des Servers mitgebracht wurde. Es hört das Spiel Zug für Zug, deshalb lassen sich Züge nicht zurücknehmen.",
+    "Ein Programm, das beim Start des Servers mitgebracht wurde. Es erfährt das Spiel Zug für Zug, deshalb können Züge nicht zurückgenommen werden.",
   "level.seconds": "{sentence} Etwa {seconds} s pro Zug.",
   options: "Seite, Uhr, Gedächtnis",
   side: "Du spielst",
