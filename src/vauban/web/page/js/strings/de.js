@@ -335,6 +335,7 @@ export default {
   "explorer.use": "In den Editor",
   "explorer.used": "Die Aufstellung ist im Editor.",
   "explorer.none": "Von {variant} wurden keine Spiele gezählt.",
+  "explorer.others": "Zahlen gibt es für:",
   "advice.title": "Was Spiele dazu sagen",
   "advice.waiting": "Sobald die Aufstellung vollständig ist.",
   "advice.place": "Die Fahne auf diesem Feld",

@@ -323,6 +323,7 @@ export default {
   "explorer.use": "Into the editor",
   "explorer.used": "The setup is in the editor.",
   "explorer.none": "No games of {variant} have been counted.",
+  "explorer.others": "There are figures for:",
   "advice.title": "What games say about it",
   "advice.waiting": "As soon as the setup is complete.",
   "advice.place": "The flag on this square",
