@@ -81,7 +81,7 @@ def anchors(page: Path) -> set[str]:
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_relative_links_lead_somewhere(page: Path) -> None:
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+    for link in re.findall(r"(?:\]\(|src=\")([^)\"\s]+)", text):
         if re.match(r"[a-z]+:", link):
             continue
         path, _, anchor = link.partition("#")
