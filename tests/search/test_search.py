@@ -394,6 +394,22 @@ def test_only_the_moves_that_are_to_be_compared_get_rollouts() -> None:
         search.analyse(view, [1], among=[[]])
 
 
+def test_a_cap_on_moves_gives_their_rollouts_to_the_likeliest() -> None:
+    game = find_game("barrage")
+    view = position(game, 20)
+    [every] = Search(opinionated(game), None, SearchConfig(rollouts=30, depth=2)).analyse(view, [1])
+    capped = Search(opinionated(game), None, SearchConfig(rollouts=30, depth=2, moves=3))
+    [found] = capped.analyse(view, [1])
+    likeliest = every.actions[np.argsort(-every.before, kind="stable")[:3]]
+    assert sorted(found.actions[found.visits > 0].tolist()) == sorted(likeliest.tolist())
+    assert found.visits.max() == 10 and (found.plan.moves, found.plan.configurations) == (3, 10)
+    wanted = every.actions[np.argsort(every.before)[:2]].tolist()
+    [few] = capped.analyse(view, [1], among=[wanted])
+    assert sorted(few.actions[few.visits > 0].tolist()) == sorted(wanted), "of fewer moves, all are tried"
+    with pytest.raises(ConfigurationError, match="no negative numbers.*moves=-1"):
+        SearchConfig(moves=-1)
+
+
 def test_standard_errors_say_how_far_other_seeds_find_other_values() -> None:
     game = find_game("barrage")
     search = Search(opinionated(game), None, SearchConfig(rollouts=300, depth=2))

@@ -38,6 +38,7 @@ class SearchOptions:
     model: str = option("", "a model: the name of a shipped one, or a folder such as runs/mine", leading=True)
     rollouts: int = option(1000, "games played on for a move")
     depth: int = option(40, "plies in each of them, an even number")
+    moves: int = option(0, "moves tried at most, the network's likeliest; 0: all legal ones")
     time: float = option(1.0, "seconds a move; 0: no limit, which is for a GPU")
     alpha: float = option(0.002, "pull towards any move of any piece")
     beta: float = option(0.02, "pull towards the network's policy; the larger, the more it plays like net")
@@ -98,7 +99,13 @@ def _searching(options: SearchOptions, model: Model) -> Search:
     from vauban.search.search import Search, SearchConfig
 
     config = SearchConfig(
-        options.rollouts, options.depth, options.alpha, options.beta, options.configurations, options.time
+        options.rollouts,
+        options.depth,
+        options.alpha,
+        options.beta,
+        options.configurations,
+        options.time,
+        options.moves,
     )
     search = Search.of_model(model, config, options.device)
     if options.time:

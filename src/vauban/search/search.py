@@ -78,12 +78,15 @@ class SearchConfig:
     """Configurations to draw at most; 0: as many as there are rollouts for each move."""
     time: float = 0.0
     """Seconds for a position; 0: no limit. What does not fit is cut (`vauban.search.allocation`)."""
+    moves: int = 0
+    """Moves to compare at most, the likeliest ones; 0: all legal ones, as published."""
 
     def __post_init__(self) -> None:
-        if self.rollouts < 1 or self.depth < 2 or self.depth % 2 or min(self.configurations, self.time) < 0:
+        if self.rollouts < 1 or self.depth < 2 or self.depth % 2 or min(self.configurations, self.time, self.moves) < 0:
             raise ConfigurationError(
                 "a search has at least one rollout, an even depth from 2, and no negative numbers: "
-                f"rollouts={self.rollouts}, depth={self.depth}, configurations={self.configurations}, time={self.time}"
+                f"rollouts={self.rollouts}, depth={self.depth}, configurations={self.configurations}, "
+                f"time={self.time}, moves={self.moves}"
             )
         mirror_descent(torch.zeros(1), torch.zeros(1), torch.zeros(1), self.alpha, self.beta)
 
@@ -188,7 +191,14 @@ class Search:
             _compared(legal[row, :count], None if among is None else among[row]) for row, count in enumerate(counts)
         ]
         plans = [
-            make_plan(len(each), config.rollouts, config.depth, config.configurations, pace, USED * config.time)
+            make_plan(
+                min(len(each), config.moves or len(each)),
+                config.rollouts,
+                config.depth,
+                config.configurations,
+                pace,
+                USED * config.time,
+            )
             for each in compared
         ]
         searched = [
