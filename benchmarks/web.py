@@ -3,12 +3,18 @@
     python benchmarks/web.py                              # 200 games for a minute, people who move after a second
     python benchmarks/web.py --hour                       # an hour's moves of 200 people, five times as fast
     python benchmarks/web.py --games 50 --think 0         # as fast as it goes
+    python benchmarks/web.py --levels                     # what an answer of each level costs, and how many games fit
 
 A server of its own is started, with its workers and a shelf on disk, on the same machine as the people, who are
 written here: each plays random legal moves over a WebSocket, and begins another game when one is over. They arrive one
 after the other; when all are there, it is measured how long it takes from sending a move to seeing the agent's answer,
 without the pause that the server makes for people to see it. In the end every game that was begun is opened again,
 and has to have all the moves that its player has seen. An hour's moves are one of each person every five seconds.
+
+With --levels one person plays each level in turn, and the processor's seconds of the server and all its workers are
+counted: they depend little on what else the machine does. A level that thinks for a time counts with that. From it
+follows how many people can play it at once, each a move every five seconds, if three quarters of the processor are to
+be used; and by a simulation of their queue how long they wait then (p50, p95), on a machine that does nothing else.
 
 Says on the way what it measures, and prints one JSON object. Exits with 1 if an answer takes 200 ms or more at the
 95th percentile, a game is lost, or the server's memory grows by more than a tenth after the first quarter.
@@ -18,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import heapq
 import http.client
 import json
 import os
@@ -40,6 +47,10 @@ ARRIVING = 10.0
 MOVE_EVERY = 5.0
 """Seconds between two moves of a person, in life."""
 MOST_MS, GROWTH = 200, 0.1
+WARM_UP, ANSWERS = 10, 150
+"""Answers before it is measured what one costs, and those that are measured."""
+USED = 0.75
+"""The share of the processor that is to be used by games."""
 REQUESTS = 200
 """Requests that are timed, one after the other, before the first game."""
 
@@ -208,6 +219,76 @@ def own_megabytes(pid: int) -> float:
     return round(int(status.partition("RssAnon:")[2].split()[0]) / 1024, 1)
 
 
+def processor_seconds(pids: list[int]) -> float:
+    """Return the seconds of the processor that processes have used, with their children that have ended."""
+    ticks = 0
+    for pid in pids:
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+async def cost(port: int, server: int, level: str, variant: str) -> dict[str, float]:
+    """Return what an answer of a level costs: processor seconds, of all processes and of the server's own, and the
+    median of the seconds until it is seen.
+    """
+    load = Load(port, level, variant, 0.0, time.monotonic() + 3600)
+    load.all_there, load.arriving, load.enough = 0.0, 0.0, WARM_UP
+    await load.person(0)  # kernels, models, and the processes themselves
+    own, all_ = processor_seconds([server]), processor_seconds(family(server))
+    load.waits, load.enough = [], ANSWERS
+    await load.person(1)
+    if load.failures:
+        raise RuntimeError(load.failures[0])
+    answers = len(load.waits)
+    return {
+        "processor_s": round((processor_seconds(family(server)) - all_) / answers, 4),
+        "server_s": round((processor_seconds([server]) - own) / answers, 4),
+        "answer_s": round(statistics.median(load.waits), 3),
+    }
+
+
+def waits(games: int, cores: int, seconds: float) -> tuple[float, float]:
+    """Simulate so many people, who move about every five seconds, and answers that take so long, one core each; return
+    the median and the 95th percentile of how long an answer takes.
+    """
+    rng = random.Random(1)
+    free = [0.0] * cores
+    moves = sorted((rng.uniform(0, 2 * MOVE_EVERY), person) for person in range(games))
+    heapq.heapify(moves)
+    found = []
+    for _ in range(200 * games):
+        now, person = heapq.heappop(moves)
+        done = max(now, heapq.heappop(free)) + seconds
+        heapq.heappush(free, done)
+        found.append(done - now)
+        heapq.heappush(moves, (done + rng.uniform(0.5, 1.5) * MOVE_EVERY, person))
+    cuts = statistics.quantiles(found[len(found) // 4 :], n=100)
+    return round(cuts[49], 3), round(cuts[94], 3)
+
+
+async def measure_levels(variant: str, port: int, server: int) -> dict[str, Any]:
+    from vauban.web.levels import levels
+
+    cores, rows = len(os.sched_getaffinity(0)), []
+    for level in levels():
+        if not level.plays(variant):
+            continue
+        row: dict[str, Any] = {"level": level.key} | await cost(port, server, level.key, variant)
+        thinks = level.seconds if "time=" in level.agent(variant) else 0.0
+        row["counted_s"] = max(row["processor_s"], thinks)
+        # The server itself has one core.
+        row["games_at_once"] = int(USED * MOVE_EVERY * min(cores / row["counted_s"], 1 / row["server_s"]))
+        row["p50_s"], row["p95_s"] = waits(row["games_at_once"], cores, row["counted_s"])
+        spent, games = row["processor_s"], row["games_at_once"]
+        say(f"{level.name}: {spent} s of a core an answer, {games} games at once, 95 % within {row['p95_s']} s")
+        rows.append(row)
+    return {"variant": variant, "cores": cores, "levels": rows, "with_workers_mb": megabytes(family(server))}
+
+
 async def measure(options: argparse.Namespace, port: int, server: int) -> dict[str, Any]:
     load = Load(port, options.level, options.game, options.think, time.monotonic() + options.seconds)
     if options.hour:
@@ -256,6 +337,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=200, help="games at once")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long")
     parser.add_argument("--hour", action="store_true", help="as long as it takes to play what people play in an hour")
+    parser.add_argument("--levels", action="store_true", help="what an answer of each level costs")
     parser.add_argument("--think", type=float, default=1.0, help="seconds that a person thinks, on average")
     parser.add_argument("--level", default="cadet")
     parser.add_argument("--game", default="barrage")
@@ -283,6 +365,9 @@ def main() -> None:
             load.post("/api/games", {"variant": options.game, "against": against, **setup})
             requests = {"request_p50_ms": time_requests(port)}
             say(f"a request, nobody playing: {requests['request_p50_ms']} ms")
+            if options.levels:
+                print(json.dumps(requests | asyncio.run(measure_levels(options.game, port, server.pid))))
+                return
             found = requests | asyncio.run(measure(options, port, server.pid))
         finally:
             server.terminate()

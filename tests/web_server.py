@@ -28,6 +28,7 @@ from vauban.web.levels import Level, levels
 from vauban.web.limits import SOCKETS, Limits
 from vauban.web.serve import configuration, listen
 from vauban.web.shelf import Shelf
+from vauban.work.relay import Cluster
 
 # The server lets no client go because a test's machine is slow, except in tests of that.
 application.SIT_SECONDS = application.BODY_SECONDS = application.SEND_SECONDS = PATIENCE
@@ -102,10 +103,14 @@ class Talk:
         return taken
 
     def socket(
-        self, origin: str | None = None, name: str | None = None, headers: dict[str, str] | None = None
+        self,
+        origin: str | None = None,
+        name: str | None = None,
+        headers: dict[str, str] | None = None,
+        game: str | None = None,
     ) -> ClientConnection:
-        """Open a bare socket; `name` is the client's name for the server."""
-        address = f"ws://{name or f'127.0.0.1:{self.port}'}/ws"
+        """Open a bare socket, for a game if one is named; `name` is the client's name for the server."""
+        address = f"ws://{name or f'127.0.0.1:{self.port}'}/ws{'' if game is None else f'/{game}'}"
         chosen: Any = origin or self.origin
         there = socket.create_connection(("127.0.0.1", self.port), PATIENCE)
         return connect(
@@ -115,7 +120,7 @@ class Talk:
 
     def sit(self, game: str, seat: str, secret: str, have: int = 0, browser: str | None = None) -> Seat:
         """Take a seat at a table."""
-        return Seat(self.socket(), game, seat, secret, have, browser)
+        return Seat(self.socket(game=game), game, seat, secret, have, browser)
 
 
 class Seat:
@@ -210,10 +215,11 @@ class Server(Talk):
         name: str | None = None,
         games: tuple[str, ...] = (),
         clock: Callable[[], float] = time.monotonic,
+        cluster: Cluster | None = None,
     ) -> None:
         """`clock`: what limits by address go by."""
         quick = Settings(delay=0.0, watch_delay=0.0, warm_up=False)
-        self.host = Host(Shelf(shelf), among or levels(), settings or quick, games)
+        self.host = Host(Shelf(shelf), among or levels(), settings or quick, games, cluster)
         listener = listen("127.0.0.1", 0)
         super().__init__(listener.getsockname()[1])
         self.limits = Limits(paced, clock, sockets)

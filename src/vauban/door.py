@@ -62,11 +62,20 @@ def whole(text: str) -> str:
     return f"{PREFIX}{path.expanduser().resolve()}:{name}{',' * bool(rest)}{rest}"
 
 
+def is_loaded(text: str) -> bool:
+    """Return whether the file that `py:FILE.py:NAME` names has been imported: somebody has asked for it by now."""
+    return _module_name(split(text, "")[0]) in sys.modules
+
+
+def _module_name(path: Path) -> str:
+    """Return a file's name as a module, in every process the same, so that objects of it can be sent to another."""
+    whole = path.expanduser().resolve()
+    return f"door_{whole.stem}_{hashlib.blake2b(str(whole).encode(), digest_size=4).hexdigest()}"
+
+
 def load_file(path: Path, wanted: str) -> ModuleType:
     """Return the module in a file; imported the first time only."""
-    whole = path.expanduser().resolve()
-    # The same name in every process, so that objects of the module can be sent where it has been loaded.
-    name = f"door_{whole.stem}_{hashlib.blake2b(str(whole).encode(), digest_size=4).hexdigest()}"
+    whole, name = path.expanduser().resolve(), _module_name(path)
     if name in sys.modules:
         return sys.modules[name]
     if not whole.is_file():

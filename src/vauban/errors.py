@@ -19,13 +19,17 @@ class MissingLibraryError(VaubanError, ImportError):
     """A library that is not installed, and that only a part of Vauban needs."""
 
 
+def has_torch() -> bool:
+    """Return whether torch is installed; it is not loaded."""
+    try:
+        return find_spec("torch") is not None
+    except (ImportError, ValueError):  # a module of this name that is none
+        return False
+
+
 def need_torch(what: str) -> None:
     """Refuse to go on without torch, which is not loaded yet; the sentence begins with what needs it."""
-    try:
-        found = find_spec("torch") is not None
-    except ImportError:
-        found = False
-    if not found:
+    if not has_torch():
         raise MissingLibraryError(f"{what} need torch, which is not installed: {install_command('learn')}")
 
 

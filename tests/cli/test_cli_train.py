@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -35,7 +36,7 @@ from vauban.learn.config import config_table, load_config, parse_config, presets
 from vauban.learn.journal import read_metrics
 from vauban.learn.origin import STARTS, note_start, read_starts
 from vauban.learn.readme import readme_text
-from vauban.learn.run import RECENT, Run
+from vauban.learn.run import RECENT, SOON, Run
 from vauban.learn.workers import ALONE
 from vauban.nets.dtypes import working_dtype
 from vauban.nets.store import STRENGTH, ModelError, load_model, read_card, shipped_models
@@ -116,7 +117,7 @@ def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.Capture
     shown = told("models", "card", "runs/small", "--name", "recruit", "--matches", "strength.jsonl")
     assert "vauban train small.toml --set iterations=2" in shown and "Written to models/recruit" in shown
     card = read_card(Path("models/recruit"))
-    assert Path("models/recruit/README.md").read_text(encoding="utf-8") == readme_text(card)
+    assert Path("models/recruit/README.md").read_text(encoding="utf-8") == readme_text(card, "models/recruit")
     training = card["training"]
     assert (card["name"], card["about"]) == ("recruit", "Nothing much.")
     assert (training["iterations"], training["moves"]) == (2, int(last["moves"]))
@@ -124,8 +125,10 @@ def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.Capture
     assert training["machine"] and training["commit"] and training["date"]
     assert training["curve"][-1]["score.random"] == round(last["score.random"], 5)
     [row] = card["strength"]
-    assert row["command"].startswith("vauban match net:recruit random --games 4 --game tiny")
+    assert row["command"].startswith("vauban match net:models/recruit random --games 4 --game tiny")
     assert row["score"] == json.loads(match.splitlines()[-1])["score"]
+    again = told(*shlex.split(row["command"])[1:], "--workers", "1", "--json")
+    assert json.loads(again.splitlines()[-1])["score"] == row["score"], "up to rounding, the command comes to the same"
     stored = load_model(Path("models/recruit"))
     trained = load_model(Path("runs/small"))
     assert card["networks"]["move"]["dtype"] == "bfloat16"
@@ -174,8 +177,13 @@ def test_ctrl_c_ends_a_run_in_order(config: Path) -> None:
 def test_a_process_that_is_killed_goes_on_to_the_numbers_of_one_that_was_not(config: Path) -> None:
     running = start("small.toml", "--set", "save_every=0")
     wait_for(running, "outcome loss")
+    while not Path("runs/small/model/card.json").exists():
+        assert running.poll() is None
+        time.sleep(0.01)
     running.kill()  # while it plays, learns or saves
     running.communicate()
+    match = ("match", "net:runs/small", "random", "--games", "2", "--game", "tiny", "--workers", "1", "--json")
+    assert json.loads(told(*match).splitlines()[-1])["games"] == 2, "what is left plays"
     run = Run.resume(Path("runs/small"))
     for _ in range(2):
         run.iterate()
@@ -203,6 +211,12 @@ def test_help_teaches_and_names_every_preset() -> None:
     assert all(name in whole for name in presets())
     for words in ("Example: vauban train laptop", "torchrun", "--resume", "docs/metrics.md"):
         assert words in " ".join(text.split())
+
+
+def test_the_laptop_preset_is_saved_and_measured_in_its_first_minute() -> None:
+    config = load_config("laptop")
+    assert SOON / 60 < config.evaluation.every < 1 and config.evaluation.ladder == ("random",)
+    assert config.evaluation.every * 8 <= config.minutes, "a newcomer sees it get better"
 
 
 def test_show_prints_a_configuration_that_can_be_read_back() -> None:
@@ -387,7 +401,7 @@ def test_an_estimate_in_sentences(tmp_path: Path) -> None:
     first, limit, whole, belief = estimate_lines(run, an_estimate(), 4.0)
     assert "about 6 s (drawing setups 0.5, playing 2, learning moves 3, learning setups 0.5)" in first
     assert "10,000 moves; the GPU needs about 11.3 GB; compiling took 42 seconds" in first
-    assert "30 minutes: enough for about 299 iterations, 2.99 million moves" in limit
+    assert "30 minutes: enough for about 300 iterations, 3.00 million moves" in limit
     assert "all 42,400 iterations of the configuration: about 2.9 days from now" in whole
     assert belief == "then 6 minutes for the algorithm 'belief'"
     run.device = torch.device("cuda")  # nothing is done there: only the price is told
@@ -396,6 +410,19 @@ def test_an_estimate_in_sentences(tmp_path: Path) -> None:
     assert "282.67 dollars" in whole and "0.40 dollars" in belief
     endless = Run.begin(parse_config(SMALL), tmp_path / "endless")
     assert "it has no end of its own: an hour brings 6.00 million moves" in estimate_lines(endless, an_estimate(), 4)[1]
+
+
+def test_time_and_cost_that_cannot_be_measured_before_are_told_after_the_first_iterations(tmp_path: Path) -> None:
+    clock = Clock()
+    run = Run.begin(parse_config(SMALL, ["iterations=1001"]), tmp_path / "run", clock=clock)
+    plain = Display(run, Console(file=io.StringIO(), width=200))
+    plain.price = 4.0
+    for seconds in (90, 6, 6, 6):  # the first one compiles
+        clock.now += seconds
+        plain.show(run.iterate())
+    said = plain.console.file.getvalue()  # type: ignore[attr-defined]
+    assert said.count("an iteration takes about 6 s and has") == 1, said
+    assert "all 1,001 iterations of the configuration: about 100 minutes from now" in said
 
 
 def test_a_run_that_has_had_its_minutes_says_what_makes_it_go_on(tmp_path: Path) -> None:

@@ -156,14 +156,14 @@ def test_a_variant_is_plain_data() -> None:
 
 def test_every_value_of_every_switch_is_in_the_text_and_in_its_parameter() -> None:
     for switch, values in SWITCHES.items():
-        for value, number in (values or {"7": 7, "none": layout.NO_LIMIT}).items():
+        for value, number in (values or {"7": 7, "none": switches.NO_LIMIT}).items():
             game = Stratego("tiny", f"{switch}={value}")
             assert parse_rules(game.rules.text, game.variant) == game.rules, switch
             assert game.format(plies=9).parameters[layout.SWITCH[switch]] == number, (switch, value)
 
 
 def test_a_new_switch_is_written_wherever_it_is_not_as_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It needs a line in `SWITCHES` and a field of `Rules`: no text of rules can leave it out."""
+    """It is declared in `Rules`, which `SWITCHES` and `DEFAULTS` are read from: no text of rules can leave it out."""
 
     @dataclass(frozen=True)
     class Longer(Rules):

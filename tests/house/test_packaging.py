@@ -106,6 +106,11 @@ def test_the_light_package_is_light() -> None:
     }
 
 
+def test_the_models_in_the_wheel_are_not_too_large_for_it() -> None:
+    """docs/models.md: what does not fit is published on a hub."""
+    assert sum(path.stat().st_size for path in (ROOT / "src/vauban/models").rglob("*.safetensors")) < 64e6
+
+
 def test_the_files_of_the_ecosystem_are_well_formed_and_agree() -> None:
     yaml = pytest.importorskip("yaml", reason="PyYAML reads the files that other programs read")
     files = [*(ROOT / ".github").rglob("*.yml"), ROOT / ".pre-commit-config.yaml", ROOT / "CITATION.cff"]

@@ -476,11 +476,11 @@ def test_a_learner_without_agents_is_told_what_to_do(tmp_path: Path) -> None:
     ("oracle", "change", "sentence"),
     [
         ("sac", "sac.start=101", "start of sac is 101, and the replay keeps 100"),
-        ("sac", "sac.entropy=1.5", "are shares, from 0 to 1"),
-        ("sac", "sac.target_rate=0.0", "target_rate of sac are above 0"),
+        ("sac", "sac.entropy=1.5", "entropy of sac must be from 0 to 1"),
+        ("sac", "sac.target_rate=0.0", "target_rate of sac must be above 0"),
         ("sac", "sac.weights=[1.0]", "1 for 2 opponents"),
         ("ppo", "ppo.clip=0.0", "clip of ppo must be more than 0"),
-        ("ppo", "ppo.games=0", "games must be 1 or more"),
+        ("ppo", "ppo.games=0", "games of the oracle must be 1 or more"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(oracle: str, change: str, sentence: str) -> None:

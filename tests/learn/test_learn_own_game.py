@@ -56,12 +56,12 @@ def test_the_page_of_a_game_of_ones_own_has_commands_that_work(tmp_path: Path) -
     run.iterate()
     run.save()
     card = make_model(tmp_path / "run", tmp_path / "model", "mine")
-    page = readme_text(card)
+    page = readme_text(card, str(tmp_path / "model"))
     assert "Kuhn" not in page, "the preset was about another game"
     assert "- ambush\n" in page and "stratego" not in page and "search:" not in page
     [command] = [line for line in page.splitlines() if line.startswith("$ vauban match")]
     assert f"--game {ambush} --setups own" in command and "--rules" not in command
-    words = shlex.split(command.replace("net:mine", f"net:{tmp_path / 'model'}").replace("100", "2"))[2:]
+    words = shlex.split(command.replace("--games 100", "--games 2"))[2:]
     done = CliRunner().invoke(app, [*words, "--workers", "1", "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout.splitlines()[-1])["games"] == 2

@@ -6,6 +6,8 @@ import fnmatch
 import json
 import math
 import shutil
+import sys
+from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -295,6 +297,7 @@ def test_a_run_without_a_checkpoint_is_not_resumed_over_its_model(tmp_path: Path
 def test_a_young_run_that_is_killed_has_lost_little(tmp_path: Path) -> None:
     clock = Clock()
     run = Run.begin(parse_config(SMALL, ["save_every=5"]), tmp_path / "run", clock=clock)
+    run.iterate()
     saved = [0.0]
     while clock.now < 3600:
         clock.now += 1
@@ -303,7 +306,27 @@ def test_a_young_run_that_is_killed_has_lost_little(tmp_path: Path) -> None:
         assert clock.now - saved[-1] <= max(10, 0.25 * clock.now), f"killed after {clock.now} seconds"
     pauses = [later - earlier for earlier, later in pairwise(saved)]
     assert min(pauses) == 10 and max(pauses) == 300, "soon at first, then every five minutes"
-    assert Run.resume(tmp_path / "run").iteration == 0
+    assert Run.resume(tmp_path / "run").iteration == 1
+
+
+def test_the_minutes_of_a_run_begin_with_its_first_iteration(tmp_path: Path) -> None:
+    """Compiling and measuring, which come before it, take nothing away from what --minutes gives."""
+    clock = Clock()
+    run = Run.begin(parse_config(SMALL, ["minutes=2"]), tmp_path / "run", clock=clock)
+    clock.now = 90
+    assert run.minutes == 0 and run.goes_on()
+    run.iterate()
+    clock.now += 60
+    assert run.iterate()["minutes"] == 1 and run.goes_on()
+    run.save()
+    clock.now = 1000
+    again = Run.resume(tmp_path / "run", clock=clock)
+    clock.now = 2000
+    assert again.minutes == 1
+    again.iterate()
+    clock.now += 60
+    again.iterate()
+    assert again.minutes == 2 and not again.goes_on()
 
 
 @pytest.mark.parametrize(
@@ -708,10 +731,10 @@ def test_the_preset_for_a_gaming_gpu_is_that_for_a_large_one_in_smaller_iteratio
         ("games", "key=value"),
         ("game.name=3", "game is a value"),
         ("ataraxos.moves.games=0", "games of the moves must be 1 or more"),
-        ("ataraxos.moves.quantile=1.5", "quantile of the moves must be in"),
-        ("ataraxos.moves.clip=-1.0", "clip of the moves must not be negative"),
-        ("ataraxos.moves.average=1.0", "average of the moves must be in"),
-        ("ataraxos.moves.reach=-1", "reach of the moves must not be negative"),
+        ("ataraxos.moves.quantile=1.5", "quantile of the moves must be from 0 to 1"),
+        ("ataraxos.moves.clip=-1.0", "clip of the moves must be 0 or more"),
+        ("ataraxos.moves.average=1.0", "average of the moves must be from 0 to below 1"),
+        ("ataraxos.moves.reach=-1", "reach of the moves must be 0 or more"),
         ("ataraxos.moves.gradient_norm=0", "gradient_norm of the moves must be more than 0"),
         ("ataraxos.moves.learning_rate=0", "learning_rate of the moves must be more than 0"),
         ("ataraxos.moves.learning_rate=nan", "learning_rate is a number, not nan"),
@@ -726,12 +749,12 @@ def test_the_preset_for_a_gaming_gpu_is_that_for_a_large_one_in_smaller_iteratio
         ("minutes=inf", "minutes must be a number from 0, not inf"),
         ("save_every=nan", "save_every is a number, not nan"),
         ("patience=0", "patience must be more than 0 minutes"),
-        ("ataraxos.setups.clip=-1.0", "clip of the setups must not be negative"),
+        ("ataraxos.setups.clip=-1.0", "clip of the setups must be 0 or more"),
         ("ataraxos.setups.learning_rate=-1.0", "learning_rate of the setups must be more than 0"),
         ("belief.width=15", "width must be a multiple of its heads"),
-        ("belief.dropout=1.5", "dropout from 0 to below 1, not 1 and 1.5"),
-        ("belief.decoder_depth=0", "decoder_depth of the belief is 1 or more"),
-        ("belief.gradient_norm=0.0", "gradient_norm of the belief are more than 0"),
+        ("belief.dropout=1.5", "dropout of the belief must be from 0 to below 1, not 1.5"),
+        ("belief.decoder_depth=0", "decoder_depth of the belief must be 1 or more"),
+        ("belief.gradient_norm=0.0", "gradient_norm of the belief must be more than 0"),
     ],
 )
 def test_a_wrong_change_says_what_would_be_right(change: str, words: str) -> None:
@@ -788,6 +811,88 @@ def test_tensorboard_keeps_the_curve_of_a_belief_that_is_resumed(tmp_path: Path)
     again.iterate()
     seen = events.EventAccumulator(str(tmp_path / "run" / "tensorboard" / "belief")).Reload()
     assert [point.step for point in seen.Scalars("belief/loss")] == [3, 6, 9]
+
+
+def test_weights_and_biases_keeps_a_run_in_its_folder_where_there_is_no_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("wandb", reason="wandb is not installed")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_DIR", str(tmp_path / "elsewhere"))
+    with closing(Run.begin(parse_config(SMALL, ["wandb=stories"]), tmp_path / "run")) as run:
+        run.iterate()
+        run.save()
+    with closing(Run.resume(tmp_path / "run")) as again:
+        again.iterate()
+    assert not run.notes and not again.notes
+    name = (tmp_path / "run" / "wandb" / "id").read_text()
+    kept = list((tmp_path / "run" / "wandb").glob(f"offline-run-*-{name}/run-{name}.wandb"))
+    assert kept and b"moves/entropy" in b"".join(path.read_bytes() for path in kept)
+
+
+def test_weights_and_biases_is_not_asked_for_unless_a_project_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", None)  # importing it fails
+    run = Run.begin(parse_config(SMALL), tmp_path / "run")
+    run.iterate()
+    assert not run.notes
+    asked = Run.begin(parse_config(SMALL, ["wandb=stories"]), tmp_path / "asked")
+    for _ in range(2):
+        asked.iterate()
+    [note] = asked.notes
+    assert "Weights & Biases's curves are not written any more (it is not installed: pip install" in note
+    assert len(read_metrics(tmp_path / "asked")) == 2
+
+
+class Grumpy:
+    """Stands in for the library `wandb`, whose service breaks down at one of its calls."""
+
+    class Settings:
+        def __init__(self, **_: object) -> None:
+            self.mode = "online"
+
+    def __init__(self, fails: str, key: bool = True) -> None:
+        self.fails, self.key = fails, key
+        self.settings = self.Settings()
+
+    def setup(self) -> Grumpy:
+        return self
+
+    def login(self, prompt: bool) -> bool:
+        assert not prompt, "nobody may be there to answer"
+        return self.key
+
+    def _call(self, name: str) -> None:
+        if name == self.fails:
+            raise ConnectionError("the service is gone\nfor good")
+
+    def init(self, **_: object) -> Grumpy:
+        self._call("init")
+        return self
+
+    def define_metric(self, *_: object, **__: object) -> None:
+        self._call("define_metric")
+
+    def log(self, _: object) -> None:
+        self._call("log")
+
+    def finish(self) -> None:
+        self._call("finish")
+
+
+@pytest.mark.parametrize("fails", ["init", "define_metric", "log", "finish", "no key"])
+def test_weights_and_biases_cannot_end_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", Grumpy(fails, key=fails != "no key"))
+    monkeypatch.delenv("WANDB_MODE", raising=False)
+    run = Run.begin(parse_config(SMALL, ["wandb=stories"]), tmp_path / "run")
+    for _ in range(2):
+        run.iterate()
+    run.close()
+    [note] = run.notes
+    assert note.startswith("Weights & Biases's curves are not written any more (")
+    assert ("`wandb login`" if fails == "no key" else "the service is gone)") in note
+    assert len(read_metrics(tmp_path / "run")) == 2
 
 
 # The thread that fails is TensorBoard's own.
@@ -857,8 +962,13 @@ def test_a_change_of_the_game_leaves_out_what_was_said_of_the_other() -> None:
     config = load_config("laptop", ["game=kuhn"], notes.append)
     assert (config.game, config.rules, config.about) == ("kuhn", "", "")
     words = "the rules 'battleless_limit=60,total_limit=400' are for 'medium', so 'kuhn' is played by its own"
-    assert notes == [f"{words} (--set rules=… for others)"]
+    unmeasured = (
+        "its opponents are for 'medium', so nothing is played against them (--set evaluation.every=… for others)"
+    )
+    assert notes == [f"{words} (--set rules=… for others)", unmeasured] and not config.evaluation.every
     notes.clear()
+    assert load_config("laptop", ["game=kuhn", "evaluation.games=8"]).evaluation.every
+    assert load_config("rnad-kuhn", ["game=leduc"], notes.append).evaluation.exact and not notes
     config = load_config("laptop", ["game=barrage"], notes.append)
     assert (config.rules, config.about) == ("battleless_limit=60,total_limit=400", ""), "another board of the family"
     config = load_config("laptop", ["game=barrage", "about=Mine", "rules=total_limit=50"], notes.append)

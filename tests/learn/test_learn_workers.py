@@ -28,7 +28,7 @@ CONFIG = """
 game = "tiny"
 rules = "battleless_limit=20,total_limit=60"
 iterations = {iterations}
-patience = 0.5
+patience = 60
 [ataraxos.move_network]
 depth = 1
 width = 16

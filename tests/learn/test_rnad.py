@@ -224,7 +224,7 @@ def test_eta_is_in_chips_and_rewards_in_units_of_the_most_that_can_be_won(tmp_pa
         ("rnad.counts=[3]", "counts of rnad are one number from 1 for each duration but the last"),
         ("rnad.variant=q", "variant of rnad is s or p, not 'q'"),
         ("rnad.eta=0.0", "eta of rnad must be more than 0"),
-        ("rnad.target_rate=0.0", "target_rate of rnad is above 0"),
+        ("rnad.target_rate=0.0", "target_rate of rnad must be above 0"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(change: str, sentence: str) -> None:

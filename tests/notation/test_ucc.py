@@ -19,7 +19,7 @@ from vauban.agents.external.stratego.agent import ExternalAgent
 from vauban.agents.external.stratego.seen import SEEN_RULES, SeenGame
 from vauban.agents.random import RandomAgent
 from vauban.board.stratego import Battle, Board, Played, View
-from vauban.cli.stratego.bots import Speaker
+from vauban.cli.stratego.speaker import Speaker
 from vauban.errors import ConfigurationError, InvalidMoveError, NotationError, SetupError
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, SCOUT, SPY, TYPES

@@ -54,6 +54,25 @@ def test_a_kernel_that_is_not_kept_is_announced_every_time(tmp_path: Path) -> No
         assert said(tmp_path, "elsewhere").startswith("compiling what this command needs\n  double of sums …\n")
 
 
+def test_a_clock_of_work_stands_still_while_a_kernel_is_compiled() -> None:
+    @kernel
+    def thrice(number):  # type: ignore[no-untyped-def]
+        return number + number + number
+
+    thrice.__module__ = "elsewhere"  # nothing of it is kept
+    function = compile.compiled(thrice, compile.CPU)
+    with compile.progress(function, "sums"):
+        begun = compile.working_seconds()
+        with compile.progress(function, "sums"):
+            assert function(3) == 9
+        assert compile.working_seconds() == pytest.approx(begun, abs=1e-6)
+    assert compile.working_seconds() >= begun - 1e-6, "nothing is counted twice"
+    with compile.progress(function, "sums"):
+        begun = compile.working_seconds()
+        while compile.working_seconds() == begun:
+            function(3)
+
+
 NAMES = """
 import numpy as np
 from vauban.games.randomness import philox

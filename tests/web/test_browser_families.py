@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browser import PHONE, Serving
+from browser import PHONE, Player, Serving
+from patience import PATIENCE
 from playwright.sync_api import expect
 
+from vauban.search.geister.moments import SENTENCES as GHOST_SENTENCES
+from vauban.search.review import Said
+from vauban.search.stratego.moments import SENTENCES
 from vauban.web.files import PAGE
 
 pytest_plugins = ["browser_fixtures"]
@@ -251,13 +257,137 @@ def test_a_language_is_one_file_and_the_browsers_own_is_taken(visit, tmp_path, p
 def test_with_one_language_there_is_nothing_to_choose(visit):
     visitor = visit()
     page = visitor.open().page
-    page.get_by_role("button", name="Settings").click()
+    page.evaluate("import('/static/js/menu.js').then(({ openSettings }) => void openSettings(['en']))")
     visitor.see("dialog.settings")
     assert page.locator("input[name=language]").count() == 0
 
 
+ENGLISH = re.compile(r"\b(the|and|your|you|with|not|this|of|are|been|which|that|their|cannot|moves?|piece|is)\b", re.I)
+"""Words that stand in nearly every English sentence, and in no German one."""
+
+SAID = """() => [document.body.innerText, ...[...document.querySelectorAll("[aria-label], [title], [placeholder]")]
+    .flatMap((each) => [each.ariaLabel, each.title, each.placeholder])].filter(Boolean)"""
+"""All that can be read on the page, or is read out."""
+
+
+MINER, BOMB = {"side": "red", "type": "miner"}, {"side": "blue", "type": "bomb"}
+FILLED = {
+    "side": "red", "whose": "blue", "at": "e7", "from": "a4", "to": "a10", "piece": MINER, "share": 0.424,
+    "chance": 0.002, "before": 0.5, "after": 1.0, "value": 0.0, "other": 0.25,
+    "battle": {"battle": "took", "attacker": MINER, "defender": BOMB, "at": "e7"},
+    "kind": {"type": "general", "only": True}, "taken": {"type": "bomb", "only": False},
+    "ghost": {"side": "blue", "type": "evil", "letter": "c"},
+}  # fmt: skip
+"""What moments are told of, of either family."""
+
+
+def test_whoever_speaks_german_meets_no_english_sentence(visit):
+    visitor = visit(locale="de-AT")
+    visitor.forgive("/api/import: 400|status of 400")
+    page, keys = visitor.page, visitor.page.keyboard
+
+    def german(where: str) -> None:
+        for text in page.evaluate(SAID):
+            for line in text.splitlines():
+                assert not ENGLISH.search(line), f"{where}: {line}"
+
+    visitor.open()
+    expect(page.locator("html")).to_have_attribute("lang", "de")
+    visitor.see(".setup .piece")
+    german("start page")
+    for name, value in (("mode", "friend"), ("mode", "watch"), ("variant", "geister"), ("mode", "hotseat")):
+        visitor.choose(**{name: value})
+        german(f"start page, {value}")
+    visitor.choose(mode="level")
+    visitor.see("#header nav", has_text="Regeln")
+    for name in ("Einstellungen", "Hilfe und Tasten"):
+        page.get_by_role("button", name=name).click()
+        visitor.see("dialog")
+        german(name)
+        keys.press("Escape")
+    for screen in ("setups", "rules", "geister/rules", "geister/learn", "learn", "puzzles"):
+        visitor.open(f"#/{screen}")
+        visitor.see(".board, .diagram")
+        german(screen)
+
+    # A game: refusals, single letters, a note, a fight, an offer that a machine declines, the end.
+    visitor.open()
+    visitor.choose(variant="duel", level="recruit")
+    page.get_by_text("Gespeicherte Aufstellungen, Text").click()
+    field = page.locator(".setup input.code")
+    field.fill("FBO/X")
+    visitor.button("Diesen Text übernehmen").click()
+    visitor.see(".setup .error", has_text="Da sind 2 Reihen, und dieses Spiel hat 3.")
+    field.fill("FBO..NS./BGO.M..N/........")
+    visitor.button("Diesen Text übernehmen").click()
+    expect(page.locator("#live")).to_have_text("Die Aufstellung wurde aus dem Text übernommen.")
+    visitor.button("Spielen").click()
+    visitor.see(".bottom-card.turn", has_text="Du")
+    expect(page.locator(".top-card strong")).to_have_text("Rekrut")
+    expect(page.locator(".cell[data-at=b1]")).to_have_attribute("aria-label", "b1, deine Bombe")
+    expect(page.locator(".cell[data-at=c1]")).to_have_attribute("aria-label", "c1, dein Aufklärer (2)")
+    page.locator(".cell[data-at=b1]").click()
+    visitor.see(".reason-box", has_text="Eine Bombe zieht nie.")
+    page.locator(".cell[data-at=e2]").click()
+    page.locator(".cell[data-at=e4]").click()
+    visitor.see(".reason-box", has_text="Ein Marschall zieht ein Feld weit. Möglich: ")
+    for letter in "lospbw":
+        keys.press(letter)
+    german("refusals and letters")
+    expect(page.locator("#live")).to_contain_text("2 Aufklärer, 1 Spion, 2 Bomben, 1 Fahne")
+    keys.type("e2e3")
+    expect(page.locator(".moves li")).to_have_count(2)
+    expect(page.locator("#live")).to_contain_text("Der Gegner")
+    german("a move")
+    visitor.button("Remis anbieten").click()
+    german("a question")
+    page.locator("dialog").get_by_role("button", name="Remis anbieten").click()
+    visitor.see(".toast", has_text="Rekrut")
+    german("an answer")
+    visitor.button("Aufgeben").click()
+    page.locator("dialog").get_by_role("button", name="Aufgeben").click()
+    visitor.see("dialog.end", has_text="Du hast aufgegeben.")
+    german("the end")
+    page.locator("dialog.end").get_by_role("button", name="Rückblick").click()
+    visitor.see(".graph-place", has_text="Für dieses Spiel gibt es kein Netz")
+    page.locator(".moves button").first.click()
+    german("looking back")
+    visitor.button("Ab hier weiterspielen").click()
+    german("playing on")
+    keys.press("Escape")
+
+    visitor.open("#/import")
+    today = page.evaluate("new Date().toLocaleDateString('de', { dateStyle: 'medium' })")
+    visitor.see(".games li", has_text=f"verloren · {today}")
+    page.get_by_label("Oder füge es hier ein").fill(" ")
+    visitor.button("Öffnen").click()
+    visitor.see(".error", has_text="Das lässt sich nicht lesen. Darin ist kein Spiel.")
+    german("a refused import")
+
+    # All that may be said of moments, and numbers as Germans write them.
+    told = page.evaluate(
+        """async ([said, ghosts]) => {
+            const { momentWords } = await import("/static/js/words.js");
+            const { show } = await import("/static/js/family.js");
+            const { decimals, t } = await import("/static/js/strings.js");
+            const each = (list) => list.map((one) => momentWords({ said: [one] }));
+            show("stratego");
+            const first = each(said);
+            show("geister");
+            return [...first, ...each(ghosts), decimals(1.25, 2), t("level.seconds", { sentence: "", seconds: 0.4 })];
+        }""",
+        [[Said(key, FILLED).to_json() for key in SENTENCES], [Said(key, FILLED).to_json() for key in GHOST_SENTENCES]],
+    )
+    for text in told:
+        assert not ENGLISH.search(text) and "{" not in text, text
+    assert told[-2:] == ["1,25", " Etwa 0,4 s pro Zug."]
+    assert "Rots Mineur zog von a4 nach a10." in told
+
+
 def test_an_agent_that_was_brought_along_is_played_beside_the_levels_and_in_a_plain_game(visit, tmp_path):
-    with closing(Serving(tmp_path, more=("--game", "kuhn", "--opponent", "cfr+:iterations=20"))) as serving:
+    program = f"bot:{sys.executable} {EXAMPLES}/ucc_bot.py"
+    more = ("--game", "kuhn", "--opponent", "cfr+:iterations=20", "--opponent", program, "--bot-time", f"{PATIENCE:g}")
+    with closing(Serving(tmp_path, more=more)) as serving:
         visitor = visit(serving)
         page = visitor.open().page
         names = page.locator("input[name=level]")
@@ -271,5 +401,22 @@ def test_an_agent_that_was_brought_along_is_played_beside_the_levels_and_in_a_pl
         visitor.see(".top-card", has_text="cfr+:iterations=20")
         visitor.button("pass").click()
         page.locator(".moves li:nth-child(2), dialog.end").first.wait_for()
+
+        # A program: moves cannot be taken back, which its choice says, and the option is not there.
+        visitor.open()
+        visitor.choose(variant="barrage")
+        page.get_by_text("Side, clock, memory").click()
+        takebacks = page.get_by_label("Moves may be taken back")
+        expect(takebacks).to_be_visible()
+        page.locator("input[name=level][value='own:ucc_bot.py']").check(force=True)
+        expect(takebacks).to_be_hidden()
+        visitor.see(".level-more, label", has_text="so moves cannot be taken back")
+        visitor.picture("program", whole=True)
+        visitor.button("Play").click()
+        visitor.see(".top-card", has_text="ucc_bot.py")
+        Player(visitor).turns(1)
+        page.locator(".moves li:nth-child(2)").wait_for()
+        assert page.get_by_role("button", name="Take back").count() == 0
+        visitor.picture("program-game")
         page.goto("about:blank")
     assert "cfr+:iterations=20 is not offered in barrage: " in serving.complaints()

@@ -376,7 +376,7 @@ def test_a_seal_that_does_not_fit_is_shown_as_broken(visit, tampering):
         route.on_message(server.send)
         server.on_message(lambda text: route.send(bent(str(text))))
 
-    visitor.page.route_web_socket("**/ws", between)
+    visitor.page.route_web_socket("**/ws/*", between)
     visitor.start()
     visitor.resign()
     # A seal that was exchanged later changes nothing: the browser keeps the first.

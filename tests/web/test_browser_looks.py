@@ -82,9 +82,21 @@ SHOWN = """async () => {
         };
     });
     const grounds = {plain: usual[0], dark: colours(dark)[0], last: marks.last[0], selected: marks.selected[0]};
+    const {token} = await import("/static/js/games/geister/ghosts.js");
+    const haunted = new Board({columns: 2, rows: 1, gates: {a2: "red", b2: "blue"}}, {label: "y"});
+    document.getElementById("main").append(haunted.element);
+    const ghosts = ["red", "blue"].flatMap((side) => ["good", "evil", null].map((type) => {
+        const drawn = token(side, type);
+        haunted.element.append(drawn);
+        const body = style(drawn.querySelector(".ghost-body")), mark = drawn.querySelector(".ghost-mark");
+        return {side, fill: body.fill, stroke: body.stroke, mark: style(mark).fill};
+    }));
+    const gates = [...haunted.element.querySelectorAll(".gate")]
+        .map((gate) => [style(gate).color, style(gate).backgroundColor]);
+    const edge = [style(board.element.querySelector(".files")).color, style(board.element).backgroundColor];
     const waves = style(board.element.querySelector(".waves"));
     const lake = {waves: waves.color, opacity: waves.opacity, ground: colours(board.cells.get("e1"))[0]};
-    return {marks, pieces, grounds, lake};
+    return {marks, pieces, grounds, lake, ghosts, gates, edge};
 }"""
 """A board with every mark in turn: its colours where they differ from a plain square's, those of pieces, and below."""
 
@@ -92,22 +104,62 @@ SHOWN = """async () => {
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_marks_and_sides_are_told_apart_by_who_sees_no_colours(visit, scheme):
     visitor = visit(color_scheme=scheme, reduced_motion="reduce")
-    shown = visitor.open().page.evaluate(SHOWN)
+    page = visitor.open().page
+    boards = page.evaluate("import('/static/js/settings.js').then(({BOARDS}) => BOARDS)")
+    seen = set()
+    for board in boards:
+        page.evaluate("board => import('/static/js/settings.js').then(({change}) => change('board', board))", board)
+        shown = page.evaluate(SHOWN)
+        _told_apart(shown, f"{board}, {scheme}")
+        seen.add(shown["grounds"]["plain"])
+    assert len(seen) == len(boards) >= 5, "every board has a colour of its own"
+
+
+def _told_apart(shown: dict[str, Any], look: str) -> None:
+    """Check the contrast of everything on a board (`SHOWN`)."""
     grounds = shown["grounds"]
     for kind, colours in shown["marks"].items():
         for ground in ("plain", "dark"):
-            assert max(contrast(each, grounds[ground]) for each in colours) >= 3, f"{kind} on {ground}"
+            assert max(contrast(each, grounds[ground]) for each in colours) >= 3, f"{look}: {kind} on {ground}"
     lake = shown["lake"]
-    assert lake["opacity"] == "1" and contrast(lake["waves"], lake["ground"]) >= 3
+    assert lake["opacity"] == "1" and contrast(lake["waves"], lake["ground"]) >= 3, look
     outlines = {side: {each["outline"] for each in shown["pieces"] if each["side"] == side} for side in ("red", "blue")}
     assert outlines["red"].isdisjoint(outlines["blue"]), "the sides have one shape, hidden or known"
     for piece in shown["pieces"]:
-        assert contrast(piece["figure"], piece["fill"]) >= 3
-        assert contrast(*piece["mark"]) >= 3
+        assert contrast(piece["figure"], piece["fill"]) >= 3, look
+        assert contrast(*piece["mark"]) >= 3, look
+    for piece in (*shown["pieces"], *shown["ghosts"]):
         for name, ground in grounds.items():
             # A line around the piece parts it from what it stands on, if it can be told from both.
             line = min(contrast(piece["stroke"], each) for each in (piece["fill"], ground))
-            assert max(contrast(piece["fill"], ground), line) >= 3, f"{piece['side']} on {name}"
+            assert max(contrast(piece["fill"], ground), line) >= 3, f"{look}: {piece} on {name}"
+    for ghost in shown["ghosts"]:
+        assert contrast(ghost["mark"], ghost["fill"]) >= 3, f"{look}: {ghost}"
+    for gate in shown["gates"]:
+        assert contrast(*gate) >= 3, f"{look}: a gate"
+    assert contrast(*shown["edge"]) >= 4.5, f"{look}: the coordinates"
+
+
+def test_a_board_is_chosen_by_its_picture_and_kept(visit):
+    visitor = visit()
+    page = visitor.open().page
+    visitor.see(".setup .piece")
+    ground = "getComputedStyle(document.querySelector('.setup .cell')).backgroundColor"
+    usual = page.evaluate(ground)
+    visitor.button("Settings").click()
+    swatches = page.locator("dialog .swatch")
+    looks = swatches.evaluate_all("all => all.map(each => getComputedStyle(each).backgroundImage)")
+    assert len(set(looks)) == len(looks) == 5
+    page.locator("input[name=board][value=wood]").check(force=True)
+    visitor.picture("boards")
+    chosen = page.evaluate(ground)
+    assert chosen != usual
+    # Another page of the same browser has it, too; and the night has one of its own.
+    visitor.open("#/geister/setups")
+    visitor.see(".setup .ghost")
+    assert page.evaluate(ground) == chosen
+    visitor.button("Switch to dark").click()
+    assert page.evaluate(ground) not in (usual, chosen)
 
 
 BARE = """async () => {
@@ -530,6 +582,8 @@ def test_the_names_of_all_pieces_stay_on_their_buttons_when_one_is_noted(visit):
     page = visitor.page
     page.locator(".table .cell[data-at=e8]").click()
     expect(visitor.see("dialog.sheet").get_by_role("button", name="Note: lieutenant")).to_be_visible()
+    # In other languages they are longer.
+    page.locator(".note-button:has-text('lieutenant') span").evaluate("each => { each.textContent = 'Unteroffizier'; }")
     for width, height in ((1280, 800), (820, 1180), (480, 800), (360, 740), (320, 640)):
         page.set_viewport_size({"width": width, "height": height})
         assert page.evaluate(SPILT) == [], width

@@ -244,7 +244,7 @@ def test_what_the_server_refuses_is_said_in_the_pages_own_words(visit):
         route.fulfill(status=answer.status, json=told)
 
     for visitor in (host, guest, stranger):
-        visitor.page.route_web_socket("**/ws", bent)
+        visitor.page.route_web_socket("**/ws/*", bent)
         visitor.page.route("**/api/**", refused)
         visitor.forgive("/join: 409|status of 409|/play-on: 400|status of 400")
     friends(host, guest)
@@ -542,7 +542,7 @@ def test_a_refusal_that_passes_is_not_the_end_of_a_game(visit):
         visitor.see(".toast", has_text="That is too much at once. Wait a little.")
 
     visitor.start(QUIET)
-    page.route_web_socket("**/ws", impatient)
+    page.route_web_socket("**/ws/*", impatient)
     again()
     visitor.see(".bottom-card.turn")
     visitor.resign()
@@ -632,7 +632,7 @@ def test_a_machine_that_takes_longer_than_usual_is_seen_to_think(visit):
 
         server.on_message(on)
 
-    visitor.page.route_web_socket("**/ws", slower)
+    visitor.page.route_web_socket("**/ws/*", slower)
     player = visitor.start(QUIET)
     player.press("f1")
     player.press("g1")

@@ -41,7 +41,7 @@ from vauban.web.limits import SOCKETS_OF_ONE, Limits
 from vauban.web.show import offered
 from vauban.web.table import OFFER_PAUSE
 from vauban.web.thinking import ChooseSetup, WeighDraw
-from vauban.work.base import WorkError
+from vauban.work.base import BusyError, WorkError
 
 DUEL = "FBO..NS./BGO.M..N/........"
 HOUR = {"kind": "bronstein", "minutes": 60, "seconds": 0}
@@ -684,6 +684,53 @@ def test_a_game_that_is_too_long_for_a_network_is_looked_back_on_by_counting(ser
     assert [each["model"] is None for each in found] == [False, True] and len(found[1]["plies"]) == 3
 
 
+def test_whatever_is_asked_of_the_machines_is_asked_for_an_address(server, monkeypatch):
+    # Owners take turns before each pool (tests/work/test_work_pool.py); an owner is an address.
+    owners: dict[str, set[str]] = {}
+    for name, pool in (("quick", server.host.quick), ("review", server.host.reviews.short.near)):
+
+        def ask(task: Any, *more: Any, owner: str = "", ask: Any = pool.ask, name: str = name, **rest: Any) -> Any:
+            owners.setdefault(name, set()).add(owner or more[-1])
+            return ask(task, *more, **rest)
+
+        monkeypatch.setattr(pool, "ask", ask)
+    made = server.level("cadet", "red", WALLED)
+    with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
+        seat.quiet_move(random.Random(1))
+        seat.my_turn()
+        give_up(seat)
+    asked = f"/api/games/{made['game']}/review"
+    wait_until(lambda: server.ask("GET", asked, secret=made["seats"]["red"])[0] == 200)
+    assert owners == {"quick": {"127.0.0.1"}, "review": {"127.0.0.1"}}
+
+
+def test_a_long_game_that_is_looked_back_on_makes_no_other_wait(server, monkeypatch):
+    monkeypatch.setattr("vauban.web.reviews.SHORT", 0)
+    long, short = server.level("cadet", "red", WALLED), server.level("cadet", "red", WALLED)
+    for each, moves in ((long, 1), (short, 0)):
+        with server.sit(each["game"], "red", each["seats"]["red"]) as seat:
+            for _ in range(moves):
+                seat.quiet_move(random.Random(1))
+            give_up(seat)
+    reviews, done = server.host.reviews, threading.Event()
+
+    async def endless(*_: object) -> Any:
+        await asyncio.to_thread(done.wait)
+        raise BusyError("the test is over")
+
+    monkeypatch.setattr(reviews.long.near, "ask", endless)
+
+    def review(made: dict[str, Any]) -> int:
+        return server.ask("GET", f"/api/games/{made['game']}/review", secret=made["seats"]["red"])[0]
+
+    try:
+        assert review(long) == 202
+        wait_until(lambda: review(short) == 200)
+        assert review(long) == 202
+    finally:
+        done.set()
+
+
 def test_a_review_that_failed_is_told_once_and_forgotten_if_nobody_asks_again(server, monkeypatch):
     made = [server.level("cadet", "red", WALLED) for _ in range(2)]
     for each in made:
@@ -698,7 +745,7 @@ def test_a_review_that_failed_is_told_once_and_forgotten_if_nobody_asks_again(se
         raise WorkError("The wheel is broken.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(reviews.thinking, "ask", broken)
+        patch.setattr(reviews.short.near, "ask", broken)
         assert review(made[0]) == 202
         wait_until(lambda: reviews._making[made[0]["game"]].error is not None)
         assert (review(made[0]), review(made[0])) == (502, 202)
@@ -1372,6 +1419,7 @@ def test_a_server_says_whether_it_is_well(tmp_path):
             status, told, _ = server.ask("GET", "/api/health")
         assert (status, told["ok"], told["tables"]) == (200, True, 1)
         assert told["waiting"] == {"quick": 0, "deep": 0, "reviews": 0}
+        assert (told["programs"], told["cluster"]) == (0, None)
         server.host.shelf.close()
         status, told, _ = server.ask("GET", "/api/health")
         assert (status, told["error"]["code"]) == (503, "shelf")

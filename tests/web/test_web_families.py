@@ -10,7 +10,7 @@ from web_server import Server
 from vauban.errors import ConfigurationError
 from vauban.web import show as module
 from vauban.web.host import Host
-from vauban.web.levels import learned_agents, levels, own_levels, with_anybody
+from vauban.web.levels import learned_agents, levels, own_levels, read_levels, with_anybody
 from vauban.web.plain import PlainShow
 from vauban.web.shelf import Shelf
 from vauban.web.show import check_scripts, offered, shows
@@ -111,10 +111,15 @@ def test_an_agent_that_plays_nothing_here_is_refused(agent):
         own_levels([agent], ("barrage",), lambda text: None)
 
 
-def test_a_program_that_has_to_be_told_of_every_move_is_refused_with_the_way_to_play_it():
-    bot = f"bot:{sys.executable} examples/ucc_bot.py"
-    with pytest.raises(ConfigurationError, match="told of a game move by move, from the beginning: vauban match plays"):
-        own_levels([bot], ("classic", "barrage"), lambda text: None)
+def test_without_what_runs_networks_the_levels_that_play_by_one_are_left_out(monkeypatch):
+    for show in shows():
+        if show.levels is not None:
+            named = read_levels(show.levels, show.offered)
+            with monkeypatch.context() as patch:
+                patch.setitem(sys.modules, "torch", None)
+                left = read_levels.__wrapped__(show.levels, show.offered)
+            assert left and {level.key for level in left} <= {level.key for level in named}
+            assert not any(learned_agents(variant, left) for variant in show.offered)
 
 
 def test_games_without_levels_keep_an_opponent_whatever_was_brought_along():

@@ -236,7 +236,7 @@ def test_what_is_barred_is_what_the_board_bars_with_the_same_words_and_plies():
             assert len(said) == len(expected)
             for each in said:
                 why = expected[at.board.variant.square(each["from"]), at.board.variant.square(each["to"])]
-                assert (each["rule"], each["ply"]) == (why.rule, why.ply)
+                assert (each["rule"], each["ply"], each["reason"]) == (why.rule, why.ply, why.reason)
                 seen[why.rule] += 1
             legal = list(board.legal_moves)
             last = [played.move for played in board.history if played.player == at.turn]
@@ -275,7 +275,7 @@ def test_what_a_chase_bars_is_told_to_the_chaser_alone_and_depends_on_nothing_th
         assert wall.sight(at, "blue")["barred"] == []
         red = wall.sight(at, "red")
         assert [(each["rule"], each["from"], each["to"]) for each in red["barred"]] == [("chase", "e4", "e5")]
-        assert set(red["barred"][0]) == {"from", "to", "rule", "ply"}
+        assert set(red["barred"][0]) == {"from", "to", "rule", "ply", "reason"}
         told.append(json.dumps([red, wall.explain(at, "red", "e4e5")]))
         # The other side, asking after the same squares, learns nothing of it.
         assert wall.explain(at, "blue", "e4e5")["code"] == "turn"
@@ -343,7 +343,7 @@ def test_the_two_square_rule_is_explained_with_the_squares():
     steps = [["e3", "e4"], ["e4", "e3"], ["e3", "e4"]]
     assert (said["code"], said["rule"], said["type"], said["steps"]) == ("two_square", "two_square", "miner", steps)
     [barred] = wall.sight(at, "red")["barred"]
-    assert barred == {key: said[key] for key in ("from", "to", "rule", "ply", "type", "steps")}
+    assert barred == {key: said[key] for key in ("from", "to", "rule", "ply", "type", "steps", "reason")}
 
 
 def test_clocks_are_told_as_they_stand():

@@ -6,8 +6,8 @@ A player's picture is made of that player's observation alone, so it shows nothi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
 
 import numpy as np
 import numpy.typing as npt
@@ -57,7 +57,7 @@ def svg(look: Look, size: int = 480) -> str:
         nonlocal widest, y
         y += LINE
         widest = max(widest, 8 * len(line) + 16)
-        parts.append(f'<text x="8" y="{y}">{escape(line)}</text>')
+        parts.append(f'<text x="8" y="{y}">{escape(line, quote=False)}</text>')
 
     for seen in _all_seen(look, None):
         write(seen.head)
@@ -75,7 +75,7 @@ def svg(look: Look, size: int = 480) -> str:
             write(f"{sign} {meaning}")
         y += 8
     scale = size / max(widest, y)
-    name = escape(f"{look.game.name}, ply {look.plies}", {'"': "&quot;"})
+    name = escape(f"{look.game.name}, ply {look.plies}")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {widest} {y}" width="{widest * scale:g}" '
         f'height="{y * scale:g}" font-family="monospace" font-size="13" fill="#3a3528" role="img" '

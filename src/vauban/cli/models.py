@@ -37,8 +37,8 @@ class NameOrCommand(TyperGroup):
 
 models = typer.Typer(
     cls=NameOrCommand,
-    help="List the models that are shipped, show the card of one (vauban models NAME), make one of a run, import "
-    "published weights.",
+    help="List the models that are shipped, show the card of one (vauban models NAME), make one of a run, fetch and "
+    "publish models, import published weights.",
     epilog="Example: vauban models · vauban models runs/mine",
     rich_markup_mode=None,
 )
@@ -168,6 +168,66 @@ def make_card(
         return
     print_card(card)
     console.print(f"Written to {folder}.", highlight=False, markup=False, soft_wrap=True)
+
+
+@models.command("fetch", short_help="Fetch a model from the Hugging Face hub, from the web, or from a folder.")
+def fetch_model(
+    address: Annotated[
+        str, typer.Argument(help="hf:OWNER/NAME, hf:OWNER/NAME@REVISION, https://HOST/FOLDER, or a folder.")
+    ],
+    out: Annotated[Path | None, typer.Option(help="The folder of the model (default: models/ and its name).")] = None,
+    json: Json = False,
+) -> None:
+    """Fetch somebody's model into a folder of its own, after a look at all of it.
+
+    A model is numbers and a card, and nothing of it is run. What does not fit its card, is larger than
+    it may be, or was made for another version of an observation is refused, and nothing is left. The
+    hub needs pip install "vauban-games[hub]"; HF_ENDPOINT, HF_TOKEN and `hf auth login` hold for it.
+    Where a model is named, hf:OWNER/NAME may stand too: it is then fetched once, and kept.
+
+    Example: vauban models fetch hf:somebody/barrage-evening
+
+    Example: vauban models fetch https://example.org/models/mine --out models/theirs
+    """
+    from vauban.nets.hub import fetch
+
+    name = address.rstrip("/").rpartition("/")[2].partition("@")[0]
+    folder = out or Path("models") / name
+    try:
+        card = fetch(address, folder)
+    except FileExistsError:
+        raise ConfigurationError(f"there is a folder {folder} already: name another with --out, or delete it") from None
+    if json:
+        print_json({"folder": str(folder), **card})
+        return
+    print_card(card)
+    console.print(f"Fetched into {folder}.", highlight=False, markup=False, soft_wrap=True)
+
+
+@models.command("publish", short_help="Put a model on the Hugging Face hub.")
+def publish_model(
+    model: Annotated[str, typer.Argument(help="A model or a run: its folder, e.g. models/mine or runs/mine.")],
+    address: Annotated[str, typer.Argument(help="hf:OWNER/NAME; made if it is not there.")],
+    private: Annotated[bool, typer.Option("--private", help="Let nobody else see it.")] = False,
+    json: Json = False,
+) -> None:
+    """Put a model on the Hugging Face hub: its weights, its card, and a page of it.
+
+    The page (README.md, with the header that the hub reads) is written from the card: game, rules,
+    observation, algorithm, configuration, compute, results with their commands, limits. Of a run, its
+    model is published, in bfloat16; for one with matches on its card, make it by `vauban models card`
+    first. It needs pip install "vauban-games[hub]" and a key: `hf auth login`, or HF_TOKEN.
+
+    Example: vauban models publish models/beginner hf:somebody/beginner
+    """
+    from vauban.learn.publish import publish
+
+    page = publish(model, address, private)
+    if json:
+        print_json({"address": address, "page": page})
+        return
+    console.print(f"Published at {page}", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"It plays as net:{address}", highlight=False, markup=False, soft_wrap=True)
 
 
 def print_card(card: Mapping[str, Any]) -> None:

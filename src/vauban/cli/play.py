@@ -22,6 +22,20 @@ def play(
         str | None,
         typer.Option(help="The host name that a server in front of this one passes on, e.g. play.example.com."),
     ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --name: the address or network of that server, where it is not on this machine, e.g. "
+            "10.0.0.0/24. May be repeated."
+        ),
+    ] = None,
+    prefix: Annotated[
+        str,
+        typer.Option(
+            help="The beginning of the names of games made here, e.g. a: by it a proxy before several servers knows "
+            "whose a game is."
+        ),
+    ] = "",
     game: Annotated[
         list[str] | None,
         typer.Option(help="A game to offer beside the usual ones, e.g. kuhn, or py:FILE.py:NAME. May be repeated."),
@@ -29,8 +43,18 @@ def play(
     opponent: Annotated[
         list[str] | None,
         typer.Option(
-            help="An agent to play against beside the levels, e.g. net:runs/mine, py:mine.py:Mine or cfr+. "
-            "May be repeated."
+            help="An agent to play against beside the levels, e.g. net:runs/mine, py:mine.py:Mine, cfr+, or a program "
+            "of yours, bot:COMMAND. May be repeated."
+        ),
+    ] = None,
+    bot_time: Annotated[
+        float, typer.Option(help="Seconds that programs (bot:COMMAND) have for an answer.", min=0.1)
+    ] = 2.0,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            help="Have strong levels think, and games looked back on, on a Ray cluster: its address (ray://HOST:PORT, "
+            "HOST:PORT), auto for the one of this machine, local for a new one here."
         ),
     ] = None,
     log: Annotated[
@@ -54,7 +78,11 @@ def play(
     Example: vauban play --game kuhn --opponent cfr+
 
     Example: vauban play --opponent net:runs/mine
+
+    Example: vauban play --opponent "bot:python3 examples/ucc_bot.py"
+
+    Example: vauban play --host 0.0.0.0 --no-browser --log server.log --ray auto
     """
     from vauban.web.serve import serve
 
-    serve(host, port, browser, shelf, name, game or (), opponent or (), log)
+    serve(host, port, browser, shelf, name, game or (), opponent or (), log, ray, bot_time, prefix, proxy or ())

@@ -62,8 +62,9 @@ def train(
     given minutes, a network that names hidden pieces; rnad learns by regularised Nash dynamics; deep_cfr learns regrets
     of single plays, and an average strategy; psro grows a population of policies; sac and ppo learn to beat given
     opponents (vauban best-response). It first measures a few batches and says how long it will take and what that
-    costs. The run lives in a folder: its configuration, its metrics (metrics.jsonl, TensorBoard; docs/metrics.md
-    explains every one), its checkpoint, and the model, which plays: vauban match net:runs/laptop random --game medium.
+    costs. The run lives in a folder: its configuration, its metrics (metrics.jsonl, and TensorBoard where that is
+    installed; docs/metrics.md explains every one), its checkpoint, and the model, which plays:
+    vauban match net:runs/laptop random --game medium. --set wandb=PROJECT sends the metrics to Weights & Biases too.
 
     Ctrl-C ends it after the iteration that is under way; it can be killed at any moment. --resume goes on, to the same
     numbers, and takes changes of the configuration too. --from begins with networks that are trained already, and
@@ -142,6 +143,10 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
             found = run.first.estimate() if begins else None
             for sentence in estimate_lines(run, found, price) if leads else []:
                 display.say(sentence)
+            if begins and found is None:
+                display.price = price
+                if leads:
+                    display.say("time and cost are told after the first iterations")
         with display.open() if leads else nullcontext():
             while run.goes_on():
                 last = run.iterate()
@@ -151,6 +156,7 @@ def go(run: Run, command: str, price: float = PRICE) -> dict[str, Any]:
             display.doing("saving")
             run.save()
     if leads:
+        display.say_notes()  # what draws its curves may have failed at the very end
         if run.stopping:
             display.say(f"stopped. To go on: vauban train --resume {run.folder}")
         display.say(f"the {run.player.name} is in {run.player}. {_next_step(run)}")

@@ -15,16 +15,18 @@ from rich.table import Table
 from rich.text import Text
 
 from vauban.cli.output import errors
+from vauban.learn.base import Estimate
 from vauban.learn.run import METRICS
 
 if TYPE_CHECKING:
-    from vauban.learn.base import Estimate
     from vauban.learn.run import Run, Stage
 
 LINE_SECONDS = 5.0
 """Least seconds between two lines where nobody watches a terminal,"""
 LONG = 1.0
 """unless an iteration takes more than so many seconds: then each has a line."""
+ENOUGH, ENOUGH_SECONDS = 20, 10.0
+"""After so many iterations, or seconds of them, time and cost are told where they could not be measured before."""
 COMPILING = 1.0
 """Seconds of compiling that are worth a word."""
 SCORE, LOW, HIGH = "score.", "score_low.", "score_high."
@@ -36,6 +38,10 @@ class Display:
     def __init__(self, run: Run, console: Console = errors) -> None:
         self.run = run
         self.console = console
+        self.price: float | None = None
+        """Of an hour of one GPU, while time and cost have still to be told from the first iterations."""
+        self._shown = 0
+        """Iterations of the run's first stage that have been shown."""
         self._told: Mapping[str, float] = {}
         self._scores: dict[str, float] = {}
         self._scored = 0.0
@@ -57,6 +63,8 @@ class Display:
     def show(self, told: Mapping[str, float]) -> None:
         """Show the metrics of an iteration."""
         self._told, self._doing = told, ""
+        self._shown += 1
+        self._say_estimate()
         scores = {name: value for name, value in told.items() if name.startswith(SCORE)}
         if scores:
             self._scores, self._scored = dict(told), told["minutes"]
@@ -66,6 +74,17 @@ class Display:
             self._said = now
             self.say(line(self.run, told, self._scores))
         self.say_notes()
+
+    def _say_estimate(self) -> None:
+        """Tell time and cost from the first iterations, of a run that could not measure them before."""
+        run = self.run
+        if self.price is None or run.pace is None or self._shown < 2 or run.place:
+            return
+        if self._shown >= ENOUGH or (self._shown - 1) * run.pace >= ENOUGH_SECONDS:
+            moves = int(run.totals["moves"] / run.iteration)
+            for sentence in estimate_lines(run, Estimate({}, moves, total=run.pace), self.price):
+                self.say(sentence)
+            self.price = None
 
     def say_notes(self) -> None:
         """Say what the run has noted since the last time."""
@@ -232,7 +251,9 @@ def done_line(run: Run) -> str:
 def _first_lines(run: Run, found: Estimate, rate: float) -> list[str]:
     config = run.config
     parts = ", ".join(f"{words} {seconds:.2g}" for words, seconds in found.seconds.items() if seconds)
-    each = f"an iteration takes about {found.iteration:.2g} s ({parts}) and has {found.moves:,} moves"
+    each = f"an iteration takes about {found.iteration:.2g} s{f' ({parts})' if parts else ''}"
+    if found.moves:
+        each += f" and has {found.moves:,} moves"
     memory = f"; the GPU needs about {found.gigabytes:.1f} GB" if found.gigabytes else ""
     compiling = f"; compiling took {duration(found.compiling)}" if found.compiling >= COMPILING else ""
     lines = [f"{each}{memory}{compiling}"]
@@ -243,8 +264,8 @@ def _first_lines(run: Run, found: Estimate, rate: float) -> list[str]:
             count = min(count, max(0, config.iterations - run.iteration))
         measured = ", less what evaluations take of it" if config.evaluation.every else ""
         lines.append(
-            f"{duration(seconds)}{' that are left' if run.iteration else ''}: enough for about {count:,} iterations, "
-            f"{_millions(count * found.moves)} moves{measured}{dollars(seconds, rate)}"
+            f"{duration(seconds)}{' that are left' if run.iteration else ''}: enough for about {count:,} iterations"
+            f"{_moves_text(count * found.moves)}{measured}{dollars(seconds, rate)}"
         )
     if config.iterations:
         seconds = found.iteration * max(0, config.iterations - run.iteration)
@@ -253,9 +274,15 @@ def _first_lines(run: Run, found: Estimate, rate: float) -> list[str]:
             f"{dollars(seconds, rate)}"
         )
     if not config.minutes and not config.iterations:
-        lines.append(f"it has no end of its own: an hour brings {_millions(3600 / found.iteration * found.moves)} moves"
+        hourly = 3600 / found.iteration
+        brings = f"{_millions(hourly * found.moves)} moves" if found.moves else f"{hourly:,.0f} iterations"
+        lines.append(f"it has no end of its own: an hour brings {brings}"
                      f"{dollars(3600, rate)}; stop it with Ctrl-C, or give --minutes")  # fmt: skip
     return lines
+
+
+def _moves_text(moves: float) -> str:
+    return f", {_millions(moves)} moves" if moves else ""
 
 
 def dollars(seconds: float, rate: float) -> str:

@@ -132,11 +132,13 @@ class Estimate:
     """Most memory of the GPU in use; 0 on a CPU."""
     compiling: float = 0.0
     """Seconds that it took to have everything compiled."""
+    total: float = 0.0
+    """Seconds of an iteration whose parts are not known."""
 
     @property
     def iteration(self) -> float:
         """Seconds of an iteration."""
-        return sum(self.seconds.values())
+        return self.total or sum(self.seconds.values())
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import torch
 
 from vauban.files import write_whole
 from vauban.games.base import Game, from_spec
+from vauban.games.base import game as played
 from vauban.learn.ancestry import moving_minutes
 from vauban.learn.base import MODEL, learners
 from vauban.learn.checkpoint import PROGRESS, read_progress
@@ -26,6 +27,7 @@ from vauban.learn.readme import README, readme_text
 from vauban.learn.run import CHECKPOINT, CONFIG, run_config
 from vauban.nets.kinds import COUNTED
 from vauban.nets.store import (
+    SHIPPED,
     Card,
     Model,
     ModelError,
@@ -36,6 +38,8 @@ from vauban.nets.store import (
     read_card,
     save_model,
     strength_row,
+    with_place,
+    write_card,
 )
 
 PROGRESS_METRICS = ("iteration", "minutes", "moves")
@@ -44,13 +48,17 @@ ROWS = 32
 """Most rows of a run's curve; the curve of a model that a run went on from comes before it."""
 
 
-def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = (), temperature: float = 1.0) -> Card:
+def make_model(
+    run: Path, out: Path, name: str, matches: Sequence[Path] = (), temperature: float = 1.0, where: str = ""
+) -> Card:
     """Write the model of a run into a folder of its own, in bfloat16, with a page on it; its card.
 
     matches: files with what `vauban match net:RUN OPPONENT --json` printed, a match on a line.
     temperature: at which the model plays, unless somebody asks for another.
+    where: the place that commands name it by, if it is to be found elsewhere than in that folder.
     """
-    config = run_config(run)
+    config, where = run_config(run), where or place_of(out)
+    played(config.game, config.rules or None)  # a game in a file is the run's own, and may be loaded
     # Read before anything is written: a model whose strength cannot be told is not half made.
     model = load_model(run / MODEL)
     strength = [row for path in matches for row in _strength(path, run, name, model.game, config.game)]
@@ -64,9 +72,17 @@ def make_model(run: Path, out: Path, name: str, matches: Sequence[Path] = (), te
         plays=player_of(model.card), temperature=temperature,
     )  # fmt: skip
     save_model(out, model.networks, card, torch.bfloat16)
-    card = read_card(out)
-    write_whole(out / README, readme_text(card))
+    card = with_place(read_card(out), where)
+    write_card(out, card)
+    write_whole(out / README, readme_text(card, where))
     return card
+
+
+def place_of(folder: Path) -> str:
+    """Return how a command names the model in a folder: a shipped one by its name, others by a path with a slash."""
+    if folder.resolve().parent == SHIPPED.resolve():
+        return folder.name
+    return str(folder) if "/" in str(folder) else f"./{folder}"
 
 
 def load_trained(name: str | Path) -> Model:

@@ -69,6 +69,9 @@ class RunConfig:
     patience: float = PATIENCE
     """Minutes that one of several workers waits for others that give no sign of life before it takes one of them for
     dead. The first one's evaluations may take longer."""
+    wandb: str = ""
+    """The project of Weights & Biases that the metrics are sent to as well; empty: none. WANDB_MODE=offline keeps them
+    in the run's folder."""
     algorithms: tuple[str, ...] = ("ataraxos",)
     """The stages of the run, one after the other: names, or `py:FILE.py:CLASS`. Each has a table by its name."""
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
@@ -162,17 +165,23 @@ def parse_config(
 def _leave_out_what_was_of(was: str, table: dict[str, Any], changes: Sequence[str], note: Note) -> None:
     """Leave out what a configuration says of its game where changes name another, and do not say it anew.
 
-    Rules of the same family of games stay: a preset for one board is one for others of its family.
+    Rules and opponents of the same family of games stay: a preset for one board is one for others of its family.
     """
     now, changed = table.get("game", was), {change.partition("=")[0].strip() for change in changes}
     if now == was or not isinstance(now, str):
         return
     if "about" not in changed:
         table.pop("about", None)
+    if game(was).family == game(now).family:
+        return
     rules = table.get("rules")
-    if rules and "rules" not in changed and game(was).family != game(now).family:
+    if rules and "rules" not in changed:
         del table["rules"]
         note(f"the rules {rules!r} are for {was!r}, so {now!r} is played by its own (--set rules=… for others)")
+    evaluation, asked = table.get("evaluation"), any(each.split(".")[0] == "evaluation" for each in changed)
+    if isinstance(evaluation, dict) and evaluation.get("every") and evaluation.get("ladder", True) and not asked:
+        del table["evaluation"]
+        note(f"its opponents are for {was!r}, so nothing is played against them (--set evaluation.every=… for others)")
 
 
 def _from_anywhere(named: str, wanted: str) -> str:

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from vauban.errors import MissingLibraryError
 from vauban.files import write_whole
+from vauban.learn.watchers import Watcher
 
 METRICS_FILE = "metrics.jsonl"
 """In a run's folder: a line for each iteration."""
 
 
 class Journal:
-    """The metrics of a run in its folder: `metrics.jsonl`, and TensorBoard's files where that is installed."""
+    """The metrics of a run in its folder, `metrics.jsonl`, and what draws them."""
 
-    def __init__(self, folder: Path, note: Callable[[str], None]) -> None:
-        """note: takes a sentence on what is not written."""
+    def __init__(self, folder: Path, note: Callable[[str], None], watchers: Sequence[Watcher] = ()) -> None:
+        """note: takes a sentence on what is not drawn any more. watchers: draw the metrics."""
         self.path = folder / METRICS_FILE
         self._note = note
-        self._boards: dict[str, Any] = {}
+        self._watchers = list(watchers)
         self._purge: dict[str, int] = {}
-        self._draws = True
-        """Whether TensorBoard is written to."""
 
     def rewind(self, reached: Mapping[str, int]) -> None:
         """Forget what came later, by the metrics that count iterations: a resumed run says it again."""
@@ -52,45 +53,31 @@ class Journal:
         self._draw("", new, int(last["iteration"]))
 
     def close(self) -> None:
-        """End the threads that write TensorBoard's files."""
-        boards, self._boards = self._boards, {}
-        for board in boards.values():
-            try:
-                board.close()
-            except OSError as error:
-                self._stop_drawing(error)
+        """End what the watchers have running beside the run."""
+        for watcher in list(self._watchers):
+            with self._guarded(watcher):
+                watcher.close()
 
     def _draw(self, part: str, metrics: Mapping[str, float], step: int, clock: str = "iteration") -> None:
-        """Tell TensorBoard. It is a picture of the run and no part of it: when it fails, the run goes on."""
-        if not self._draws:
-            return
+        """Tell the watchers."""
+        for watcher in list(self._watchers):
+            with self._guarded(watcher):
+                watcher.tell(part, metrics, step, clock, self._purge.get(clock))
+
+    @contextmanager
+    def _guarded(self, watcher: Watcher) -> Iterator[None]:
+        """Tell a watcher nothing more when it fails; one that nobody asked for need not be installed."""
         try:
-            board = self._tensorboard(part, clock)
-            for name, value in metrics.items():
-                board.add_scalar(name.replace(".", "/", 1), value, step)
-            board.flush()
-        except ImportError:  # it is not installed, and nobody has to have it
-            self._draws = False
-        except OSError as error:
-            self._stop_drawing(error)
-
-    def _stop_drawing(self, error: OSError) -> None:
-        if self._draws:
-            self._draws = False
+            yield
+        except Exception as error:
+            self._watchers.remove(watcher)
+            if isinstance(error, ImportError) and not isinstance(error, MissingLibraryError):
+                return
+            reason = str(error).strip().partition("\n")[0] or type(error).__name__
             self._note(
-                f"TensorBoard's curves are not written any more ({error}); {self.path.name} has every line, and the "
-                "run goes on"
+                f"{watcher.name}'s curves are not written any more ({reason}); {self.path.name} has every line, and "
+                "the run goes on"
             )
-
-    def _tensorboard(self, part: str, clock: str) -> Any:
-        """Return TensorBoard's writer for a part, made when there is something to write."""
-        if part not in self._boards:
-            from torch.utils.tensorboard import SummaryWriter
-
-            # It writes from a thread of its own, also when the program has gone to another folder.
-            folder = (self.path.parent / "tensorboard" / part).absolute()
-            self._boards[part] = SummaryWriter(str(folder), purge_step=self._purge.get(clock))
-        return self._boards[part]
 
     def lines(self) -> list[dict[str, float]]:
         """Return all lines so far; one that was cut off when the run was killed is left out."""

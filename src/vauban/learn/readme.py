@@ -7,11 +7,12 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from vauban.errors import ConfigurationError
+from vauban.errors import ConfigurationError, install_command
 from vauban.games.base import Game
 from vauban.learn.base import Learner, find_learner
 from vauban.learn.metrics import facts_text
 from vauban.nets.belief import uniform_belief
+from vauban.nets.hub import HUB
 from vauban.nets.kinds import settings_text
 from vauban.nets.store import ENDS_OF_WINS, Card, game_of
 
@@ -21,10 +22,14 @@ OURS, OTHERS = "apache-2.0", "other"
 """Licences: of what is trained here from nothing, and of what began with somebody else's weights."""
 
 
-def readme_text(card: Card) -> str:
-    """Return a page with all that a card says: how to use the model, the game, networks, training, results, limits."""
-    game, algorithms = game_of(card, card["name"]), _algorithms(card)
-    parts = [_header(card, game), f"# {card['name']}", card["about"], _use(card, game), _game(card), _networks(card)]
+def readme_text(card: Card, where: str = "") -> str:
+    """Return a page with all that a card says: how to use the model, the game, networks, training, results, limits.
+
+    where: its place as commands name it, a folder or `hf:OWNER/NAME`; its name, if it comes with Vauban.
+    """
+    game, algorithms, where = game_of(card, card["name"]), _algorithms(card), where or card["name"]
+    use = _use(card, game, where)
+    parts = [_header(card, game), f"# {card['name']}", card["about"], use, _game(card), _networks(card)]
     if "training" in card:
         parts.append(_training(card["training"], algorithms))
     if "source" in card:
@@ -65,21 +70,31 @@ def _header(card: Card, game: Game) -> str:
     )
 
 
-def _use(card: Card, game: Game) -> str:
-    name, spec = card["name"], shlex.quote(_spec(card))
-    commands = [f"vauban exploitability {spec} net:{name}"]
+def _use(card: Card, game: Game, where: str) -> str:
+    model, spec = shlex.quote(f"net:{where}"), shlex.quote(_spec(card))
+    commands = [f"vauban exploitability {spec} {model}"]
     if game.drawn:
         setups = " --setups own" if game.setups else ""
         commands = [
-            f"vauban match net:{name} random --game {spec}{setups} --games 100",
-            f"vauban terminal --opponent net:{name} --game {spec}",
+            f"vauban match {model} random --game {spec}{setups} --games 100",
+            f"vauban terminal --opponent {model} --game {spec}",
         ]
+    if where.startswith(HUB):
+        commands = [install_command("learn,hub"), *commands]
     shown = "\n".join(f"$ {command}" for command in commands)
-    searches = f" `search:{name}` searches before it moves." if uniform_belief(game) else ""
-    return (
-        f"## Use\n\n```console\n{shown}\n```\n\nA name alone is that of a model which comes with Vauban; of one in a "
-        f"folder, give the path: `net:models/{name}`.{searches}"
-    )
+    searches = f" `search:{where}` searches before it moves." if uniform_belief(game) else ""
+    return f"## Use\n\n```console\n{shown}\n```\n\n{_place(where)}{searches}"
+
+
+def _place(where: str) -> str:
+    if where.startswith(HUB):
+        return (
+            f"`{where}` stands wherever a model is named: it is fetched once, and kept; `vauban models fetch {where}` "
+            "makes a folder of it. Weights are safetensors, and nothing in them can run."
+        )
+    if "/" in where:
+        return f"A model in a folder is named by its path, with a slash in it: this one was made in `{where}`."
+    return "A name alone is that of a model which comes with Vauban."
 
 
 def _spec(card: Card) -> str:
@@ -101,11 +116,16 @@ def _game(card: Card) -> str:
 
 def _networks(card: Card) -> str:
     rows = [
-        (part, each["kind"], settings_text(each), f"{each['parameters']:,}", each["dtype"])
+        (part, each["kind"], f"{settings_text(each)}{_version(each)}", f"{each['parameters']:,}", each["dtype"])
         for part, each in card["networks"].items()
     ]
     heading = ("network", "kind", "settings", "parameters", "stored as")
     return f"## Networks\n\n{_table(heading, rows)}"
+
+
+def _version(described: Mapping[str, Any]) -> str:
+    version = described.get("observation_version")
+    return f" (version {version})" if version else ""
 
 
 def _training(training: Mapping[str, Any], algorithms: Mapping[str, type[Learner] | None]) -> str:

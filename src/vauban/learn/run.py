@@ -30,13 +30,15 @@ from vauban.games.base import Game, game
 from vauban.learn.ancestry import check_same, model_checkpoint
 from vauban.learn.base import MODEL, SHARE, Learner, Metric, Place, StageConfig, find_learner
 from vauban.learn.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint, under
-from vauban.learn.config import RunConfig, config_text, parse_config, read_config
+from vauban.learn.config import RunConfig, config_table, config_text, parse_config, read_config
 from vauban.learn.journal import Journal
 from vauban.learn.opponents import Agents, NoAgents
 from vauban.learn.trainee import Trainee
+from vauban.learn.watchers import TensorBoard, Watcher, WeightsAndBiases
 from vauban.learn.workers import ALONE, Workers
 from vauban.nets import store
 from vauban.nets.kinds import describe
+from vauban.sim.compile import working_seconds
 
 Evaluator = Callable[[Path], Mapping[str, float]]
 """(folder of a model) → its scores, by metrics such as score.cadet and nash_conv."""
@@ -55,7 +57,8 @@ TOTALS = ("moves", "games")
 """Metrics that stages count for the whole run; the lines of later stages repeat them."""
 METRICS = (
     Metric("iteration", "Which iteration of the first algorithm this was, from 1."),
-    Metric("minutes", "Minutes of the first algorithm so far, without those between being stopped and resumed."),
+    Metric("minutes", "Minutes of the first algorithm so far, without compiling, what comes before the first "
+           "iteration, and those between being stopped and resumed."),
     Metric("moves", "Moves played so far, of all workers."),
     Metric("games", "Games that have ended so far, of all workers."),
     Metric("memory.gigabytes", "Most memory of the GPU in use so far.", shown="{:.1f} GB"),
@@ -98,12 +101,13 @@ class Run:
 
     def __init__(
         self, config: RunConfig, folder: Path, device: torch.device, workers: Workers = ALONE,
-        evaluator: Evaluator | None = None, clock: Callable[[], float] = time.perf_counter,
+        evaluator: Evaluator | None = None, clock: Callable[[], float] = working_seconds,
         agents: Agents | None = None,
     ) -> None:  # fmt: skip
         """
         evaluator: measures a model while the run goes on, as often as `config.evaluation` says.
-        clock: gives the time in seconds.
+        clock: gives the time in seconds; it runs from the first iteration on, and the usual one not while kernels are
+            compiled.
         agents: makes the agents that a configuration names as opponents.
         """
         self.config, self.folder, self.device, self.workers, self.evaluator = config, folder, device, workers, evaluator
@@ -127,17 +131,21 @@ class Run:
         """The training and the source of the model that this run began with, from its card."""
         self._done, self._asked = 0, -1
         """Iterations of this process, and the one after which `goes_on` was asked last."""
-        self._since = self._saved = self._evaluated = clock()
+        self._begun = False
+        """Whether this process has begun its first iteration: before it, no time passes."""
+        self._since = self._saved = self._evaluated = 0.0
         self._ended: deque[float] = deque(maxlen=RECENT + 1)
         """Times at which the latest iterations of the first stage ended; at first also that of the beginning."""
-        self.journal = Journal(folder, lambda sentence: self.notes.append(sentence)) if workers.leads else None
+        self.journal = (
+            Journal(folder, lambda sentence: self.notes.append(sentence), self._watchers()) if workers.leads else None
+        )
         self._make_learner(self.stages[0])
 
     @classmethod
     def begin(
         cls, config: RunConfig, folder: Path, device: str | torch.device = "cpu", workers: Workers = ALONE,
         evaluator: Evaluator | None = None, model: store.Model | None = None,
-        clock: Callable[[], float] = time.perf_counter, agents: Agents | None = None,
+        clock: Callable[[], float] = working_seconds, agents: Agents | None = None,
     ) -> Run:  # fmt: skip
         """Begin a run in a new folder; with a model, go on from its networks, and count on from its iterations."""
         if workers.any(workers.leads and (folder / CONFIG).exists()):
@@ -156,7 +164,7 @@ class Run:
     @classmethod
     def resume(
         cls, folder: Path, device: str | torch.device = "cpu", workers: Workers = ALONE, changes: Sequence[str] = (),
-        evaluator: Evaluator | None = None, clock: Callable[[], float] = time.perf_counter,
+        evaluator: Evaluator | None = None, clock: Callable[[], float] = working_seconds,
         agents: Agents | None = None,
     ) -> Run:  # fmt: skip
         """Go on with the run in a folder, from its last checkpoint; its configuration may be changed.
@@ -219,7 +227,7 @@ class Run:
 
     def minutes_of(self, stage: Stage) -> float:
         """Return the minutes of a stage so far."""
-        running = self.place < len(self.stages) and self.stages[self.place] is stage
+        running = self._begun and self.place < len(self.stages) and self.stages[self.place] is stage
         return (stage.seconds + running * (self._clock() - self._since)) / 60
 
     def goes_on(self) -> bool:
@@ -248,7 +256,7 @@ class Run:
     def _tick(self) -> None:
         """Put the time since the last tick down to the stage that goes on."""
         now = self._clock()
-        if self.place < len(self.stages):
+        if self._begun and self.place < len(self.stages):
             self.stages[self.place].seconds += now - self._since
         self._since = now
 
@@ -269,6 +277,9 @@ class Run:
     def iterate(self) -> dict[str, float]:
         """Let the stage that goes on learn for an iteration; its metrics."""
         stage, begins = self.stage, self.stage is self.stages[0]
+        if not self._begun:
+            self._begun = True
+            self._since = self._saved = self._evaluated = self._clock()
         learner = stage.learner or self._make_learner(stage)
         self._follow(stage)
         if begins and not self._ended:
@@ -293,6 +304,12 @@ class Run:
         if begins:
             self._ended.append(self._clock())
         return told
+
+    def _watchers(self) -> list[Watcher]:
+        watchers: list[Watcher] = [TensorBoard(self.folder)]
+        if self.config.wandb:
+            watchers.append(WeightsAndBiases(self.folder, self.config.wandb, config_table(self.config)))
+        return watchers
 
     def _make_learner(self, stage: Stage) -> Learner:
         place = Place(
@@ -364,7 +381,7 @@ class Run:
             self.save_model(self.folder / MODEL)
 
     def close(self) -> None:
-        """End what the run has running beside it: TensorBoard's threads, processes of its learners."""
+        """End what the run has running beside it: whatever draws its curves, processes of its learners."""
         if self.journal:
             self.journal.close()
         for stage in self.stages:

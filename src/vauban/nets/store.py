@@ -15,6 +15,8 @@ import json
 import math
 import os
 import re
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
@@ -25,6 +27,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
+from vauban import door
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.files import write_whole
 from vauban.games.base import Game, from_spec, nearest
@@ -209,6 +212,17 @@ def strength_row(told: Mapping[str, Any], command: str, date: str) -> dict[str, 
     return {"agent": agent, "opponent": opponent, **kept, "command": command, "date": date}
 
 
+def with_place(card: Card, place: str) -> Card:
+    """Return a card whose matches name the model by its place: a folder, or an address."""
+    rows = []
+    for row in card["strength"]:
+        kind, _, rest = row["agent"].partition(":")
+        agent = f"{kind}:{place}{''.join(rest.partition(',')[1:])}"
+        words = [agent if word == row["agent"] else word for word in shlex.split(row["command"])]
+        rows.append({**row, "agent": agent, "command": shlex.join(words)})
+    return {**card, "strength": rows}
+
+
 def write_card(folder: Path, card: Card) -> None:
     """Write the card of a folder anew, e.g. with further rows of strength."""
     check_card(card, str(folder / CARD))
@@ -276,7 +290,16 @@ def kind_of(card: Card, part: str, where: str) -> Kind:
 
 
 def game_of(card: Card, where: str) -> Game:
-    """Return the game that a model was trained for."""
+    """Return the game that a model was trained for.
+
+    One in a file is not loaded for a model's sake: a stranger's model would run code.
+    """
+    found = re.search(f"{door.PREFIX}.*", card["variant"]) if isinstance(card["variant"], str) else None
+    if found and not door.is_loaded(found[0]):
+        raise ModelError(
+            f"{where}: it plays {card['variant']!r}, a game in a file, which is not run for a model's sake: name the "
+            f"game as well, --game {card['variant']}"
+        )
     try:
         return from_spec({"game": card["variant"], "rules": card["rules"]})
     except VaubanError as error:
@@ -350,8 +373,13 @@ def shipped_models() -> dict[str, Path]:
 
 
 def find_model(name: str | Path) -> Path:
-    """Return the folder of a model: a shipped one by its name; with a slash in it, a path of a model or of a run."""
+    """Return the folder of a model: a shipped one by its name, one of the hub (`hf:OWNER/NAME`) where it is kept; else,
+    with a slash in it, a path of a model or of a run."""
     text = str(name)
+    if isinstance(name, str) and name.startswith("hf:"):
+        from vauban.nets import hub
+
+        return hub.kept(name, lambda sentence: print(sentence, file=sys.stderr, flush=True))
     if isinstance(name, str) and not any(separator in text for separator in ("/", os.sep)):
         shipped = shipped_models()
         if name in shipped:

@@ -23,7 +23,6 @@ from vauban.games.stratego.layout import (
     HIDDEN_COUNT,
     HISTORY,
     MOVED,
-    NO_LIMIT,
     NONE,
     PIECES,
     PLAYABLE,
@@ -36,6 +35,7 @@ from vauban.games.stratego.layout import (
     UNMOVED,
 )
 from vauban.games.stratego.pieces import BOMB, FLAG, MOVABLE_TYPES, TYPES
+from vauban.games.stratego.switches import NO_LIMIT
 from vauban.observe.base import HiddenChannels, Observation, PublicChannels, put, put_row, register, widened
 
 OWN_TYPES, THEIR_CHANCES, OWN_CHANCES = 0, 12, 24

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from types import FunctionType, MappingProxyType
 from typing import Any, cast
@@ -168,11 +169,15 @@ def primitives(target: str) -> dict[str, Any]:
 # ── The cache on disk ────────────────────────────────────────────────────────────────────────────
 
 
-def cache_folder() -> Path:
-    """Return the folder that keeps compiled kernels; `VAUBAN_CACHE` names another place."""
+def cache_base() -> Path:
+    """Return the folder of what is kept between commands; `VAUBAN_CACHE` names another place."""
     chosen = os.environ.get("VAUBAN_CACHE")
-    base = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "vauban"
-    return base / f"kernels-{fingerprint()}"
+    return Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "vauban"
+
+
+def cache_folder() -> Path:
+    """Return the folder that keeps compiled kernels."""
+    return cache_base() / f"kernels-{fingerprint()}"
 
 
 @cache
@@ -189,9 +194,7 @@ def _can_write() -> bool:
 @cache
 def fingerprint(folders: frozenset[Path] = frozenset()) -> str:
     """Return a name for the present state of the files that hold the rules, and kernels in these folders."""
-    import numba
-
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    digest = hashlib.sha256(f"{version('numba')} {sys.version}".encode())
     package = Path(__file__).parent.parent
     for folder in ("games", "observe", "sim"):
         for file in sorted((package / folder).rglob("*.py")):
@@ -288,6 +291,41 @@ PATIENCE = 0.7
 _announced = False
 
 
+class _FirstCalls:
+    """The seconds that first calls of kernels have taken, those of several threads at once counted once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._under_way = 0
+        self._since = self._seconds = 0.0
+
+    def seconds(self, now: float) -> float:
+        with self._lock:
+            return self._seconds + (now - self._since if self._under_way else 0.0)
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._under_way:
+                self._since = time.perf_counter()
+            self._under_way += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._under_way -= 1
+            if not self._under_way:
+                self._seconds += time.perf_counter() - self._since
+
+
+_first_calls = _FirstCalls()
+
+
+def working_seconds() -> float:
+    """Return the seconds of a clock that stands still while this process compiles a kernel, waits for another process
+    that does, or loads what was kept."""
+    now = time.perf_counter()
+    return now - _first_calls.seconds(now)
+
+
 @contextmanager
 def progress(function: Any, what: str) -> Iterator[None]:
     """Report on the terminal what a call compiles, and how long it took, if it is the first one.
@@ -299,7 +337,7 @@ def progress(function: Any, what: str) -> Iterator[None]:
         yield
         return
     # One process at a time compiles a function: the next finds it kept.
-    with _locked(function.__name__):
+    with _first_calls, _locked(function.__name__):
         yield from _announcing(function, what)
 
 

@@ -426,6 +426,7 @@ def read_json(data: bytes | str) -> Json:
 
 def _add_socket(app: FastAPI, host: Host, limits: Limits) -> None:
     @app.websocket("/ws")
+    @app.websocket("/ws/{game}")  # for a proxy before several servers; who sits down says the game all the same
     async def play(websocket: WebSocket) -> None:
         address = address_of(websocket.scope)
         if not limits.open_socket(address):

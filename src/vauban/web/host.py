@@ -14,7 +14,7 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vauban import __version__
@@ -22,10 +22,11 @@ from vauban.errors import VaubanError
 from vauban.web import sight as wall
 from vauban.web.commitment import new_salt
 from vauban.web.imports import imported
-from vauban.web.levels import Level, find_level, has_learned, learned_agents, with_anybody
+from vauban.web.levels import Level, find_level, has_learned, learned_agents, travels, with_anybody
 from vauban.web.logs import tell
 from vauban.web.offer import find_offered
-from vauban.web.reviews import Reviews
+from vauban.web.programs import CannotGoOnError, NoRoomError, Programs
+from vauban.web.reviews import Reviews, far_reviewers
 from vauban.web.rooms import Client, Room, numbered
 from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
 from vauban.web.show import SIDES, TableError, check_scripts, offered, show_of
@@ -35,6 +36,7 @@ from vauban.web.wishes import read_absence, read_rules, read_side, read_switch, 
 from vauban.words import sentence
 from vauban.work.base import BusyError
 from vauban.work.pool import Pool
+from vauban.work.relay import Cluster, Relay, keep_connected
 
 Json = dict[str, Any]
 
@@ -73,6 +75,10 @@ class Settings:
     """Seconds before agents stop thinking when the last watcher has left: a page may be reloaded."""
     patience: float = 90.0
     """Seconds before a review that nobody asks for any more is given up: hidden pages ask once a minute."""
+    bot_time: float = 2.0
+    """Seconds that a program has for an answer."""
+    prefix: str = ""
+    """Beginning of the names of games made here: by it a proxy before several servers knows whose a game is."""
     workers: int = 2
     """Number of processes for agents that think long, and for the others."""
     warm_up: bool = True
@@ -83,9 +89,17 @@ class Host:
     """All tables of a server."""
 
     def __init__(
-        self, shelf: Shelf, levels: Sequence[Level], settings: Settings | None = None, more: Sequence[str] = ()
+        self,
+        shelf: Shelf,
+        levels: Sequence[Level],
+        settings: Settings | None = None,
+        more: Sequence[str] = (),
+        cluster: Cluster | None = None,
     ) -> None:
-        """`more`: games that are offered beside the usual ones, as `vauban.games.base.game` names them."""
+        """`more`: games that are offered beside the usual ones, as `vauban.games.base.game` names them.
+
+        `cluster`: where strong levels think and games are looked back on; the host leaves it in the end.
+        """
         check_scripts()
         self.shelf = shelf
         self._closed = False
@@ -96,8 +110,18 @@ class Host:
         self.settings = settings or Settings()
         # Long thinking and looking back have processes of their own: no other game waits for them.
         self.quick = thinkers(self.settings.workers, warm_ups=self._warm_ups(True))
-        self.deep = thinkers(self.settings.workers, warm_ups=self._warm_ups(False))
-        self.reviews = Reviews(shelf, self.levels, self.settings.patience)
+        warm_ups = self._warm_ups(False)
+        self.deep = thinkers(self.settings.workers, warm_ups=() if cluster else warm_ups)
+        self.cluster = cluster
+        self.far: Relay | None = None
+        if cluster is not None:
+            workers = max(1, cluster.workers - far_reviewers(cluster))
+            self.far = Relay(cluster, thinkers(workers, warm_ups=warm_ups, hire=cluster.hire), self.deep)
+        self.programs = Programs(
+            {level.agent(name) for level in self.levels if level.stays for name in self.games if level.plays(name)},
+            self.settings.bot_time,
+        )
+        self.reviews = Reviews(shelf, self.levels, self.settings.patience, cluster)
         self.rooms: dict[str, Room] = {}
         self._recent: OrderedDict[str, Table] = OrderedDict()
         """Finished games that somebody looked at not long ago."""
@@ -107,8 +131,11 @@ class Host:
 
     def start(self) -> None:
         """Start the worker processes."""
-        for each in (self.quick, self.deep, self.reviews):
+        for each in self._thinkers():
             each.start()
+        if self.cluster is not None:
+            self._tell_of_cluster(True)
+            self._spawn(keep_connected(self.cluster, self._tell_of_cluster))
 
     async def close(self) -> None:
         """Stop everything; all that matters is on the shelf."""
@@ -120,16 +147,34 @@ class Host:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for room in self.rooms.values():
             self._keep_time(room)
-        for each in (self.quick, self.deep, self.reviews):
+        for each in (*self._thinkers(), self.programs):
             await each.close()
+        if self.cluster is not None:
+            await asyncio.to_thread(self.cluster.close)
         self._closed = True
         self.shelf.close()
 
     def health(self) -> Json:
         """Return how busy the server is; raises a `ShelfError` if games cannot be read."""
         self.shelf.check()
-        waiting = {"quick": self.quick.waiting, "deep": self.deep.waiting, "reviews": self.reviews.thinking.waiting}
-        return {"version": __version__, "tables": len(self.rooms), "waiting": waiting}
+        far, cluster = self.far.waiting if self.far else 0, None
+        if self.cluster is not None:
+            cluster = {"connected": self.cluster.connected, "workers": self.cluster.workers}
+        waiting = {
+            "quick": self.quick.waiting, "deep": self.deep.waiting + far, "reviews": self.reviews.waiting,
+        }  # fmt: skip
+        return {
+            "version": __version__, "tables": len(self.rooms), "waiting": waiting, "programs": self.programs.running,
+            "cluster": cluster,
+        }  # fmt: skip
+
+    def _thinkers(self) -> list[Pool | Relay | Reviews]:
+        """Return all that thinks, in the order in which it can be closed."""
+        return [*([self.far] if self.far else []), self.reviews, self.quick, self.deep]
+
+    def _tell_of_cluster(self, connected: bool) -> None:
+        assert self.cluster is not None
+        tell("cluster", connected=connected, workers=self.cluster.workers)
 
     # ── Before a game ────────────────────────────────────────────────────────────────────────────
 
@@ -175,6 +220,8 @@ class Host:
             sitters = [self._machine(against.get(player), variant) for player in SIDES]
         invited = SIDES[1 - side] if kind == "friend" else None
         show = show_of(variant)
+        # A program cannot be told that a move was none.
+        takebacks = takebacks and not any(sitter.stays for sitter in sitters)
         rules = read_rules(wanted, show.switches(variant))
         made = new_table(
             variant, kind, (sitters[0], sitters[1]), clock, takebacks, aids,
@@ -226,6 +273,9 @@ class Host:
         side = read_side(wanted.get("side", "red"))
         sitters = [PERSON, PERSON]
         sitters[1 - side] = self._machine(wanted.get("level"), table.variant)
+        if sitters[1 - side].stays:
+            text = "A program plays a game from its beginning only: choose another opponent to play on."
+            raise TableError("level", text, "level.program")
         board = table.board_at(ply)
         setups = table.show.setups_at(board, {})
         if pieces == "drawn":
@@ -241,7 +291,7 @@ class Host:
     def _machine(self, key: Any, variant: str) -> Sitter:
         level = find_level(key, variant, self.levels)
         agent, seed = level.agent(variant), secrets.randbits(62)
-        return Sitter("machine", level.name, level.key, agent, seed, level.seconds)
+        return Sitter("machine", level.name, level.key, agent, seed, level.seconds, level.stays)
 
     def _warm_ups(self, quick: bool) -> list[WarmUp]:
         if not self.settings.warm_up:
@@ -250,7 +300,7 @@ class Host:
             (level.agent(variant), variant, level.seconds)
             for variant in self.games
             for level in self.levels
-            if level.plays(variant)
+            if level.plays(variant) and not level.stays
         ]
         wanted = [
             WarmUp(agent, variant)
@@ -260,29 +310,40 @@ class Host:
         ]
         return list(dict.fromkeys(wanted))
 
-    def _thinking(self, agent: str, seconds: float = 0.0) -> Pool:
-        """Return the pool in which an agent thinks about what usually takes it so long."""
-        return self.quick if _is_quick(agent, seconds) else self.deep
+    def _thinking(self, agent: str, variant: str, seconds: float = 0.0) -> Pool | Relay:
+        """Return where an agent thinks about what usually takes it so long."""
+        if _is_quick(agent, seconds):
+            return self.quick
+        return self.far if self.far and travels(variant, [agent], self.levels) else self.deep
 
     async def _choose_setup(self, agent: str, seed: int, variant: str, player: int, address: str) -> str:
         task = ChooseSetup(agent, seed, variant, player)
-        return await self._thinking(agent).ask(task, SETUP_SECONDS, owner=address)
+        return await self._thinking(agent, variant).ask(task, SETUP_SECONDS, owner=address)
 
     async def _new_table(
         self, made: Event, setups: Mapping[int, str], moves: Sequence[str] = (), address: str = ""
     ) -> Table:
         """Put a table on the shelf, with the known setups, those that its machines choose, and these moves."""
+        made = made | {"game": self.settings.prefix + made["game"]}
         # A long game takes a while to read: not while all other games wait.
         table = Table.made(made) if made["record"] is None else await asyncio.to_thread(Table.made, made)
         known = dict(setups)
         for player, sitter in enumerate(table.sitters):
-            if sitter.is_machine and player not in known and table.has_setups:
+            if sitter.stays:
+                setup = await self.programs.begin(table, player, address)
+                known |= {} if setup is None else {player: setup}
+            elif sitter.is_machine and player not in known and table.has_setups:
                 known[player] = await self._choose_setup(sitter.agent, sitter.seed, table.variant, player, address)
         for player, setup in known.items():
             table.give_setup(SIDES[player], setup, new_salt() if table.sitters[player].is_machine else None)
         if moves:
             await asyncio.to_thread(_make_moves, table, moves)
-        self.shelf.append(table.game, 0, table.events)
+        try:
+            self.shelf.append(table.game, 0, table.events)
+        except ShelfError:
+            self.programs.end(table)
+            raise
+        self.programs.leave(table)  # until somebody comes
         # Of an agent that the host named no text is written down: it may be a command with a password.
         levels = ["own" if each.level.startswith("own:") else each.level or each.who for each in table.sitters]
         tell("game made", kind=table.kind, game=table.variant, levels=levels)
@@ -454,6 +515,7 @@ class Host:
                 room.away = self.shelf.absences(table.game)
                 changed = self.shelf.changed(table.game)
                 room.changed = time.time() if changed is None else changed
+            self.programs.stay(table)
         return room
 
     def _spent(self, room: Room) -> int:
@@ -485,6 +547,10 @@ class Host:
             tell("game over", kind=table.kind, game=table.variant, end=table.over.end, moves=table.plies)
         if "setup" in happened or "took_back" in happened or table.turn != room.turn:
             room.began, room.turn = time.monotonic() - table.used / 1000, table.turn
+        if table.over is not None:
+            self.programs.end(table)
+        elif happened & {"move"}:
+            self.programs.follow(table)
         if happened & {"took_back", "end"} or (table.paused and "paused" in happened):
             self._stop_thinking(room)
         if table.offer is None and room.weighing is not None:
@@ -563,12 +629,14 @@ class Host:
         """Forget a room in which nothing goes on; the shelf has its table."""
         if room.is_idle and self.rooms.get(room.table.game) is room:
             del self.rooms[room.table.game]
+            self.programs.leave(room.table)
 
     def _abandon(self, room: Room) -> None:
         """Drop a table that differs from the shelf, and send its clients away: they come back to what the shelf has."""
         if self.rooms.get(room.table.game) is room:
             del self.rooms[room.table.game]
         self._recent.pop(room.table.game, None)
+        self.programs.end(room.table)
         for waiting in (room.thinking, room.weighing, room.flag):
             if waiting is not None:
                 waiting.cancel()
@@ -593,8 +661,7 @@ class Host:
         sitter, side = table.sitters[player], SIDES[player]
         begun = time.monotonic()
         try:
-            task = ChooseMove(sitter.agent, sitter.seed, table.variant, table.board.view(player))
-            answer = await self._patiently(task, sitter, room.address)
+            answer = await self._patiently(table, player, room.address)
             pause = self.settings.delay
             if table.kind == "watch":
                 pause = 0.0 if room.stepping else PACES[table.pace] * self.settings.watch_delay
@@ -609,20 +676,29 @@ class Host:
             else:
                 # Charge the pause too: else the clock would tell how quickly a move was found.
                 table.move(side, answer, self._spent(room))
+        except CannotGoOnError as error:
+            room.thinking, room.stepping = None, False
+            if table.phase == "play":
+                table.break_off(sentence(error))
         except Exception as error:
             room.thinking, room.stepping = None, False
             if table.phase == "play":
                 table.forfeit(player, f"{sitter.name} gave no legal move: {_reason(error)}")
         self._changed(room)
 
-    async def _patiently(self, task: ChooseMove, sitter: Sitter, address: str) -> str | None:
-        """Ask, and ask again while the queue is full."""
+    async def _patiently(self, table: Table, player: int, address: str) -> str | None:
+        """Ask a machine for its move, and ask again while the queue is full."""
+        assert table.board is not None
+        sitter = table.sitters[player]
+        task = ChooseMove(sitter.agent, sitter.seed, table.variant, table.board.view(player))
         while True:
             try:
+                if sitter.stays:
+                    return await self.programs.answer(table, player, address)
                 limit = max(MOVE_SECONDS, 20 * sitter.seconds)
-                thinking = self._thinking(sitter.agent, sitter.seconds)
+                thinking = self._thinking(sitter.agent, task.variant, sitter.seconds)
                 return await thinking.ask(task, limit, owner=address)
-            except BusyError:
+            except (BusyError, NoRoomError):
                 await asyncio.sleep(0.5)
 
     async def _weigh(self, room: Room, player: int) -> None:
@@ -635,9 +711,8 @@ class Host:
         sitter = table.sitters[player]
         try:
             task = WeighDraw(sitter.agent, sitter.seed, table.variant, board.view(player))
-            accept, why = await self._thinking(sitter.agent, sitter.seconds).ask(
-                task, SETUP_SECONDS, owner=room.address
-            )
+            thinking = self._thinking(sitter.agent, table.variant, sitter.seconds)
+            accept, why = await thinking.ask(task, SETUP_SECONDS, owner=room.address)
         except Exception as error:
             log.error("%s cannot answer an offer: %s", sitter.agent, _reason(error))
             accept, why = False, "unable"
@@ -677,9 +752,7 @@ class Host:
 
     async def _rematch_table(self, table: Table, address: str) -> Table:
         """Make the same table with the colours changed; against a machine a person may keep the setup."""
-        red, blue = (
-            Sitter(s.who, s.name, s.level, s.agent, secrets.randbits(62), s.seconds) for s in table.sitters[::-1]
-        )
+        red, blue = (replace(sitter, seed=secrets.randbits(62)) for sitter in table.sitters[::-1])
         clock = table.clock.as_json()
         hashes = {new: table.hashes[old] for there in _rematch_seats(table).values() for new, old in there.items()}
         made = new_table(

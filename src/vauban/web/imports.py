@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from vauban.errors import NotationError
 from vauban.notation.formats import to_notation
 from vauban.notation.records import read_games, write_game
-from vauban.web.show import SIDES, show_of
+from vauban.web.show import SIDES, TableError, show_of
 
 LONGEST = 4_000
 """Longest game that can be looked back on, in plies."""
@@ -31,18 +30,22 @@ class Imported(NamedTuple):
 def imported(text: str, variants: Sequence[str]) -> Imported:
     """Read the game of a text; of several, the first. Only these variants are taken."""
     if not text.strip():
-        raise NotationError("there is no game in it: the text is empty")
+        raise TableError("import", "There is no game in it: the text is empty.", "import.empty")
     games = read_games(to_notation(text))
     if not games:
-        raise NotationError("there is no game in it")
+        raise TableError("import", "There is no game in it.", "import.empty")
     game = games[0]
     if game.board is None:
-        raise NotationError("some pieces of this game are not known (U), so it cannot be shown on a board")
+        words = "Some pieces of this game are not known (U), so it cannot be shown on a board."
+        raise TableError("import", words, "import.unknown")
     looked_back_on = [name for name in variants if show_of(name).looks_back]
     if game.game.name not in looked_back_on:
-        raise NotationError(f"the game is {game.game.name!r}, and only these can be shown: {', '.join(looked_back_on)}")
+        games = ", ".join(looked_back_on)
+        words = f"The game is {game.game.name!r}, and only these can be shown: {games}."
+        raise TableError("import", words, "import.variant", games=games)
     if len(game.board.history) > LONGEST:
-        raise NotationError(f"the game has {len(game.board.history)} moves: more than {LONGEST} cannot be shown")
+        words = f"The game has {len(game.board.history)} moves: more than {LONGEST} cannot be shown."
+        raise TableError("import", words, "import.long", most=LONGEST)
     # Records name players as their game does.
     players = [name.title() for name in game.game.players]
     red, blue = (game.headers.get(name, side.title())[:60] for name, side in zip(players, SIDES, strict=True))

@@ -7,6 +7,7 @@ an agent that moves at random. Whoever serves the page may add agents (`own_leve
 from __future__ import annotations
 
 import json
+import shlex
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from vauban.errors import ConfigurationError, VaubanError
+from vauban import door
+from vauban.agents.external import PROTOCOLS, prefix_of
+from vauban.errors import ConfigurationError, VaubanError, has_torch
 from vauban.games.base import game, nearest
 from vauban.models import is_shipped
 from vauban.web.show import shows
@@ -41,6 +44,8 @@ class Level:
     """The variants that "default" stands for; None: all there are."""
     own: bool = False
     """Whether it is an agent of whoever serves the page (`own_levels`), and the page has no words for it."""
+    stays: bool = False
+    """Whether it stays with its game, and is told of it move by move, as programs are (`vauban.web.programs`)."""
 
     def agent(self, variant: str) -> str:
         """Return the agent that plays for it in a variant."""
@@ -69,7 +74,7 @@ def levels() -> tuple[Level, ...]:
 def read_levels(file: Path, games: tuple[str, ...] | None = None) -> tuple[Level, ...]:
     """Read the opponents of a file, the weakest first; they play these games.
 
-    An opponent whose model is not installed is left out.
+    An opponent whose model, or what runs it, is not installed is left out.
     """
     try:
         entries = tomllib.loads(file.read_text(encoding="utf-8")).get("level", [])
@@ -95,9 +100,10 @@ def with_anybody(among: Sequence[Level], games: Sequence[str]) -> tuple[Level, .
 def own_levels(agents: Sequence[str], games: Sequence[str], tell: Callable[[str], None]) -> tuple[Level, ...]:
     """Return agents, by their texts, as opponents in those of the games that they can play; `tell` why not in others.
 
-    An agent that plays none of the games is refused.
+    An agent that plays none of the games is refused. Of a program no more than its file is named: its command may hold
+    what is nobody else's.
     """
-    found = []
+    found: list[Level] = []
     for agent in dict.fromkeys(agents):
         refusals = {name: _refusal(agent, name) for name in games}
         playing = tuple(name for name, refusal in refusals.items() if refusal is None)
@@ -106,7 +112,9 @@ def own_levels(agents: Sequence[str], games: Sequence[str], tell: Callable[[str]
             raise ConfigurationError(f"{agent} plays none of the games that are offered here. {'; '.join(reasons)}")
         for reason in reasons:
             tell(reason)
-        found.append(Level(f"own:{agent}", agent, {DEFAULT: agent}, OWN_SECONDS, games=playing, own=True))
+        name = _own_name(agent, [level.name for level in found])
+        stays = _stays(agent, playing[0])
+        found.append(Level(f"own:{name}", name, {DEFAULT: agent}, OWN_SECONDS, games=playing, own=True, stays=stays))
     return tuple(found)
 
 
@@ -126,15 +134,24 @@ def learned_agents(variant: str, among: Sequence[Level]) -> list[str]:
     return [level.agent(variant) for level in playing if has_learned(level.agent(variant))]
 
 
+def travels(variant: str, agents: Sequence[str], among: Sequence[Level]) -> bool:
+    """Say whether agents can play a game on any machine with the same Vauban: those of levels, which need no file of
+    the host's, and games that come from no file."""
+    known = {level.agent(variant) for level in among if not level.own and level.plays(variant)}
+    return known.issuperset(agents) and not variant.startswith(door.PREFIX)
+
+
 def has_learned(agent: str) -> bool:
     """Say whether an agent plays by a network."""
     return agent.partition(":")[0] in ("net", "search")
 
 
 def _is_installed(agent: str) -> bool:
-    """Say whether the model of an agent with a network is there; of other agents nothing needs to be."""
+    """Say whether the model of an agent with a network is there, and what runs it; other agents need nothing."""
     if not has_learned(agent):
         return True
+    if not has_torch():
+        return False
     model = agent.partition(":")[2].partition(",")[0]
     return "/" in model or is_shipped(model)
 
@@ -142,16 +159,16 @@ def _is_installed(agent: str) -> bool:
 def _refusal(agent: str, name: str) -> str | None:
     """Return why an agent cannot play a game; None if it can. One that does not say so itself is asked for a move."""
     from vauban.agents import make_agent
-    from vauban.agents.base import Listener, Watcher, close
+    from vauban.agents.base import close
     from vauban.web.thinking import WarmUp
 
+    prefix = prefix_of(agent)
+    if prefix is not None and not PROTOCOLS[prefix].started:
+        return "it comes by itself, and a page cannot wait for it: name the command that starts it"
     try:
         wanted = game(name)
         made = make_agent(agent, game=wanted)
         try:
-            if isinstance(made, Listener | Watcher):
-                # The page asks for moves one by one, each in whatever process is free.
-                return "it has to be told of a game move by move, from the beginning: vauban match plays against it"
             check = getattr(made, "check_plays", None)
             if check is not None:
                 check(wanted)
@@ -164,6 +181,33 @@ def _refusal(agent: str, name: str) -> str | None:
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return None
+
+
+def _stays(agent: str, name: str) -> bool:
+    """Return whether an agent has to be told of a game move by move, from the beginning."""
+    from vauban.agents import make_agent
+    from vauban.agents.base import Listener, Watcher, close
+
+    made = make_agent(agent, game=game(name))
+    try:
+        return isinstance(made, Listener | Watcher)
+    finally:
+        close(made)
+
+
+def _own_name(agent: str, taken: Sequence[str]) -> str:
+    """Return what an agent is called on the page: a program by its file, any other by its text."""
+    prefix = prefix_of(agent)
+    name = agent if prefix is None else _file_of(agent.removeprefix(prefix))
+    same = sum(each == name or each.startswith(f"{name} (") for each in taken)
+    return f"{name} ({same + 1})" if same else name
+
+
+def _file_of(command: str) -> str:
+    """Return bot.py for python3 -u somewhere/bot.py --key 123."""
+    words = shlex.split(command)
+    place = next((n for n, word in enumerate(words[1:], 1) if "." in word and word[0] not in "-{"), 0)
+    return Path(words[place]).name
 
 
 def _level(entry: dict[str, Any], ratings: Mapping[str, Mapping[str, int]], games: Sequence[str] | None) -> Level:

@@ -26,7 +26,7 @@ def offer(games: Sequence[str], levels: Sequence[Level]) -> Json:
         "levels": [
             {
                 "key": level.key, "name": level.name, "seconds": level.seconds, "elo": dict(level.elo),
-                "own": level.own,
+                "own": level.own, "program": level.stays,
                 "variants": [name for name in games if level.plays(name)],
             }
             for level in levels

@@ -1,4 +1,5 @@
-"""`Reviews`: looking back on finished games, one at a time, in a process of its own.
+"""`Reviews`: looking back on finished games: one at a time in a process of its own, and a long one in another; several
+at a time on a cluster.
 
     reviews.ask(table)        # the review as JSON, or how far it is: 0 to 1
 
@@ -16,17 +17,20 @@ from dataclasses import dataclass
 
 from vauban.errors import VaubanError
 from vauban.web import logs
-from vauban.web.levels import Level, learned_agents
+from vauban.web.levels import Level, learned_agents, travels
 from vauban.web.shelf import Shelf, ShelfError
 from vauban.web.table import Table
 from vauban.web.thinking import ReviewGame, thinkers
 from vauban.words import sentence
 from vauban.work.base import BusyError
+from vauban.work.relay import Cluster, Relay
 
 REVIEW_LIMIT = 1800.0
 """Seconds for one game at most."""
 QUEUE, EACH = 32, 4
 """Reviews that may wait for their turn, of all addresses and of one."""
+SHORT = 300
+"""Plies of a game up to which it is no long one."""
 MOST_PLIES = 1_000
 """Longest game that a network looks back on, in plies; in longer ones all is counted, which takes seconds."""
 
@@ -50,21 +54,59 @@ class Reviewing:
     """The reason of a failure, told at the next request."""
 
 
+class _Lane:
+    """Workers for reviews of one kind: of this machine, and of a cluster if there is one."""
+
+    def __init__(self, cluster: Cluster | None, far_workers: int) -> None:
+        self.near = thinkers(1, queue=QUEUE, each=EACH)
+        self.far: Relay | None = None
+        if cluster is not None:
+            far = thinkers(far_workers, queue=QUEUE, each=EACH, hire=cluster.hire)
+            self.far = Relay(cluster, far, self.near)
+
+    @property
+    def waiting(self) -> int:
+        return self.near.waiting + (0 if self.far is None else self.far.waiting)
+
+    def start(self) -> None:
+        for each in (self.near, self.far):
+            if each is not None:
+                each.start()
+
+    async def close(self) -> None:
+        for each in (self.far, self.near):
+            if each is not None:
+                await each.close()
+
+
+def far_reviewers(cluster: Cluster) -> int:
+    """Return how many of a cluster's workers look back on games that are not long: a quarter."""
+    return max(1, cluster.workers // 4)
+
+
 class Reviews:
     """All reviews of a server."""
 
-    def __init__(self, shelf: Shelf, levels: Sequence[Level], patience: float) -> None:
+    def __init__(self, shelf: Shelf, levels: Sequence[Level], patience: float, cluster: Cluster | None = None) -> None:
         """`patience`: seconds after which what nobody asks for any more is given up."""
-        self.thinking = thinkers(1, queue=QUEUE, each=EACH)
+        self.short = _Lane(cluster, far_reviewers(cluster) if cluster else 0)
+        self.long = _Lane(cluster, 1)
+        """For games of more than `SHORT` plies: no other waits for them."""
         self._shelf = shelf
         self._levels = levels
         self._patience = patience
         self._making: dict[str, Reviewing] = {}
         """By game, in the order in which they were asked for."""
 
+    @property
+    def waiting(self) -> int:
+        """Number of reviews that wait for their turn."""
+        return self.short.waiting + self.long.waiting
+
     def start(self) -> None:
-        """Start the worker process."""
-        self.thinking.start()
+        """Begin to work."""
+        for lane in (self.short, self.long):
+            lane.start()
 
     async def close(self) -> None:
         """End: what is not there yet is begun anew another time."""
@@ -72,7 +114,8 @@ class Reviews:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self.thinking.close()
+        for lane in (self.short, self.long):
+            await lane.close()
 
     def ask(self, table: Table, address: str = "") -> str | float:
         """Return the review of a finished game, as JSON, or how far it is; begin it if need be, for this address."""
@@ -107,11 +150,13 @@ class Reviews:
             found.share = share
 
         learned = learned_agents(table.variant, self._levels)
+        lane = self.long if table.plies > SHORT else self.short
+        thinking = lane.far if lane.far and travels(table.variant, learned[-1:], self._levels) else lane.near
         long = bool(learned) and table.plies > MOST_PLIES
         begun = time.monotonic()
         try:
             task = ReviewGame(table.variant, table.record(), learned[-1] if learned and not long else None)
-            made = await self.thinking.ask(task, REVIEW_LIMIT, tell, address)
+            made = await thinking.ask(task, REVIEW_LIMIT, tell, address)
             self._shelf.keep_review(table.game, made | ({"most_plies": MOST_PLIES} if long else {}))
             logs.tell("review made", game=table.variant, moves=table.plies, seconds=round(time.monotonic() - begun, 1))
         except (BusyError, ShelfError) as error:

@@ -6,8 +6,10 @@ serve("0.0.0.0", 8300, browser=False)      # whoever can reach it; then with lim
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import os
+import re
 import socket
 import threading
 import time
@@ -28,12 +30,13 @@ from vauban.web.logs import log_to
 from vauban.web.shelf import Shelf
 from vauban.web.show import offered, show_of, shows
 from vauban.web.thinking import MODULES
+from vauban.work.bridge import Bridge
 from vauban.work.processes import cores, prepare
 
 HOST, PORT = "127.0.0.1", 8300
 EVERYBODY = ("0.0.0.0", "::")
 """Hosts that stand for all addresses of a machine."""
-NEIGHBOURS = "127.0.0.1,::1"
+NEIGHBOURS = ("127.0.0.1", "::1")
 """From where a server that stands before this one passes on who asks."""
 SHUTDOWN_SECONDS = 3
 OWN_FILES = 256
@@ -57,6 +60,10 @@ def serve(
     games_too: Sequence[str] = (),
     opponents: Sequence[str] = (),
     log_file: str | None = None,
+    ray: str | None = None,
+    bot_time: float = Settings.bot_time,
+    prefix: str = "",
+    proxies: Sequence[str] = (),
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Serve the page until Ctrl-C; games are kept on the shelf.
@@ -64,26 +71,37 @@ def serve(
     If the usual port is taken, another is; one that was asked for is not replaced. Port 0: any. `name` is what a
     proxy before this server is called: through it others come, even to a server on loopback. `games_too`
     are games that are offered beside the usual ones, `opponents` agents to play against beside the levels. Limits go
-    by `clock`. `log_file` is where it is written down what is asked (`vauban.web.logs`).
+    by `clock`. `log_file` is where it is written down what is asked (`vauban.web.logs`). `ray` is the address of a Ray
+    cluster on which strong levels think and games are looked back on. Programs have `bot_time` seconds for an answer.
+    The names of games that are made here begin with `prefix`. `proxies` are addresses and networks of servers that
+    stand before this one on other machines.
     """
     if log_file is not None:
         try:
             log_to(log_file)
         except OSError as error:
             raise ConfigurationError(f"{log_file} cannot be written: {error.strerror}") from error
+    if not re.fullmatch(r"[a-z0-9]{0,8}", prefix):
+        raise ConfigurationError(f"a prefix of games is up to 8 small letters and digits, not {prefix!r}")
     names = own_names(host, name)
     listener = listen(host, port)
     prepare(MODULES)  # it takes longer than all that follows, and somebody may want to play at once
+    cluster = None if ray is None else Bridge(ray)
     _warm_up(games_too)
     own = own_levels(opponents, (*offered(), *games_too), log.warning)
     port = listener.getsockname()[1]
     address = f"http://{_written(host)}:{port}/"
     others = f"http://{_own_number()}:{port}/" if host in EVERYBODY else None
-    settings = Settings(workers=max(1, cores()))
+    settings = Settings(workers=max(1, cores()), bot_time=bot_time, prefix=f"{prefix}-" if prefix else "")
     limits = Limits(name is not None or not is_loopback(host), clock, _room_for(SOCKETS))
     games = Shelf(shelf or default_shelf(), SHELF_BYTES if limits.paced else None)
-    app = make_app(Host(games, (*levels(), *own), settings, games_too), limits, names)
-    server = _Server(configuration(app, limits.sockets, name is not None), address, others, browser)
+    app = make_app(Host(games, (*levels(), *own), settings, games_too, cluster), limits, names)
+    said = [f"Vauban is at {address} (Ctrl-C ends it; games are kept)"]
+    if others is not None:
+        said.append(f"Others reach it at {others}; links to friends are made from there")
+    if cluster is not None:
+        said.append(f"Strong levels think on the Ray cluster at {ray}: {cluster.workers} workers")
+    server = _Server(configuration(app, limits.sockets, name is not None, proxies), said, address if browser else None)
     try:
         server.run(sockets=[listener])
     except KeyboardInterrupt:
@@ -92,12 +110,20 @@ def serve(
         listener.close()
 
 
-def configuration(app: FastAPI, sockets: int = SOCKETS, behind: bool = False) -> uvicorn.Config:
+def configuration(
+    app: FastAPI, sockets: int = SOCKETS, behind: bool = False, proxies: Sequence[str] = ()
+) -> uvicorn.Config:
     """Configure the server: with the limits, and without the logs, that this page needs.
 
-    `behind`: whether a server on this machine stands before this one; it tells where people come from
-    (X-Forwarded-For, whose last entry is its own word), and they are limited by that. Nobody else is believed.
+    `behind`: whether a server stands before this one, on this machine or at one of the `proxies`; it tells where people
+    come from (X-Forwarded-For, whose last entry is its own word), and they are limited by that. Nobody else is
+    believed.
     """
+    for each in proxies:
+        try:
+            ipaddress.ip_network(each)
+        except ValueError as error:
+            raise ConfigurationError(f"a proxy is an address or a network, as 10.0.0.0/24: {error}") from error
     return uvicorn.Config(
         app,
         http=HttpConnection,
@@ -110,7 +136,7 @@ def configuration(app: FastAPI, sockets: int = SOCKETS, behind: bool = False) ->
         limit_concurrency=sockets + REQUESTS,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         proxy_headers=behind,
-        forwarded_allow_ips=NEIGHBOURS,
+        forwarded_allow_ips=[*NEIGHBOURS, *proxies],
     )
 
 
@@ -132,20 +158,19 @@ def _warm_up(games: Sequence[str]) -> None:
 class _Server(uvicorn.Server):
     """A server that says where it is as soon as it is there."""
 
-    def __init__(self, config: uvicorn.Config, address: str, others: str | None, browser: bool) -> None:
+    def __init__(self, config: uvicorn.Config, said: Sequence[str], page: str | None) -> None:
+        """`page` is the address that a browser is to open."""
         super().__init__(config)
-        self._address = address
-        self._others = others
-        self._browser = browser
+        self._said = said
+        self._page = page
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            print(f"Vauban is at {self._address} (Ctrl-C ends it; games are kept)", flush=True)
-            if self._others is not None:
-                print(f"Others reach it at {self._others}; links to friends are made from there", flush=True)
-            if self._browser:
-                threading.Thread(target=webbrowser.open, args=(self._address,), daemon=True).start()
+            for line in self._said:
+                print(line, flush=True)
+            if self._page is not None:
+                threading.Thread(target=webbrowser.open, args=(self._page,), daemon=True).start()
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -52,6 +52,7 @@ def sight(
         **(table.show.position(look, viewer) if look is not None else _before(table, viewer)),
         "last": moves(table, table.plies - 1, seat)[0] if table.plies else None,
         "players": {side: sitter.name or None for side, sitter in zip(SIDES, table.sitters, strict=True)},
+        "levels": {side: sitter.level or None for side, sitter in zip(SIDES, table.sitters, strict=True)},
         "clock": _clock(table, spent, now),
         "offer": None if table.offer is None else {"kind": table.offer.kind, "by": SIDES[table.offer.by]},
         "note": table.note,

@@ -57,6 +57,8 @@ class Sitter:
     """The agent of a machine (`vauban.agents.make_agent`), its seed, and the usual time of a move."""
     seed: int = 0
     seconds: float = 0.0
+    stays: bool = False
+    """Whether the machine stays with its game, and is told of it move by move (`vauban.web.programs`)."""
 
     @property
     def is_machine(self) -> bool:
@@ -412,6 +414,11 @@ class Table:
         """End the game: a machine gave no legal answer; `text` says what went wrong."""
         self._playing(SIDES[player])
         self._end(End(1 - player, "illegal", text))
+
+    def break_off(self, text: str) -> None:
+        """End the game without a result: a machine cannot go on with it, and nobody is to blame; `text` says why."""
+        self._playing(SIDES[self.turn])
+        self._end(End(None, "unfinished", text))
 
     def offer_draw(self, seat: str) -> None:
         """Ask for a draw."""

@@ -8,12 +8,12 @@ A worker is handed a pickled `View`, never a `Board`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from vauban.web.show import show_modules, show_of
-from vauban.work.base import Task, Tell
+from vauban.work.base import Hand, Task, Tell
 from vauban.work.pool import QUEUE, Pool
 
 MODULES = ("vauban.arena.play", "vauban.web.thinking", *show_modules())
@@ -25,9 +25,15 @@ REASONS = {"own": ("less", "even", "more", "play"), "counted": ("weaker", "quiet
 """Reasons for taking a draw (the first two) or not, by whether the agent judges itself or the board was counted."""
 
 
-def thinkers(workers: int, queue: int = QUEUE, warm_ups: Sequence[Task[Any]] = (), each: int | None = None) -> Pool:
-    """Make a pool of processes in which agents think; `queue` and `each` are those of `Pool`."""
-    return Pool(workers, MODULES, queue, warm_ups, each)
+def thinkers(
+    workers: int,
+    queue: int = QUEUE,
+    warm_ups: Sequence[Task[Any]] = (),
+    each: int | None = None,
+    hire: Callable[[], Hand] | None = None,
+) -> Pool:
+    """Make a pool of processes in which agents think; `queue`, `each` and `hire` are those of `Pool`."""
+    return Pool(workers, MODULES, queue, warm_ups, each, hire)
 
 
 @dataclass(frozen=True)
@@ -84,9 +90,11 @@ class WeighDraw:
     def run(self, tell: Tell) -> tuple[bool, str]:
         from vauban.agents import make_agent
         from vauban.agents.base import Judge
+        from vauban.agents.external import prefix_of
 
         value, quiet = show_of(self.variant).weigh(self.view)
-        agent = make_agent(self.agent, self.seed, game=self.view.game)
+        # A program has no words for a draw, and need not be made.
+        agent = None if prefix_of(self.agent) else make_agent(self.agent, self.seed, game=self.view.game)
         own = False
         if isinstance(agent, Judge) and self.view.turn == self.view.player:
             own = True

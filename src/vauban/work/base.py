@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 from vauban import __version__
 from vauban.errors import VaubanError
 
-Hand = TypeVar("Hand")
+Someone = TypeVar("Someone")
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
 
@@ -38,6 +38,22 @@ class Task(Protocol[Result_co]):
 
     def run(self, tell: Tell) -> Result_co:
         """Do it; a task that takes long calls `tell` now and then."""
+
+
+class Hand(Protocol):
+    """A worker that does one task after the other, wherever it is."""
+
+    def begin(self, task: Task[Any]) -> None:
+        """Hand a task over."""
+
+    def listen(self, tell: Tell) -> tuple[Any] | None:
+        """Wait for the next word of the task: its result, in a tuple, or None after progress, which `tell` is told.
+
+        Raises WorkError if the task failed, and EOFError or OSError if the worker is gone.
+        """
+
+    def kill(self) -> None:
+        """End it at once."""
 
 
 class Executor(Protocol):
@@ -85,7 +101,7 @@ def home_of(task: Task[Any]) -> object:
     return getattr(task, "home", None)
 
 
-def nearest_home(idle: list[tuple[Hand, object]], task: Task[Any]) -> Hand | None:
+def nearest_home(idle: list[tuple[Someone, object]], task: Task[Any]) -> Someone | None:
     """Take a worker for a task: the one that it is at home with, else the one that has waited longest, if any."""
     wanted = home_of(task)
     place = next((place for place, (_, home) in enumerate(idle) if home == wanted), 0)

@@ -15,13 +15,14 @@ import asyncio
 import logging
 import threading
 from collections import Counter, OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from vauban.work.base import ATTEMPTS, BusyError, Result, Task, Tell, WorkError
+from vauban.work.base import ATTEMPTS, BusyError, Hand, Result, Task, Tell, WorkError
 from vauban.work.processes import Worker, prepare
 
 GRACE = 1.0
@@ -86,13 +87,16 @@ class Pool:
         queue: int = QUEUE,
         warm_ups: Sequence[Task[Any]] = (),
         each: int | None = None,
+        hire: Callable[[], Hand] | None = None,
     ) -> None:
         """`modules`: imported by workers before they start; `warm_ups`: tasks that each of them does when idle.
 
-        Of all owners together `queue` tasks may wait, of one of them `each`.
+        Of all owners together `queue` tasks may wait, of one of them `each`. Workers are processes of this machine,
+        unless `hire` finds others.
         """
         self._modules = tuple(modules)
-        self._staff = [_Post(self._modules) for _ in range(workers)]
+        self._here = hire is None
+        self._staff = [_Post(hire or partial(Worker, self._modules)) for _ in range(workers)]
         self._warm_ups = tuple(warm_ups)
         self._warming = False
         self._queue = _FairQueue()
@@ -104,8 +108,8 @@ class Pool:
 
     @property
     def pids(self) -> list[int]:
-        """The numbers of the processes that are there now."""
-        return [worker.process.pid for post in self._staff if (worker := post.worker) is not None]
+        """The numbers of the processes of this machine that are there now."""
+        return [worker.process.pid for post in self._staff if isinstance(worker := post.worker, Worker)]
 
     @property
     def waiting(self) -> int:
@@ -114,7 +118,8 @@ class Pool:
 
     def start(self) -> None:
         """Begin to work through the queue; processes are started when there is something to do for them."""
-        prepare(self._modules)
+        if self._here:
+            prepare(self._modules)
         self._serving = [asyncio.create_task(self._serve(post)) for post in self._staff]
 
     async def close(self) -> None:
@@ -210,14 +215,14 @@ class Pool:
 class _Post:
     """The place of one worker, which may have to be replaced."""
 
-    modules: Sequence[str]
-    worker: Worker | None = None
+    hire: Callable[[], Hand]
+    worker: Hand | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def round_trip(self, task: Task[Any], tell: Tell) -> Any:
         """Hand a task over, starting a worker if there is none, and wait for the answer; in a thread."""
         with self._lock:
-            worker = self.worker = self.worker or Worker(self.modules)
+            worker = self.worker = self.worker or self.hire()
         worker.begin(task)
         while (answer := worker.listen(tell)) is None:
             pass

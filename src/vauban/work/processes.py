@@ -64,10 +64,7 @@ class Worker:
         self.connection.send(task)
 
     def listen(self, tell: Tell) -> tuple[Any] | None:
-        """Wait for the next word of the task: its result, in a tuple, or None after progress, which `tell` is told.
-
-        Raises WorkError if the task failed, and EOFError or OSError if the process is dead.
-        """
+        """Wait for the next word of the task, as every `Hand` does."""
         what, value = self.connection.recv()
         if what == "error":
             raise WorkError(value)

@@ -23,3 +23,5 @@ class LineProtocol:
     """The command that says whether a program speaks it."""
     given: str = "COMMAND"
     """The rest of an agent's text, behind its beginning."""
+    started: bool = True
+    """Whether the program is started for every game; else it comes by itself."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import index
@@ -19,7 +20,7 @@ from vauban.games.stratego import inspect, layout
 from vauban.games.stratego import rules as kernels
 from vauban.games.stratego.game import Stratego
 from vauban.games.stratego.pieces import LETTERS, MOVABLE_TYPES, PIECE_TYPES, PLAYERS, SCOUT, TYPES, PieceType
-from vauban.games.stratego.switches import Rules
+from vauban.games.stratego.switches import WHY, Rules
 from vauban.games.stratego.variants import Variant
 from vauban.notation.stratego.moves import Move, MoveText, move_text, parse_move_text
 from vauban.notation.stratego.position import PlacedPiece, Position
@@ -88,7 +89,7 @@ SIGNS = {kernels.DEFENDER_DIES: ">", kernels.ATTACKER_DIES: "<", kernels.BOTH_DI
 
 @dataclass(frozen=True)
 class Barred:
-    """A repetition rule that bars a move, and why."""
+    """A rule that bars a move, and why."""
 
     rule: str
     """"two_square" or "chase"."""
@@ -200,39 +201,41 @@ class Look(base.Look):
         return found
 
     def barred_moves(self, rule: str) -> list[Move]:
-        """List the moves that one repetition rule ("two_square" or "chase") bars, whether or not the other does too."""
-        rules = {"two_square": inspect.TWO_SQUARE_BARS, "chase": inspect.CHASE_BARS}
-        if rule not in rules:
-            raise ConfigurationError(f"the repetition rules are 'two_square' and 'chase', not {rule!r}")
-        return sorted(list_moves(self._record, rules[rule]))
+        """List the moves that one rule ("two_square" or "chase") bars, whether or not others do too."""
+        if rule not in WHY:
+            *others, last = map(repr, WHY)
+            raise ConfigurationError(f"the rules that bar moves are {', '.join(others)} and {last}, not {rule!r}")
+        return sorted(list_moves(self._record, layout.SWITCH[rule]))
 
     def why_barred(self, move: Squares) -> Barred | None:
-        """Say which repetition rule bars a geometric move of the player on turn, and why; None if none does."""
+        """Say which rule bars a geometric move of the player on turn, and why; None if none does."""
         chosen = Move(*move)
         self._check_squares(*chosen)
+        rule = next((rule for rule in WHY if chosen in self.barred_moves(rule)), None)
+        if rule is None:
+            return None
+        wanted = "".join(WHY[rule])
+        steps = self._latest_steps() if "{steps}" in wanted else ()
+        ply = self._same_position(chosen) if "{ply}" in wanted else None
         name = self.variant.square_name
-        text = name(chosen.source) + name(chosen.target)
-        if chosen in self.barred_moves("two_square"):
-            piece = self.piece_at(chosen.source)
-            trail = self.position().trails[self.turn][-self.rules.two_square - 1 :]
-            steps = tuple(Move(*pair) for pair in itertools.pairwise(trail))
-            gone = ", ".join(f"{name(step.source)}–{name(step.target)}" for step in steps)
-            return Barred(
-                "two_square",
-                f"two-square rule: this {TYPES[piece.kind or 0] if piece else 'piece'} has just gone {gone}; "
-                f"it may not go to {name(chosen.target)} now. Move it elsewhere, or move another piece",
-                steps=steps,
-            )
-        if chosen in self.barred_moves("chase"):
-            ply = self._same_position(chosen)
-            when = "" if ply is None else f" after ply {ply}"
-            return Barred(
-                "chase",
-                f"chasing rule: {text} would repeat the position{when} "
-                "while chasing. Chase another way, step straight back, or attack",
-                ply=ply,
-            )
-        return None
+        piece = self.piece_at(chosen.source)
+        known = {
+            "piece": "piece" if piece is None else TYPES[piece.kind or 0],
+            "move": name(chosen.source) + name(chosen.target),
+            "to": name(chosen.target),
+            "steps": ", ".join(f"{name(step.source)}–{name(step.target)}" for step in steps),
+            "ply": "" if ply is None else str(ply),
+        }
+        # The last sentence is for when nothing more is known.
+        sentence = next(
+            (each for each in WHY[rule] if all(known[word] for word in re.findall(r"\{(\w+)\}", each))), WHY[rule][-1]
+        )
+        return Barred(rule, sentence.format(**known), steps, ply)
+
+    def _latest_steps(self) -> tuple[Move, ...]:
+        """Return the latest steps of the own piece that moved last, as many as the two-square rule counts."""
+        trail = self.position().trails[self.turn][-self.rules.two_square - 1 :]
+        return tuple(Move(*pair) for pair in itertools.pairwise(trail))
 
     def _check_squares(self, *squares: int) -> None:
         for square in squares:

@@ -62,18 +62,6 @@ def end_words(winner: int | None, end: str, person: int | None) -> str:
     return f"{('You win', 'You lose', 'A draw')[place]}: {ENDS[end][place]}."
 
 
-def limit_words(rules: Rules) -> str:
-    """Return the limits that make a game a draw, as a sentence; nothing if there are none."""
-    battleless, total = (plies_left(0, limit, rules) for limit in (rules.battleless_limit, rules.total_limit))
-    if battleless is None and total is None:
-        return ""
-    if battleless is None or total is None:
-        most = battleless or total or 0
-        what = "in all" if battleless is None else "without a battle"
-        return f"{most} {moves_word(most)} {what} {'is' if most == 1 else 'are'} a draw."
-    return f"{battleless} {moves_word(battleless)} without a battle, or {total} in all, are a draw."
-
-
 def counter_words(look: Look) -> str:
     """Say how far the game is from its limits."""
     battleless = plies_left(0, look.rules.battleless_limit, look.rules)

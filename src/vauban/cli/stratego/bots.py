@@ -2,137 +2,59 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import random
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Annotated, TextIO
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Thread
+from typing import Annotated
 
 import typer
 
-from vauban.agents import make_agent, make_player
-from vauban.agents.base import Agent, choose_move, close, set_up, tell
-from vauban.agents.external import prefix_of
-from vauban.agents.random import RandomAgent
 from vauban.cli.output import Json, console, print_json, progress_bar
-from vauban.errors import ConfigurationError, VaubanError
-from vauban.games.stratego.game import Stratego
-from vauban.notation.stratego import ucc
-from vauban.notation.stratego.moves import Move
+from vauban.errors import ConfigurationError
 
-GAME = Stratego(ucc.CLASSIC)
-
-
-class _Quit(Exception):  # noqa: N818 – nothing went wrong
-    """The manager has said QUIT, or has gone."""
-
-
-class Speaker:
-    """An agent of ours in somebody else's game: reads what the manager writes, and answers."""
-
-    def __init__(self, agent: Agent, seed: int, source: TextIO, target: TextIO) -> None:
-        self.agent = agent
-        self.seed = seed
-        self._source, self._target = source, target
-        self._told = 0
-
-    def run(self) -> None:
-        """Play one game, to its end."""
-        from vauban.agents.external.stratego.seen import SeenGame
-
-        try:
-            player, _ = ucc.parse_setup_line(self._read())
-            setup = set_up(self.agent, GAME, player, random.Random(f"{self.seed} setup"))
-            self._say(*ucc.setup_rows(setup, player))
-            self._game = SeenGame(player, setup)
-            while True:
-                event = self._read()
-                self._follow(event, [self._read() for _ in range(ucc.CLASSIC.rows)])
-                self._answer()
-        except _Quit:
-            pass
-        finally:
-            close(self.agent)
-
-    def _follow(self, event: str, rows: list[str]) -> None:
-        """Bring our game to where the manager's is; the board that is shown is always right."""
-        try:
-            if event.strip() != ucc.START:
-                self._game.saw(ucc.parse_event(event))
-            if self._game.agrees(rows):
-                return
-            why = "the board is another than ours"
-        except VaubanError as error:
-            why = str(error)
-        print(f"after {event!r}: {why}. Going on from the board that is shown", file=sys.stderr)
-        self._game.look_again(rows)
-        self._told = 0
-
-    def _answer(self) -> None:
-        view = self._game.view()
-        for played in view.history[self._told :]:
-            tell(self.agent, played)
-        self._told = len(view.history)
-        move = choose_move(self.agent, view) if len(view.legal_moves) else None
-        if move is None:
-            self._say(ucc.SURRENDER)
-            while True:  # who ends at once may be taken for one that crashed
-                self._read()
-        self._say(ucc.move_words(Move(*move)))
-        words = self._read()
-        echo = ucc.parse_event(words)
-        if echo.outcome in ("OK", *ucc.OUTCOMES.values()):
-            try:
-                self._game.saw(echo)
-            except VaubanError as error:  # the next board will show what has become of it
-                print(f"after {words!r}: {error}. Waiting for the next board", file=sys.stderr)
-
-    def _read(self) -> str:
-        line = self._source.readline()
-        if not line or line.split()[:1] == [ucc.QUIT]:
-            raise _Quit
-        return line.rstrip("\r\n")
-
-    def _say(self, *lines: str) -> None:
-        for line in lines:
-            self._target.write(f"{line}\n")
-            self._target.flush()
-
-
-def _warm_up(agent: Agent) -> None:
-    """Have the rules and the agent compiled, or fetched from where they are kept, before a clock runs."""
-    from vauban.agents.external.stratego.seen import SEEN_RULES, SeenGame
-    from vauban.board.stratego import Board
-
-    board = Board.random(ucc.CLASSIC, 0, SEEN_RULES)
-    board.push(board.legal_moves[0])
-    choose_move(agent, SeenGame(0, set_up(agent, GAME, 0, random.Random(0))).view())
-    close(agent)
+LEARNED = ("net", "search")
+"""Agents that need torch."""
 
 
 @contextmanager
-def _without_scipy() -> Iterator[None]:
-    """Let numba be loaded without scipy: it takes a third of a second, for linear algebra that no kernel uses."""
+def _loading() -> Iterator[None]:
+    """Load modules fast: a manager's clock runs from the start of the program.
+
+    No garbage is collected meanwhile, of which modules leave little. And numba is loaded without scipy: it takes a
+    third of a second, for linear algebra that no kernel uses.
+    """
     absent = "scipy" not in sys.modules
     if absent:
         sys.modules["scipy"] = None  # type: ignore[assignment]
+    gc.disable()
     try:
         yield
     finally:
+        gc.enable()
         if absent:
             del sys.modules["scipy"]
 
 
-def _hasty(text: str) -> Agent:
-    """Return the same agent without time to think; in place of a program, anyone."""
-    if prefix_of(text):
-        return RandomAgent(0)
-    agent = make_agent(text)
-    if not hasattr(getattr(agent, "options", None), "time"):
-        return agent
-    name, _, rest = text.partition(":")
-    kept = [part for part in rest.split(",") if part and part.partition("=")[0].strip() != "time"]
-    return make_agent(f"{name}:{','.join([*kept, 'time=0.01'])}")
+def _map_torch() -> None:
+    """Begin to map torch's libraries into memory, so that importing torch finds them there.
+
+    That is a quarter of the import, and Python does other things meanwhile. What goes wrong here, the import will say.
+    """
+    found = find_spec("torch")
+    if found is not None and found.origin is not None:
+        library = Path(found.origin).parent / "lib" / "libtorch_python.so"
+
+        def map_library() -> None:
+            with suppress(OSError):
+                ctypes.CDLL(str(library))
+
+        Thread(target=map_library, daemon=True).start()
 
 
 def bot(
@@ -151,15 +73,34 @@ def bot(
 
     Example: vauban bot cadet --seed 7
     """
-    if time is not None and prefix_of(agent):
-        raise ConfigurationError(f"--time is for agents of ours: {agent!r} is a program, which has its own ways")
-    seed = random.SystemRandom().randrange(2**31) if seed is None else seed
-    text = agent if time is None else f"{agent}{',' if ':' in agent else ':'}time={time:g}"
+    if agent.partition(":")[0] in LEARNED:
+        _map_torch()
+    with _loading():
+        from vauban.agents import make_player
+        from vauban.agents.external import prefix_of
+        from vauban.cli.stratego.speaker import GAME, Speaker, hasty, mark_of, warm_up
+
+        if time is not None and prefix_of(agent):
+            raise ConfigurationError(f"--time is for agents of ours: {agent!r} is a program, which has its own ways")
+        seed = random.SystemRandom().randrange(2**31) if seed is None else seed
+        text = agent if time is None else f"{agent}{',' if ':' in agent else ':'}time={time:g}"
+        speaker = Speaker(make_player(text, GAME, seed), seed, sys.stdin, sys.stdout)
+
+    def prepare() -> None:
+        with _loading():
+            warm_up(hasty(text))
+
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
-    speaker = Speaker(make_player(text, GAME, seed), seed, sys.stdin, sys.stdout)
-    with _without_scipy():
-        _warm_up(_hasty(text))
+    mark = mark_of(text)
+    if mark is not None and mark.exists():
+        # What was compiled before is loaded fast, and no setup needs it.
+        speaker.run(prepare)
+        return
+    prepare()
+    if mark is not None:
+        with suppress(OSError):
+            mark.touch()
     speaker.run()
 
 
@@ -187,10 +128,12 @@ def bot_check(
     from dataclasses import asdict
 
     from vauban.agents.external.stratego.check import check
+    from vauban.agents.random import RandomAgent
+    from vauban.cli.stratego.speaker import warm_up
 
     if cwd == "":
         raise ConfigurationError("--cwd is empty: name a folder, or leave it out")
-    _warm_up(RandomAgent(0))
+    warm_up(RandomAgent(0))
     with progress_bar("checking") as move:
         report = check(
             command, games=games, seconds=seconds, plies=plies, memory=memory, cwd=cwd, seed=seed,

@@ -17,7 +17,7 @@ from vauban.games.stratego import rules as kernels
 from vauban.games.stratego.hidden import assign, conceal, hidden_count, hidden_values
 from vauban.games.stratego.pieces import PLAYERS, TYPES
 from vauban.games.stratego.setups import StrategoSetups, check_starts
-from vauban.games.stratego.switches import SWITCHES, Rules, parse_rules
+from vauban.games.stratego.switches import Rules, parse_rules
 from vauban.games.stratego.variants import TABLE_KEYS, VARIANTS, Variant, find_variant, variant_from, variant_table
 
 USUAL_HISTORY = 256
@@ -106,8 +106,8 @@ class Stratego(Game):
         numbers[layout.ROWS] = v.rows
         numbers[layout.COLUMNS] = v.columns
         numbers[layout.SQUARES] = v.squares
-        for name in SWITCHES:
-            numbers[layout.SWITCH[name]] = self.rules.number(name)
+        for name, place in layout.SWITCH.items():
+            numbers[place] = self.rules.number(name)
         numbers[layout.HISTORY] = history
         numbers[layout.SETUP_SQUARES] = self.setup_size
         numbers[layout.ARMY : layout.ARMY + 12] = v.army

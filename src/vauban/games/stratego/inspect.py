@@ -7,11 +7,12 @@ import numpy as np
 from vauban.games.base import END, PLAYER
 from vauban.games.kernel import ZERO, kernel, lowest
 from vauban.games.stratego.layout import LEGAL
-from vauban.games.stratego.repetition import bar_chase, bar_two_square
+from vauban.games.stratego.repetition import bar
 from vauban.games.stratego.rules import reach
 from vauban.games.stratego.squares import origin
 
-LEGAL_MOVES, TWO_SQUARE_BARS, CHASE_BARS = 0, 1, 2
+LEGAL_MOVES = -1
+"""In place of a switch: the moves that no switch bars."""
 
 
 @kernel
@@ -34,8 +35,8 @@ def write_moves(game, moves):
 def list_moves(game, which, moves):
     """List one kind of moves of the player on turn, and return how many there are.
 
-    Legal ones; or those of the geometric ones that the two-square rule bars, or the chase
-    rule. A game that is over has none. The record is left as it was.
+    which: LEGAL_MOVES; or a switch, by its place in `layout.SWITCH`, for those of the geometric moves that it bars. A
+    game that is over has none. The record is left as it was.
     """
     words = game.words
     if which == LEGAL_MOVES or game.bytes[END] != 0:
@@ -50,10 +51,7 @@ def list_moves(game, which, moves):
         low, high = reach(game, player, direction)
         words[LEGAL + 2 * direction] = low
         words[LEGAL + 2 * direction + 1] = high
-    if which == TWO_SQUARE_BARS:
-        bar_two_square(game, player)
-    else:
-        bar_chase(game, player)
+    bar(game, player, which)
     for direction in range(4):
         low, high = reach(game, player, direction)
         words[LEGAL + 2 * direction] ^= low

@@ -10,6 +10,8 @@ public.
 
 from typing import NamedTuple
 
+from vauban.games.stratego.switches import SWITCHES
+
 # Words: sets of squares take two words each (low, high); sets by player take red's, then blue's.
 # Words 0 and 1 and bytes 0 to 3 mean the same in every game (vauban.games.base).
 PIECES = 2
@@ -59,25 +61,16 @@ BATTLE_FLAG = 1 << 14
 
 # Parameters of the rules.
 ROWS, COLUMNS, SQUARES = 0, 1, 2
-TWO_SQUARE, CHASE, COMPARE_TYPES = 3, 4, 5
-BATTLELESS_LIMIT, TOTAL_LIMIT, EXCEEDED, EAGER = 6, 7, 8, 9
-HISTORY, SETUP_SQUARES = 10, 11
-PLAYABLE, NOT_FIRST, NOT_LAST = 12, 14, 16
-ARMY = 18
-ROW = 30
+SWITCH = {name: 3 + index for index, name in enumerate(SWITCHES)}
+"""By switch of the rules: the parameter that holds its number. Those that several modules read have names."""
+TWO_SQUARE, COMPARE_TYPES = SWITCH["two_square"], SWITCH["chase_compare"]
+BATTLELESS_LIMIT, TOTAL_LIMIT, EXCEEDED = SWITCH["battleless_limit"], SWITCH["total_limit"], SWITCH["limits"]
+HISTORY = 3 + len(SWITCH)
+SETUP_SQUARES = HISTORY + 1
+PLAYABLE, NOT_FIRST, NOT_LAST = HISTORY + 2, HISTORY + 4, HISTORY + 6
+ARMY = HISTORY + 8
+ROW = ARMY + 12
 """By square: its row (a look-up costs less than a division)."""
-SWITCH = {
-    "two_square": TWO_SQUARE,
-    "chase": CHASE,
-    "chase_compare": COMPARE_TYPES,
-    "battleless_limit": BATTLELESS_LIMIT,
-    "total_limit": TOTAL_LIMIT,
-    "limits": EXCEEDED,
-    "cannot_move": EAGER,
-}
-"""By switch of the rules (`switches.SWITCHES`): the parameter that holds its number."""
-CHASE_OFF, CHASE_ATARAXOS, CHASE_ISF = 0, 1, 2
-NO_LIMIT = -1
 
 NORTH, SOUTH, WEST, EAST = 0, 1, 2, 3
 

@@ -1,4 +1,4 @@
-"""The two-square rule and the two readings of the chase rule (docs/rules.md), as kernels."""
+"""The rules that bar moves: two squares, and two readings of the chase rule (docs/rules.md); as kernels."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
 
@@ -7,10 +7,6 @@ import numpy as np
 from vauban.games.kernel import ONE, ZERO, holds, kernel, lowest, single, size
 from vauban.games.stratego.layout import (
     BYTES,
-    CHASE,
-    CHASE_ATARAXOS,
-    CHASE_ISF,
-    CHASE_OFF,
     CHASING,
     COLUMNS,
     COMPARE_TYPES,
@@ -29,6 +25,7 @@ from vauban.games.stratego.layout import (
     SCOUTS,
     SOUTH,
     SQUARES,
+    SWITCH,
     THREATENED,
     TRAIL,
     TRAIL_LENGTH,
@@ -36,6 +33,26 @@ from vauban.games.stratego.layout import (
     WEST,
 )
 from vauban.games.stratego.squares import around, beside, direction_of, origin, shifted
+from vauban.games.stratego.switches import CHASE_ATARAXOS, CHASE_ISF, CHASE_OFF
+
+CHASE = SWITCH["chase"]
+ALL_RULES = -1
+
+
+@kernel
+def bar(game, player, rule):
+    """Take out of the legal moves those that a switch bars, by its place in `layout.SWITCH`; True if any was there.
+
+    ALL_RULES: those that any switch bars.
+    """
+    every = rule == ALL_RULES
+    barred = False
+    if every or rule == TWO_SQUARE:
+        barred |= bar_two_square(game, player)
+    if every or rule == CHASE:
+        barred |= bar_chase(game, player)
+    return barred
+
 
 # ── Two squares ──────────────────────────────────────────────────────────────────────────────────
 

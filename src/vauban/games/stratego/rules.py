@@ -27,7 +27,6 @@ from vauban.games.stratego.layout import (
     BYTES,
     COLUMNS,
     DEAD,
-    EAGER,
     EXCEEDED,
     HIDDEN,
     HIDDEN_COUNT,
@@ -36,7 +35,6 @@ from vauban.games.stratego.layout import (
     LEGAL,
     MOVABLE,
     MOVED,
-    NO_LIMIT,
     NONE,
     OWNER_BIT,
     PIECES,
@@ -50,22 +48,18 @@ from vauban.games.stratego.layout import (
     SETUP_SQUARES,
     SHOWN,
     SQUARES,
+    SWITCH,
     TOTAL_LIMIT,
     TRAIL,
     TYPE_HIDDEN,
     UNMOVED,
 )
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, MOVABLE_TYPES, SCOUT, SPY
-from vauban.games.stratego.repetition import (
-    bar_chase,
-    bar_two_square,
-    clear_trail,
-    extend_trail,
-    update_chase,
-    update_isf,
-)
+from vauban.games.stratego.repetition import ALL_RULES, bar, clear_trail, extend_trail, update_chase, update_isf
 from vauban.games.stratego.squares import around, direction_of, origin, shifted
+from vauban.games.stratego.switches import NO_LIMIT
 
+EAGER = SWITCH["cannot_move"]
 END_FLAG, END_NO_MOVES, END_BOTH_IMMOBILE, END_TOTAL, END_BATTLELESS = 1, 2, 3, 4, 5
 ATTACKER_DIES, DEFENDER_DIES, BOTH_DIE = 1, 2, 3
 TRACKS = True
@@ -121,9 +115,7 @@ def find_moves(game):
         any_move |= low | high
     if any_move == ZERO:
         return False
-    barred = bar_two_square(game, player)
-    barred |= bar_chase(game, player)
-    if not barred:
+    if not bar(game, player, ALL_RULES):
         return True
     any_move = ZERO
     for word in range(LEGAL, LEGAL + 8):

@@ -1,26 +1,35 @@
-"""The switches of the rules (docs/rules.md) and the presets, as data and as text (`vauban.games.switches`)."""
+"""The switches of the rules (docs/rules.md) and the presets, as data and as text (`vauban.games.switches`).
+
+All about a switch is declared here, in `Rules`, but for what it does: the kernels of `rules` and `repetition` read its
+number at `layout.SWITCH[name]`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from vauban.errors import ConfigurationError
-from vauban.games.stratego import layout
 from vauban.games.stratego.variants import LARGEST_LIMIT, Variant
 from vauban.games.switches import settle, whole_number
 
-SWITCHES: dict[str, dict[str, int] | None] = {
-    "two_square": {"3": 3, "5": 5, "off": 0},
-    "chase": {"ataraxos": layout.CHASE_ATARAXOS, "isf": layout.CHASE_ISF, "off": layout.CHASE_OFF},
-    "chase_compare": {"identity": 0, "type": 1},
-    "battleless_limit": None,
-    "total_limit": None,
-    "limits": {"reached": 0, "exceeded": 1},
-    "cannot_move": {"on_turn": 0, "eager": 1},
-}
-"""Every switch and its values, each with the number that the kernels know it by; None stands for a number or none."""
+CHASE_OFF, CHASE_ATARAXOS, CHASE_ISF = 0, 1, 2
+NO_LIMIT = -1
+
+
+def switch(default: Any, values: Mapping[str, int] | None = None, why: tuple[str, ...] = ()) -> Any:
+    """Declare a switch, as a field of `Rules`.
+
+    default: its value where nobody chooses one.
+    values: the texts of its values, each with the number that the kernels know it by; a switch without them is a number
+        or none.
+    why: for one that bars moves, the reason as a sentence for a person; of several, the first that can be filled in.
+        In braces: `piece`, `move`, `to`, the latest `steps` of the piece, and the `ply` after which the pieces stood as
+        they would after the move. Its kernel has a place in `repetition.bar`.
+    """
+    return field(default=default, metadata={"values": values, "why": why})
+
 
 _PRESET_COLUMNS = ("two_square", "chase", "battleless_limit", "total_limit", "limits", "cannot_move")
 PRESETS: dict[str, dict[str, str]] = {
@@ -45,14 +54,30 @@ FULL_SIZE = ("classic", "barrage")
 class Rules:
     """One value for each switch."""
 
-    two_square: int = 3
+    two_square: int = switch(
+        3,
+        {"3": 3, "5": 5, "off": 0},
+        why=(
+            "two-square rule: this {piece} has just gone {steps}; it may not go to {to} now. "
+            "Move it elsewhere, or move another piece",
+        ),
+    )
     """After so many turns across one border a piece may not cross it again; 0 is off."""
-    chase: str = "ataraxos"
-    chase_compare: str = "identity"
-    battleless_limit: int | None = None
-    total_limit: int | None = None
-    limits: str = "reached"
-    cannot_move: str = "on_turn"
+    chase: str = switch(
+        "ataraxos",
+        {"ataraxos": CHASE_ATARAXOS, "isf": CHASE_ISF, "off": CHASE_OFF},
+        why=(
+            "chasing rule: {move} would repeat the position after ply {ply} while chasing. "
+            "Chase another way, step straight back, or attack",
+            "chasing rule: {move} would repeat the position while chasing. "
+            "Chase another way, step straight back, or attack",
+        ),
+    )
+    chase_compare: str = switch("identity", {"identity": 0, "type": 1})
+    battleless_limit: int | None = switch(None)
+    total_limit: int | None = switch(None)
+    limits: str = switch("reached", {"reached": 0, "exceeded": 1})
+    cannot_move: str = switch("on_turn", {"on_turn": 0, "eager": 1})
 
     def __post_init__(self) -> None:
         for name, values in SWITCHES.items():
@@ -77,7 +102,7 @@ class Rules:
         """Return the number that the kernels know a switch's value by."""
         value, values = getattr(self, name), SWITCHES[name]
         if values is None:
-            return layout.NO_LIMIT if value is None else int(value)
+            return NO_LIMIT if value is None else int(value)
         return values[self._word(name)]
 
     def _word(self, name: str) -> str:
@@ -90,8 +115,12 @@ class Rules:
         return asdict(self)
 
 
-DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Rules)}
+DEFAULTS: dict[str, Any] = {each.name: each.default for each in fields(Rules)}
 """The value of each switch where nobody chooses one."""
+SWITCHES: dict[str, Mapping[str, int] | None] = {each.name: each.metadata["values"] for each in fields(Rules)}
+"""Every switch and its values, each with the number that the kernels know it by; None stands for a number or none."""
+WHY: dict[str, tuple[str, ...]] = {each.name: each.metadata["why"] for each in fields(Rules) if each.metadata["why"]}
+"""The switches that bar moves, and the sentences that say why (`switch`)."""
 
 
 def _kept(name: str) -> dict[Any, str]:

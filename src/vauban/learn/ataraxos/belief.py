@@ -26,6 +26,7 @@ from vauban.games.base import Format, Game
 from vauban.games.randomness import BELIEF_STRANGE, BELIEF_STREAM, BELIEF_VALIDATION, DROPOUT
 from vauban.learn.ataraxos.positions import PositionStream, Setups, observe_positions
 from vauban.learn.base import NATS, Learner, Metric, Place, StageConfig, first_weights, register
+from vauban.learn.ranges import COUNT, DECAY, FRACTION, NOT_NEGATIVE, POSITIVE, check_ranges
 from vauban.learn.trainee import Trainee
 from vauban.nets.belief import BeliefNetwork, MarginalBelief, UniformBelief
 from vauban.nets.hidden import Hidden
@@ -86,29 +87,16 @@ class BeliefConfig(StageConfig):
     takes every army for one of them, and against people may be worse than none."""
 
     def __post_init__(self) -> None:
-        if min(self.steps, self.validation, self.setups) < 1 or self.minutes < 0:
-            raise ConfigurationError(
-                f"steps, validation and setups of the belief are 1 or more, its minutes 0 or more: {self}"
-            )
-        if not 0 <= self.strange <= 1:
-            raise ConfigurationError(f"strange is a share of the setups, from 0 to 1, not {self.strange}")
+        check_ranges(self, "the belief", {
+            COUNT: "steps validation setups decoder_depth games pool refresh every",
+            NOT_NEGATIVE: "minutes warmup",
+            FRACTION: "strange",
+            DECAY: "dropout average",
+            POSITIVE: "learning_rate gradient_norm",
+        })  # fmt: skip
         Size(self.depth, self.width, self.heads)  # refuses what cannot be built, now and not when moves are done
-        if self.decoder_depth < 1 or not 0 <= self.dropout < 1:
-            raise ConfigurationError(
-                "decoder_depth of the belief is 1 or more, its dropout from 0 to below 1, not "
-                f"{self.decoder_depth} and {self.dropout}"
-            )
-        if min(self.learning_rate, self.gradient_norm) <= 0:
-            raise ConfigurationError(
-                f"learning_rate and gradient_norm of the belief are more than 0, not {self.learning_rate} and "
-                f"{self.gradient_norm}"
-            )
-        if self.every < 1 or self.every % 2 == 0:
+        if self.every % 2 == 0:
             raise ConfigurationError(f"every must be odd, so that both players' positions are taken, not {self.every}")
-        if min(self.games, self.pool, self.refresh) < 1 or self.warmup < 0:
-            raise ConfigurationError(f"games, pool and refresh are 1 or more, warmup is 0 or more: {self}")
-        if not 0 <= self.average < 1:
-            raise ConfigurationError(f"average is from 0 to below 1, not {self.average}")
 
     def fewer(self) -> dict[str, tuple[int, int]]:
         return {"games": (self.games, max(1, self.games // 2)), "pool": (self.pool, max(1, self.pool // 2))}

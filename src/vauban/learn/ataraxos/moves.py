@@ -30,6 +30,7 @@ from vauban.learn.ataraxos.targets import (
     policy_loss,
 )
 from vauban.learn.base import NATS, SHARE, Metric, in_order, names_of
+from vauban.learn.ranges import COUNT, DECAY, FRACTION, NOT_NEGATIVE, POSITIVE, check_ranges
 from vauban.learn.schedules import PowerLaw, average_rate
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
@@ -101,20 +102,17 @@ class MoveConfig:
     """Share of a run so far over which the average reaches back, for a cold start; 0: no bound, as in the paper."""
 
     def __post_init__(self) -> None:
-        for name in ("games", "length", "batch", "slices"):
-            if getattr(self, name) < 1:
-                raise ConfigurationError(f"{name} of the moves must be 1 or more, not {getattr(self, name)}")
-        for name in ("quantile", "advantage_decay", "outcome_decay"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigurationError(f"{name} of the moves must be in [0, 1], not {getattr(self, name)}")
-        for name in ("magnitude", "settled", "clip", "update_weight", "outcome_weight", "reach"):
-            if getattr(self, name) < 0:
-                raise ConfigurationError(f"{name} of the moves must not be negative, and is {getattr(self, name)}")
-        if not 0 <= self.average < 1:
-            raise ConfigurationError(f"average of the moves must be in [0, 1), not {self.average}")
-        for name, value in (("gradient_norm", self.gradient_norm), ("learning_rate", self.learning_rate.coefficient)):
-            if value <= 0:
-                raise ConfigurationError(f"{name} of the moves must be more than 0, not {value}")
+        check_ranges(self, "the moves", {
+            COUNT: "games length batch slices",
+            FRACTION: "quantile advantage_decay outcome_decay",
+            NOT_NEGATIVE: "magnitude settled clip update_weight outcome_weight reach",
+            DECAY: "average",
+            POSITIVE: "gradient_norm",
+        })  # fmt: skip
+        if self.learning_rate.coefficient <= 0:
+            raise ConfigurationError(
+                f"learning_rate of the moves must be more than 0, not {self.learning_rate.coefficient}"
+            )
 
 
 class Batch(NamedTuple):

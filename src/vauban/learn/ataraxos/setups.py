@@ -28,6 +28,7 @@ from vauban.games.base import Game
 from vauban.games.randomness import SETUP_POOL, SETUP_SHUFFLE
 from vauban.learn.ataraxos.setup_targets import remaining_surprise, setup_advantages, setup_loss
 from vauban.learn.base import NATS, SHARE, Metric, in_order, names_of
+from vauban.learn.ranges import COUNT, DECAY, NOT_NEGATIVE, POSITIVE, check_ranges
 from vauban.learn.schedules import PowerLaw, average_rate
 from vauban.learn.trainee import Trainee
 from vauban.learn.workers import ALONE, Workers
@@ -87,19 +88,12 @@ class SetupConfig:
     """Iterations for which a setup is remembered; as long as a game can run, if not given."""
 
     def __post_init__(self) -> None:
-        for name in ("per_player", "batch", "epochs"):
-            if getattr(self, name) < 1:
-                raise ConfigurationError(f"{name} of the setups must be 1 or more, not {getattr(self, name)}")
-        for name in ("learning_rate", "gradient_norm"):
-            if getattr(self, name) <= 0:
-                raise ConfigurationError(f"{name} of the setups must be more than 0, not {getattr(self, name)}")
-        for name in ("clip", "outcome_weight", "entropy_weight", "kl_weight"):
-            if getattr(self, name) < 0:
-                raise ConfigurationError(f"{name} of the setups must not be negative, and is {getattr(self, name)}")
-        if not 0 <= self.average < 1:
-            raise ConfigurationError(f"average of the setups must be in [0, 1), not {self.average}")
-        if self.reach < 0:
-            raise ConfigurationError(f"reach of the setups must not be negative, and is {self.reach}")
+        check_ranges(self, "the setups", {
+            COUNT: "per_player batch epochs",
+            POSITIVE: "learning_rate gradient_norm",
+            NOT_NEGATIVE: "clip outcome_weight entropy_weight kl_weight reach",
+            DECAY: "average",
+        })  # fmt: skip
         if self.expiry is not None and self.expiry < 2:
             raise ConfigurationError(f"expiry of the setups must be 2 iterations or more, not {self.expiry}")
 

@@ -22,6 +22,7 @@ from vauban.learn.base import PLAY_AND_LEARN, PLIES, SHARE, SPEED, Learner, Metr
 from vauban.learn.best_response.duels import UNIFORM, Duel, Duels
 from vauban.learn.networks import NetworkTable
 from vauban.learn.opponents import NetworkPlayer, Player
+from vauban.learn.ranges import COUNT, check_ranges
 from vauban.learn.response import SEATS, Sample, SeatScores
 from vauban.learn.trainee import Trainee
 from vauban.nets.move import MoveNetworkConfig
@@ -81,9 +82,7 @@ class OracleConfig(StageConfig):
     """Rounds of playing and learning in an iteration of the run: the more, the fewer lines it writes."""
 
     def __post_init__(self) -> None:
-        for name in ("games", "longest", "rounds"):
-            if getattr(self, name) < 1:
-                raise ConfigurationError(f"{name} must be 1 or more, not {getattr(self, name)}")
+        check_ranges(self, "the oracle", {COUNT: "games longest rounds"})
         if self.weights and len(self.weights) != len(self.opponents):
             raise ConfigurationError(
                 f"weights: {len(self.weights)} for {len(self.opponents)} opponents; give one for each, or none"

@@ -14,13 +14,13 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from vauban.errors import ConfigurationError
 from vauban.games.base import Game
 from vauban.learn.ataraxos.targets import divergence, entropy, is_clipped, lambda_returns, outcome_loss, policy_loss
 from vauban.learn.base import NATS, SHARE, Metric, Place, in_order, names_of, register
 from vauban.learn.best_response import targets
 from vauban.learn.best_response.duels import Duel
 from vauban.learn.best_response.oracle import METRICS, NETWORK, Looked, Oracle, OracleConfig
+from vauban.learn.ranges import COUNT, FRACTION, NOT_NEGATIVE, POSITIVE, check_ranges
 from vauban.learn.schedules import PowerLaw
 from vauban.nets.policy import utility_values
 
@@ -63,17 +63,12 @@ class PPOConfig(OracleConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("batch", "epochs"):
-            if getattr(self, name) < 1:
-                raise ConfigurationError(f"{name} of ppo must be 1 or more, not {getattr(self, name)}")
-        for name in ("clip", "gradient_norm"):
-            if not getattr(self, name) > 0:
-                raise ConfigurationError(f"{name} of ppo must be more than 0, not {getattr(self, name)}")
-        for name in ("advantage_decay", "outcome_decay"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigurationError(f"{name} of ppo is from 0 to 1, not {getattr(self, name)}")
-        if min(self.outcome_weight, self.warm_entropy) < 0:
-            raise ConfigurationError("outcome_weight and warm_entropy of ppo are 0 or more")
+        check_ranges(self, "ppo", {
+            COUNT: "batch epochs",
+            POSITIVE: "clip gradient_norm",
+            FRACTION: "advantage_decay outcome_decay",
+            NOT_NEGATIVE: "outcome_weight warm_entropy",
+        })  # fmt: skip
 
     def fewer(self) -> dict[str, tuple[int, int]]:
         return {**super().fewer(), "batch": (self.batch, max(1, self.batch // 2))}

@@ -22,6 +22,7 @@ from vauban.learn.best_response import targets
 from vauban.learn.best_response.duels import Duel
 from vauban.learn.best_response.oracle import METRICS, NETWORK, Looked, Oracle, OracleConfig
 from vauban.learn.buffers import Ring
+from vauban.learn.ranges import COUNT, FRACTION, PART, POSITIVE, check_ranges
 from vauban.learn.trainee import Trainee
 from vauban.nets.policy import PolicyNetwork, without_forecast
 from vauban.sim.store import Store
@@ -72,19 +73,16 @@ class SACConfig(OracleConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("capacity", "start", "updates", "batch"):
-            if getattr(self, name) < 1:
-                raise ConfigurationError(f"{name} of sac must be 1 or more, not {getattr(self, name)}")
+        check_ranges(self, "sac", {
+            COUNT: "capacity start updates batch",
+            PART: "discount target_rate",
+            FRACTION: "entropy warm_entropy",
+            POSITIVE: "learning_rate critic_rate temperature_rate",
+        })  # fmt: skip
         if self.start > self.capacity:
             raise ConfigurationError(
                 f"start of sac is {self.start}, and the replay keeps {self.capacity} decisions: make it no larger"
             )
-        if not 0 < self.discount <= 1 or not 0 < self.target_rate <= 1:
-            raise ConfigurationError("discount and target_rate of sac are above 0 and at most 1")
-        if not 0 <= min(self.entropy, self.warm_entropy) <= max(self.entropy, self.warm_entropy) <= 1:
-            raise ConfigurationError("entropy and warm_entropy of sac are shares, from 0 to 1")
-        if min(self.learning_rate, self.critic_rate, self.temperature_rate) <= 0:
-            raise ConfigurationError("the rates of sac are more than 0")
 
     def fewer(self) -> dict[str, tuple[int, int]]:
         less = max(self.start, self.capacity // 2)

@@ -25,6 +25,7 @@ from vauban.learn.deep_cfr import targets
 from vauban.learn.deep_cfr.regression import AT_ONCE, SHARES, AdvantageRegression, Regression, StrategyRegression
 from vauban.learn.deep_cfr.traversal import NetworkStrategies, Traversal, Visits, records_of
 from vauban.learn.networks import NetworkTable
+from vauban.learn.ranges import COUNT, NOT_NEGATIVE, PART, POSITIVE, check_ranges
 from vauban.learn.trainee import Trainee
 from vauban.nets.conv import ConvNetworkConfig
 from vauban.nets.kinds import describe
@@ -92,17 +93,12 @@ class DeepCFRConfig(StageConfig):
     loss but for a constant, without the noise of minibatches. For games whose positions come again and again."""
 
     def __post_init__(self) -> None:
-        for name in ("traversals", "capacity", "batch", "batches", "strategy_batches"):
-            if getattr(self, name) < 1:
-                raise ConfigurationError(f"{name} of deep_cfr must be 1 or more, not {getattr(self, name)}")
-        if min(self.strategy_every, self.keep_every) < 0:
-            raise ConfigurationError(f"strategy_every and keep_every of deep_cfr are 0 or more: {self}")
-        if not 0 < self.exploration <= 1:
-            raise ConfigurationError(f"exploration is above 0 and at most 1, not {self.exploration}")
-        if not 0 < self.final_rate <= 1:
-            raise ConfigurationError(f"final_rate is above 0 and at most 1, not {self.final_rate}")
-        if min(self.learning_rate, self.gradient_norm) <= 0:
-            raise ConfigurationError("learning_rate and gradient_norm of deep_cfr are more than 0")
+        check_ranges(self, "deep_cfr", {
+            COUNT: "traversals capacity batch batches strategy_batches",
+            NOT_NEGATIVE: "strategy_every keep_every",
+            PART: "exploration final_rate",
+            POSITIVE: "learning_rate gradient_norm",
+        })  # fmt: skip
         for name, known in (("weights", targets.WEIGHTS), ("probabilities_in", targets.PLACES),
                             ("average", (STRATEGY, DRAWN))):  # fmt: skip
             if getattr(self, name) not in known:

@@ -36,6 +36,7 @@ from vauban.learn.base import (
 )  # fmt: skip
 from vauban.learn.episodes import Episodes, Games, Looker, row_chunks
 from vauban.learn.networks import NetworkTable
+from vauban.learn.ranges import COUNT, DECAY, NOT_NEGATIVE, PART, POSITIVE, check_ranges
 from vauban.learn.rnad import targets
 from vauban.learn.rnad.regular import Policies
 from vauban.learn.rnad.targets import Carry, Outer, Steps
@@ -120,9 +121,13 @@ class RNaDConfig(StageConfig):
     """and the others become multiples of one over this."""
 
     def __post_init__(self) -> None:
-        for name in ("games", "longest", "steps", "levels"):
-            if getattr(self, name) < 1:
-                raise ConfigurationError(f"{name} of rnad must be 1 or more, not {getattr(self, name)}")
+        check_ranges(self, "rnad", {
+            COUNT: "games longest steps levels",
+            POSITIVE: "eta rho c beta clip gradient_norm epsilon",
+            PART: "target_rate",
+            DECAY: "momentum threshold",
+            NOT_NEGATIVE: "fine_tuning_from",
+        })  # fmt: skip
         if self.chunk < self.games:
             raise ConfigurationError(
                 f"chunk of rnad is {self.chunk}, and {self.games} games have as many positions at once: make it that "
@@ -137,16 +142,6 @@ class RNaDConfig(StageConfig):
             )
         if self.variant not in targets.VARIANTS:
             raise ConfigurationError(f"variant of rnad is {' or '.join(targets.VARIANTS)}, not {self.variant!r}")
-        for name in ("eta", "rho", "c", "beta", "clip", "gradient_norm", "epsilon"):
-            if not getattr(self, name) > 0:
-                raise ConfigurationError(f"{name} of rnad must be more than 0, not {getattr(self, name)}")
-        if not 0 < self.target_rate <= 1 or not 0 <= self.momentum < 1 or not 0 <= self.threshold < 1:
-            raise ConfigurationError(
-                "target_rate of rnad is above 0 and at most 1, momentum and threshold are from 0 and below 1: "
-                f"{self.target_rate}, {self.momentum}, {self.threshold}"
-            )
-        if self.fine_tuning_from < 0:
-            raise ConfigurationError(f"fine_tuning_from of rnad is a step from 0, not {self.fine_tuning_from}")
 
     def fewer(self) -> dict[str, tuple[int, int]]:
         less = max(1, self.games // 2)

@@ -30,8 +30,6 @@ PUBLIC = Geister()
 GHOSTS = PUBLIC.variant.letters
 WIDTH, SQUARES = PUBLIC.variant.width, PUBLIC.variant.squares
 
-PORTS = (10000, 10001)
-"""Of the first player, and of the second."""
 BREAK = "\r\n"
 """The end of every line; a line feed alone is none."""
 SET_ASKED, MOVE_ASKED = "SET?", "MOV?"

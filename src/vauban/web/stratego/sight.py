@@ -15,6 +15,7 @@ from vauban.board.stratego.words import plies_left
 from vauban.errors import NotationError, VaubanError
 from vauban.games.stratego.pieces import BOMB, FLAG, PLAYERS, SCOUT, TYPES
 from vauban.games.stratego.setups import parse_setup
+from vauban.games.stratego.switches import WHY
 from vauban.games.stratego.variants import Variant
 from vauban.notation.stratego.moves import Move, MoveText, move_text
 
@@ -173,19 +174,20 @@ def _distance(source: int, target: int, v: Variant) -> int:
 
 
 def _barred(view: View) -> list[Json]:
-    """Return the moves that a repetition rule bars to a player who is on turn, each with what the rule goes by."""
+    """Return the moves that a rule bars to a player who is on turn, each with what the rule goes by.
+
+    `reason` is the rule's own sentence, for a page that has no words for the rule.
+    """
     name = view.variant.square_name
     found: dict[Move, Json] = {}
-    for rule in ("two_square", "chase"):
-        for move in view.barred_moves(rule):
-            why = view.why_barred(move)
-            if move in found or why is None:
-                continue
-            told: Json = {"from": name(move.source), "to": name(move.target), "rule": why.rule, "ply": why.ply}
-            if why.rule == "two_square":
-                steps = [[name(step.source), name(step.target)] for step in why.steps]
-                told |= {"type": _own_type(view, move.source), "steps": steps}
-            found[move] = told
+    for move in {move for rule in WHY for move in view.barred_moves(rule)}:
+        why = view.why_barred(move)
+        assert why is not None
+        told: Json = {"from": name(move.source), "to": name(move.target), "rule": why.rule, "ply": why.ply}
+        if why.steps:
+            steps = [[name(step.source), name(step.target)] for step in why.steps]
+            told |= {"type": _own_type(view, move.source), "steps": steps}
+        found[move] = told | {"reason": why.reason}
     return [found[move] for move in sorted(found)]
 
 

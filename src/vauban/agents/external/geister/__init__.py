@@ -12,6 +12,6 @@ PROTOCOLS = {
     "geister-tcp:": LineProtocol(
         "vauban.agents.external.geister.agent:make_caller", "Geister",
         "A client of the public Geister server, which connects by itself.", "geister-tcp:10000",
-        "docs/external-bots.md", "vauban geister-server --second random", "PORT",
+        "docs/external-bots.md", "vauban geister-server --second random", "PORT", started=False,
     ),
 }  # fmt: skip

@@ -30,7 +30,6 @@ from vauban.games.stratego.layout import (
     BYTES,
     EXCEEDED,
     HISTORY,
-    NO_LIMIT,
     QUIET,
     RECORDED,
     SQUARES,
@@ -39,6 +38,7 @@ from vauban.games.stratego.layout import (
 )
 from vauban.games.stratego.rules import encode, legal_count, legal_move
 from vauban.games.stratego.squares import around, beside
+from vauban.games.stratego.switches import NO_LIMIT
 
 TIME, DEEPEST, NODE_BUDGET, SUSPECT = 0, 1, 2, 3
 """Places of the options."""

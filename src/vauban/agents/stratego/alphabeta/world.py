@@ -27,7 +27,6 @@ from vauban.games.stratego.layout import (
     HIDDEN_COUNT,
     HISTORY,
     MOVED,
-    NO_LIMIT,
     NONE,
     OWNER_BIT,
     PIECES,
@@ -38,6 +37,7 @@ from vauban.games.stratego.layout import (
 )
 from vauban.games.stratego.pieces import BOMB, FLAG, MARSHAL, MINER, MOVABLE_TYPES, SCOUT, SPY
 from vauban.games.stratego.rules import ATTACKER_DIES, BOTH_DIE, DEFENDER_DIES, battle
+from vauban.games.stratego.switches import NO_LIMIT
 
 TAKES, BOTH_GONE, FALLS, STAYS, WINS = 0, 1, 2, 3, 4
 """Effects of a fight on the board: the attacker takes the square; both go; the attacker goes; nothing changes, since it

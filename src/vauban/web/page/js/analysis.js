@@ -3,10 +3,10 @@
 import { el } from "./dom.js";
 import { family } from "./family.js";
 import { SIDES } from "./sides.js";
-import { t } from "./strings.js";
+import { decimals, t } from "./strings.js";
 import { percent, typeName } from "./words.js";
 
-const signed = (value) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(2)}`;
+const signed = (value) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${decimals(Math.abs(value), 2)}`;
 const WIDE_ENOUGH = 0.12; // of the bar, for a figure to fit in
 
 /** A bar for each side that has an expectation: win, draw, loss. */

@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 import { SIDES } from "./sides.js";
-import { t } from "./strings.js";
+import { decimals, t } from "./strings.js";
 import { usualSeconds } from "./words.js";
 
 const LONG = 3; // seconds of thinking after which they are counted, if that is not usual
@@ -100,7 +100,7 @@ export class ThinkingTime extends Ticking {
 }
 
 function digits(seconds) {
-  if (seconds < SOON) return seconds.toFixed(1);
+  if (seconds < SOON) return decimals(seconds, 1);
   const whole = Math.ceil(seconds);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }

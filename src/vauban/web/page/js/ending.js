@@ -54,7 +54,7 @@ function endParts(sight, hotseat) {
   const key = end === "unfinished" ? "end.stopped" : `end.${end}`;
   const exact = ["won", "lost"].includes(how) ? `${key}.${how}` : key;
   const reason = has(exact) ? t(exact) : end.replaceAll("_", " ");
-  const said = end === "agreed" && sight.note ? answer(sight.note, sight.players) : detail;
+  const said = end === "agreed" && sight.note ? answer(sight.note, sight.players) : detail && t("error.other", { text: detail });
   return { who: t(`end.${how}`), reason, more: said ? ` ${said}` : "" };
 }
 

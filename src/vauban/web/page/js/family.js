@@ -27,7 +27,11 @@ export async function loadFamilies(named) {
   const loaded = await Promise.all(named.map(load));
   for (const [i, { name }] of named.entries()) {
     families[name] = { ...PLAIN, ...loaded[i] };
-    addWords(name, families[name].words);
+    try {
+      await addWords(name, families[name].words);
+    } catch (error) {
+      console.error(`the texts of ${name} cannot be used`, error);
+    }
   }
   return said;
 }

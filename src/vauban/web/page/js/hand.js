@@ -80,7 +80,7 @@ export class Hand {
     if (!targets.length && !this.barred(at).length) {
       this.cancel();
       const reason = at in sight.reach ? "cannot_move" : "never_moves";
-      this.hooks.explain({ text: t(reason, { type: TypeName(piece.type), at }) });
+      this.hooks.explain({ text: t(reason, { type: TypeName(piece.type), kind: piece.type, at }) });
       return;
     }
     this.selected = at;

@@ -107,6 +107,12 @@ class HomeScreen {
     return setups && !switches.some(({ key, drawn = [] }) => drawn.includes(this.rules[key]));
   }
 
+  /** Whether the opponent is a program, which cannot be told that a move was none. */
+  get #program() {
+    const chosen = this.#chosen("level");
+    return this.wish.mode === "level" && this.levels.some(({ key, program }) => program && key === chosen);
+  }
+
   /** Who plays the variant: a network plays what it has learned. */
   get levels() {
     return playersOf(this.offered.levels, this.wish.variant);
@@ -189,6 +195,7 @@ class HomeScreen {
     this.summary.textContent = rulesWords(this.variant, this.rules);
     this.clockNumbers.hidden = wish.clock !== "bronstein";
     this.memory.hidden = !wish.aids;
+    if (this.takebacks) this.takebacks.hidden = this.#program;
     this.paintOptions();
     const face = `${wish.mode} ${wish.variant}`;
     if (face === this.shown) {
@@ -274,6 +281,8 @@ class HomeScreen {
   #options() {
     const { wish } = this;
     const rules = this.variant.switches.map((each) => this.#rule(each));
+    this.takebacks = this.#allowed("takebacks", t("takebacks"));
+    this.takebacks.hidden = this.#program;
     if (wish.mode === "watch") return rules;
     return [
       this.sides,
@@ -295,7 +304,7 @@ class HomeScreen {
           wish.absence,
           this.#set("absence"),
         ),
-      this.#allowed("takebacks", t("takebacks")),
+      this.takebacks,
       this.#allowed("aids", t("aids"), t("aids.more")),
       familyOf(this.variant.family).settings.includes("memory") && this.memory,
     ].filter(Boolean);

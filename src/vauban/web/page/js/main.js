@@ -4,7 +4,7 @@ import { button, drawing, el, loadDrawings, notice, say, toast } from "./dom.js"
 import { loadFamilies, onFamily, ownScreen, screenAt, screensInHead, show as showFamily } from "./family.js";
 import { openHelp, openSettings } from "./menu.js";
 import { offer } from "./protocol.js";
-import { apply, change, onChange, recall, settings } from "./settings.js";
+import { apply, change, keep, onChange, recall, settings } from "./settings.js";
 import { loadLanguage, t } from "./strings.js";
 import { wordedOffer } from "./words.js";
 
@@ -19,6 +19,7 @@ const SCREENS = {
 let leave = null;
 let latest = 0;
 let prepared = null;
+let paintTheme = null;
 
 /** What is offered, once language and families are here: asked for until it has been answered. */
 function prepare() {
@@ -31,6 +32,7 @@ function prepare() {
 
 async function fetchAll() {
   const offered = await offer();
+  keep("languages", offered.languages);
   await loadLanguage(offered.languages);
   const said = await loadFamilies(offered.families);
   // A server that has ended meanwhile breaks no drawing.
@@ -157,21 +159,26 @@ function markLink() {
 
 const dark = () => document.documentElement.dataset.theme === "dark";
 
-apply();
-loadDrawings().catch(() => {});
-let paintTheme = null;
-frame();
-onChange(() => paintTheme());
-onFamily(fillNav);
-document.getElementById("skip").addEventListener("click", (event) => {
-  event.preventDefault();
-  document.getElementById("main").focus();
-});
-addEventListener("hashchange", route);
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "?" || !settings.commands) return;
-  if (event.target.closest("input:not([type=radio]), textarea, dialog")) return;
-  event.preventDefault();
-  openHelp();
-});
-route();
+/** The server names the languages; whoever has been here is spoken to in theirs from the start, answer or none. */
+async function begin() {
+  apply();
+  loadDrawings().catch(() => {});
+  await loadLanguage(recall("languages", []));
+  frame();
+  onChange(() => paintTheme());
+  onFamily(fillNav);
+  document.getElementById("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    document.getElementById("main").focus();
+  });
+  addEventListener("hashchange", route);
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "?" || !settings.commands) return;
+    if (event.target.closest("input:not([type=radio]), textarea, dialog")) return;
+    event.preventDefault();
+    openHelp();
+  });
+  route();
+}
+
+begin();

@@ -2,7 +2,8 @@
 
 import { button, choice, dialog, el } from "./dom.js";
 import { family, ownScreen } from "./family.js";
-import { change, settings } from "./settings.js";
+import { BOARDS, change, settings } from "./settings.js";
+import { SIDES } from "./sides.js";
 import { languageName, t } from "./strings.js";
 
 export function memoryChoice(name) {
@@ -25,6 +26,10 @@ function languageChoice(languages) {
     location.reload();
   });
 }
+
+/** A piece of a board, with a piece of each side. */
+const swatch = (key) =>
+  el("span", { class: "swatch", "data-board": key }, SIDES.map((side) => family().token(side, null, "mini")));
 
 /** @param languages of the page; with one alone there is nothing to choose */
 export function openSettings(languages) {
@@ -49,6 +54,13 @@ export function openSettings(languages) {
         ["system", "light", "dark"].map((key) => [key, t(`theme.${key}`)]),
         settings.theme,
         (value) => change("theme", value),
+      ),
+      choice(
+        "board",
+        t("settings.board"),
+        BOARDS.map((key) => [key, [swatch(key), t(`board.${key}`)]]),
+        settings.board,
+        (value) => change("board", value),
       ),
       family().settings.includes("memory") && memoryChoice("memory-setting"),
       family().settings.includes("numbering") && choice(

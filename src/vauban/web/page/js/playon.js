@@ -9,7 +9,7 @@ import { t } from "./strings.js";
 
 /** Ask how, make the game, and go there. @param from {game, secret, ply, side, level}: the last two are proposed */
 export async function playOnFrom(from, variant, { levels }) {
-  const fitting = playersOf(levels, variant.name);
+  const fitting = playersOf(levels, variant.name).filter(({ program }) => !program); // it plays from the beginning only
   const proposed = fitting.find(({ key }) => key === from.level) ?? fitting[Math.floor((fitting.length - 1) / 2)];
   const wish = { side: from.side, level: proposed.key, pieces: "true" };
   const set = (name) => (value) => {

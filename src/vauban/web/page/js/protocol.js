@@ -113,7 +113,9 @@ export class Seat {
   }
 
   #connect() {
-    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`);
+    // The game is named for a proxy before several servers, which has to know whose it is.
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const socket = new WebSocket(`${scheme}://${location.host}/ws/${this.place.game}`);
     this.socket = socket;
     socket.addEventListener("open", () => {
       this.sit();

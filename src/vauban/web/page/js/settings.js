@@ -30,6 +30,7 @@ export function keep(name, value) {
 const DEFAULTS = {
   language: "browser", // or one of the server's
   theme: "system", // system | light | dark
+  board: "paper", // one of BOARDS
   memory: "moved", // tournament | shown | moved
   numbering: "ten", // ten (10 is the marshal) | one | icons
   coordinates: true,
@@ -40,6 +41,9 @@ const DEFAULTS = {
   motion: true,
   commands: true, // single-letter commands for screen readers and keyboards
 };
+
+/** The looks of a board (style.css). */
+export const BOARDS = ["paper", "green", "wood", "blue", "contrast"];
 
 const listeners = new Set();
 
@@ -64,6 +68,7 @@ night.addEventListener("change", () => change("theme", settings.theme));
 export function apply() {
   const root = document.documentElement;
   root.dataset.theme = settings.theme === "system" ? (night.matches ? "dark" : "light") : settings.theme;
+  root.dataset.board = settings.board;
   root.dataset.motion = settings.motion ? "full" : "none";
 }
 

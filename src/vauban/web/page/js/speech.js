@@ -6,11 +6,13 @@ import { square } from "./squares.js";
 import { has, t } from "./strings.js";
 import { typeName } from "./words.js";
 
-const owner = (side, seat) => (seat === "watch" ? t(`side.${side}`) : side === seat ? t("own") : t("enemy"));
+/** Whose a piece is: "your", "red"; in some languages that depends on what it is. */
+const owner = ({ side, type }, seat) =>
+  seat === "watch" ? t(`owner.${side}`) : t(side === seat ? "own" : "enemy", { kind: type ?? "hidden" });
 
 /** A piece: "your miner (3), has moved". */
 export function pieceWords(piece, seat, extra = []) {
-  const words = [family().called(piece, owner(piece.side, seat), piece.side === seat)];
+  const words = [family().called(piece, owner(piece, seat), piece.side === seat)];
   if (piece.moved) words.push(t("moved"));
   if (piece.revealed && piece.side === seat) words.push(t("known"));
   return [...words, ...extra.filter(Boolean)].join(", ");

@@ -7,6 +7,7 @@ const BASE = "en"; // what no other language has is said in this one
 
 let language = BASE;
 let plurals = new Intl.PluralRules(BASE);
+let figures = new Intl.NumberFormat(BASE, { useGrouping: false });
 let strings = ENGLISH;
 const families = {}; // the texts of each family
 let own = {}; // those of the family whose games are on the screen, which win over the page's
@@ -23,6 +24,7 @@ export async function loadLanguage(languages) {
   }
   language = wanted;
   plurals = new Intl.PluralRules(wanted);
+  figures = new Intl.NumberFormat(wanted, { useGrouping: false });
   document.documentElement.lang = wanted;
 }
 
@@ -32,10 +34,11 @@ function chosen(languages) {
   return wanted.find((each) => languages.includes(each)) ?? BASE;
 }
 
-/** Add the texts of a family of games, by language. Those that the page has too are the family's only while its games
- *  are on the screen (`speakOf`). */
-export function addWords(family, words) {
-  families[family] = { ...words[BASE], ...words[language] };
+/** Add the texts of a family of games, by language: the texts themselves, or what imports a module of them. Those that
+ *  the page has too are the family's only while its games are on the screen (`speakOf`). */
+export async function addWords(family, words) {
+  const told = async (found) => (typeof found === "function" ? (await found()).default : found);
+  families[family] = { ...(await told(words[BASE])), ...(language !== BASE && (await told(words[language]))) };
   strings = { ...families[family], ...strings };
 }
 
@@ -53,6 +56,10 @@ export const timeWords = (milliseconds) => new Date(milliseconds).toLocaleString
 /** A date, as the language writes it. */
 export const dateWords = (milliseconds) => new Date(milliseconds).toLocaleDateString(language, { dateStyle: "medium" });
 
+/** A number with so many digits behind the point, or the comma, of the language. */
+export const decimals = (value, digits) =>
+  value.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false });
+
 /** Whether there is a text behind a key: the server may be newer than the page, and say what no file knows. */
 export const has = (key) => key in own || key in strings;
 
@@ -60,6 +67,11 @@ export const has = (key) => key in own || key in strings;
 export function t(key, words = {}) {
   const found = own[key] ?? strings[key];
   if (found === undefined) throw new Error(`there is no text ${key} in page/js/strings`);
-  const text = typeof found === "string" ? found : (found[plurals.select(words[found.of])] ?? found.other);
-  return text.replace(/\{(\w+)\}/g, (_, name) => words[name] ?? "");
+  const text = typeof found === "string" ? found : (found[form(words[found.of])] ?? found.other);
+  return text.replace(/\{(\w+)\}/g, (_, name) => inLanguage(words[name]) ?? "");
 }
+
+/** Which of several texts is meant: by a number that of the plural, by a word that of the word. */
+const form = (of) => (typeof of === "number" ? plurals.select(of) : of);
+
+const inLanguage = (word) => (typeof word === "number" ? figures.format(word) : word);

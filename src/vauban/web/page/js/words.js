@@ -13,7 +13,8 @@ export function wordedOffer(offered) {
     variant.rules = rulesWords(variant);
   }
   for (const level of offered.levels) {
-    level.sentence = level.own ? t("level.own") : has(`level.${level.key}`) ? t(`level.${level.key}`) : "";
+    level.sentence = level.own ? t(level.program ? "level.program" : "level.own") : has(`level.${level.key}`) ? t(`level.${level.key}`) : "";
+    if (has(`level.${level.key}.name`)) level.name = t(`level.${level.key}.name`);
     level.temper = has(`level.${level.key}.temper`) ? t(`level.${level.key}.temper`) : "";
   }
   return offered;
@@ -56,21 +57,25 @@ export const TypeName = (type) => (has(`Type.${type}`) ? t(`Type.${type}`) : typ
 
 /** Why something was refused; the server's own sentence where it says what this page has no words for. */
 export function refusal({ code, key = code, data = {}, text }) {
-  return has(`error.${key}`) ? t(`error.${key}`, data) : text;
+  return has(`error.${key}`) ? t(`error.${key}`, data) : text && t("error.other", { text });
 }
 
 /** Who sits on a side: machines and recorded games have names, people are called by where they sit. */
 export function playerName(sight, side) {
   const own = side === sight.seat && sight.kind !== "hotseat";
+  const level = `level.${sight.levels?.[side]}.name`;
+  if (!own && has(level)) return t(level);
   if (sight.players[side] && !own) return sight.players[side];
   if (sight.kind === "hotseat" || !SIDES.includes(sight.seat)) return t(`Side.${side}`);
   return t(side === sight.seat ? "You" : "friend");
 }
 
-/** Why a move cannot be played: of the server's answer, or of what a rule bars. */
-export function why({ code, rule, from, to, ply = null, type = null, steps = [], targets = null }) {
+/** Why a move cannot be played: of the server's answer, or of what a rule bars; the rule's own sentence where the page
+ *  has no words for it. */
+export function why({ code, rule, from, to, ply = null, type = null, steps = [], targets = null, reason = "" }) {
   const key = code ?? rule;
-  const words = { from, to, ply, Type: type && TypeName(type), steps: steps.map((step) => step.join("–")).join(", ") };
+  if (!has(`why.${key}`)) return reason;
+  const words = { from, to, ply, kind: type, Type: type && TypeName(type), steps: steps.map((step) => step.join("–")).join(", ") };
   const said = t(key === "chase" && ply !== null ? "why.chase.ply" : `why.${key}`, words);
   if (!targets || key === "never") return said;
   return `${said} ${targets.length ? t("why.targets", { targets: targets.join(", ") }) : t("why.stays")}`;
@@ -126,5 +131,5 @@ function inWords(value) {
   if (typeof value === "string") return SIDES.includes(value) ? t(`side.${value}`) : value;
   if (value.battle) return t(`fought.${value.battle}`, filled(value));
   if (value.side) return family().told(value);
-  return t(value.only ? "said.kind.only" : "said.kind", { Type: TypeName(value.type) });
+  return t(value.only ? "said.kind.only" : "said.kind", { kind: value.type, Type: TypeName(value.type) });
 }

@@ -17,7 +17,7 @@ export default {
     learn: () => import("./geister/tutorial.js"),
     rules: () => import("./geister/rules.js"),
   },
-  words: { en },
+  words: { en, de: () => import("./geister/words-de.js") },
 
   // The hooks are explained in plain.js.
   TYPES,

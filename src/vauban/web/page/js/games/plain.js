@@ -46,8 +46,8 @@ export default {
   SetupEditor: PlainSetup,
   /** Screens of its own, by their names in the address: each imports a module with `show(main, parts, offered)`. */
   screens: {},
-  /** Texts of its own, by language and key, as in strings/en.js. While its games are on the screen they win over the
-   *  page's. */
+  /** Texts of its own, by language: {key: text}, as in strings/en.js, or what imports a module of them. While its games
+   *  are on the screen they win over the page's. */
   words: {},
   /** Which of the page's settings its boards go by: "memory", "numbering" (menu.js). */
   settings: [],

@@ -1,6 +1,8 @@
 // Every text of the page, in English. A translation is another file in this folder, named by its language (de.js), with
 // the same keys; what it leaves out stays English. Words in {braces} are filled in. A text that depends on a number is
-// one for each form of the language's plural (Intl.PluralRules): { of: "count", one: "…", other: "{count} …" }.
+// one for each form of the language's plural (Intl.PluralRules): { of: "count", one: "…", other: "{count} …" }. One that
+// depends on a word, as articles do on the kind of a piece in many languages, is one for each: { of: "kind", bomb: "…",
+// hidden: "…", other: "…" }. The names of opponents are the server's; a translation has its own (level.KEY.name).
 
 export default {
   title: "Vauban",
@@ -81,6 +83,8 @@ export default {
   friend: "Friend",
   own: "your",
   enemy: "enemy",
+  "owner.red": "red",
+  "owner.blue": "blue",
   You: "You",
   Enemy: "The enemy",
   moved: "has moved",
@@ -160,6 +164,8 @@ export default {
   "level.marshal": "The same network, but it tries its moves on armies that you might have before it plays one.",
   "level.marshal.temper": "searching",
   "level.own": "An agent that was brought along when the server was started.",
+  "level.program":
+    "A program that was brought along when the server was started. It hears of the game move by move, so moves cannot be taken back.",
   "level.seconds": "{sentence} About {seconds} s a move.",
   options: "Side, clock, memory",
   side: "You play",
@@ -467,6 +473,7 @@ export default {
     "Chasing rule: {from}–{to} would bring back the position after move {ply} while chasing. Chase another way, step straight back, or attack.",
 
   // What the server refused
+  "error.other": "{text}",
   "error.turn": "It is not your turn.",
   "error.over": "The game is over.",
   "error.review.none": "Games of this kind cannot be looked back on, nor be played on.",
@@ -498,8 +505,14 @@ export default {
   "error.model": "No network here has learned to set up this game.",
   "error.ply.over": "The game is over here: nothing is left to play.",
   "error.ply.start": "This record does not begin at the start of a game, so it cannot be played on.",
+  "error.import.empty": "There is no game in it.",
+  "error.import.unknown": "Some pieces of this game are not known (U), so it cannot be shown on a board.",
+  "error.import.variant": "It is another game, and only these can be shown: {games}.",
+  "error.import.long": "The game is too long: more than {most} moves cannot be shown.",
   "error.slow": "That is too much at once. Wait a little.",
   "error.games": "That is too many games at once. Wait a little.",
+  "error.programs": "As many programs play here as there is room for. Try again later.",
+  "error.level.program": "A program plays a game from its beginning only: choose another opponent to play on.",
   "error.busy": "The machines have too much to think about just now. Try again in a moment.",
   "error.size": "That is too long.",
   "error.late": "The server has waited too long for it. Try again.",
@@ -543,6 +556,12 @@ export default {
   "theme.dark": "Dark",
   "theme.to_light": "Switch to light",
   "theme.to_dark": "Switch to dark",
+  "settings.board": "Board",
+  "board.paper": "Paper",
+  "board.green": "Green",
+  "board.wood": "Wood",
+  "board.blue": "Blue",
+  "board.contrast": "High contrast",
   memory: "What the board remembers for you",
   "memory.short.tournament": "the board remembers nothing",
   "memory.short.shown": "the board remembers ranks",

@@ -1,4 +1,4 @@
-// The texts of Geister, in English. A translation goes beside it, by its language.
+// The texts of Geister, in English. A translation goes beside it (words-de.js), and is named in ../geister.js.
 
 export const en = {
   "headline.geister": "Eight ghosts, four of them evil",
@@ -67,7 +67,8 @@ export const en = {
   "ghost.owner": "{side}'s",
 
   // What is said of other games in other words
-  "army.left": { of: "count", one: "{count} {type}", other: "{count} {type}s" },
+  "army.good": { of: "count", one: "{count} good ghost", other: "{count} good ghosts" },
+  "army.evil": { of: "count", one: "{count} evil ghost", other: "{count} evil ghosts" },
   "mode.hotseat.text": "Two people, one device. It is handed over after every move, and nobody sees the other's colours.",
   aids: "Notes are allowed",
   "aids.off": "This game is played without notes.",

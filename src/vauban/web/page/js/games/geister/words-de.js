@@ -1,0 +1,233 @@
+// Die Texte von Geister auf Deutsch.
+
+export default {
+  "headline.geister": "Acht Geister, vier davon böse",
+  "tagline.geister": "Lass einen guten entwischen oder die bösen schlagen.",
+  "variant.geister": "Geister",
+  "variant.geister.rules":
+    "Je acht Geister auf 6 × 6 Feldern, vier gute und vier böse. Du gewinnst, wenn einer deiner guten Geister entkommt, wenn du alle guten Geister des Gegners schlägst oder wenn alle deine bösen geschlagen sind. Die meisten Spiele dauern drei Minuten.",
+  "variant.geister-44": "Geister 4 × 4",
+  "variant.geister-44.rules": "Je vier Geister auf 4 × 4 Feldern, zwei gute und zwei böse.",
+  "variant.geister-34": "Geister 3 × 4",
+  "variant.geister-34.rules": "Je zwei Geister auf 3 × 4 Feldern, ein guter und ein böser.",
+  "variant.geister-33b": "Geister 3 × 3",
+  "variant.geister-33b.rules": "Je drei Geister auf 3 × 3 Feldern, zwei gute und ein böser.",
+  "level.wisp": "Treibt zufällig umher. Gut, um zu lernen, wie Geister ziehen.",
+  "level.wisp.temper": "ziellos",
+  "level.wisp.name": "Irrlicht",
+  "level.runner": "Läuft mit einem guten Geist zum nächsten Ausgang und sieht sonst nichts.",
+  "level.runner.temper": "hastig",
+  "level.runner.name": "Läufer",
+  "level.sneak": "Läuft auch zu einem Ausgang, bleibt unterwegs aber außer Reichweite.",
+  "level.sneak.temper": "vorsichtig",
+  "level.sneak.name": "Schleicher",
+  "level.purple1": "Hält jeden deiner Geister zugleich für gut und böse und rechnet einen Zug voraus.",
+  "level.purple1.temper": "misstrauisch",
+  "level.purple1.name": "Purpur 1",
+  "level.purple3": "Genauso misstrauisch und rechnet drei Züge voraus.",
+  "level.purple3.temper": "auf der Hut",
+  "level.purple3.name": "Purpur 3",
+  "level.purple5": "Genauso misstrauisch und rechnet fünf Züge voraus.",
+  "level.purple5.temper": "geduldig",
+  "level.purple5.name": "Purpur 5",
+  "level.seer": "Errät aus dem, was deine Geister tun, wer böse ist, und probiert seine Züge an vielen Vermutungen aus.",
+  "level.seer.temper": "ahnungsvoll",
+  "level.seer.name": "Seher",
+
+  "level.phantom":
+    "Ein Netz, das sich das Spiel im Spiel gegen sich selbst beigebracht hat und auf den ersten Blick zieht.",
+  "level.phantom.temper": "verschlagen",
+  "level.phantom.name": "Phantom",
+  "level.oracle":
+    "Dasselbe Netz, das seine Züge aber erst an Geistern ausprobiert, die du haben könntest, und dann zieht.",
+  "level.oracle.temper": "gründlich",
+  "level.oracle.name": "Orakel",
+
+  // Regeln zur Wahl
+  options: "Seite, Regeln, Uhr",
+  "switch.escape": "Entkommen",
+  "switch.escape.optional": "Freiwillig",
+  "switch.escape.optional.more":
+    "Ein guter Geist in seiner Ecke darf warten: Der Gegner weiß nicht, ob er böse ist.",
+  "switch.escape.forced": "Pflicht",
+  "switch.escape.forced.more": "Wer entkommen kann, muss. Ein Geist, der in der Ecke bleibt, ist als böse erkannt.",
+  "switch.escape.forced.told": "Wer entkommen kann, muss.",
+  "switch.colours": "Gut oder böse",
+  "switch.colours.chosen": "Gewählt",
+  "switch.colours.chosen.more": "Jede Seite wählt, welche ihrer Geister böse sind.",
+  "switch.colours.chance": "Ausgelost",
+  "switch.colours.chance.more": "Das Los entscheidet für beide Seiten: Niemand kann die Aufstellung planen.",
+  "switch.colours.chance.told": "Das Los entscheidet, welche Geister böse sind.",
+  "switch.total_limit": "Züge bis zum Remis, beide Seiten zusammen",
+
+  "type.ghost": "Geist",
+  "type.good": "guter Geist",
+  "type.evil": "böser Geist",
+  "Type.ghost": "Geist",
+  "Type.good": "Guter Geist",
+  "Type.evil": "Böser Geist",
+  "short.good": "gut",
+  "short.evil": "böse",
+  "ghost.called": "{owner} {type} {name}",
+  "ghost.out": "weg",
+  "ghost.escaped": "entkommen",
+  "ghost.captured": "{type} geschlagen",
+  "ghost.captured.at": "Geschlagen auf {at}",
+  "ghost.cost.good": "er wird vermisst",
+  "ghost.cost.evil": "so war es gewollt",
+
+  "ghost.owner": "{side}s",
+  own: "dein",
+  enemy: "gegnerischer",
+
+  // Was von anderen Spielen anders gesagt wird
+  "army.good": { of: "count", one: "{count} guter Geist", other: "{count} gute Geister" },
+  "army.evil": { of: "count", one: "{count} böser Geist", other: "{count} böse Geister" },
+  "mode.hotseat.text":
+    "Zwei Leute, ein Gerät. Nach jedem Zug wird es weitergegeben, und niemand sieht die Farben der anderen Seite.",
+  aids: "Notizen sind erlaubt",
+  "aids.off": "Dieses Spiel wird ohne Notizen gespielt.",
+  "aids.more": "Ohne sie macht keine Seite Notizen.",
+  "wait.setup": "Wähle deine bösen Geister: {side}",
+  "turn.first": "Du bist am Zug. Wähle einen Geist, dann sein Feld.",
+  cannot_move: "Der Geist auf {at} kann gerade nirgendwohin.",
+  "learn.hint": "Nimm den markierten Geist auf und wähle dann ein markiertes Feld.",
+  "why.no_piece": "Auf {from} steht kein Geist.",
+  "why.enemy": "Der Geist auf {from} ist nicht deiner.",
+  "why.own": "Auf {to} steht einer deiner eigenen Geister.",
+  "why.stays": "Der Geist kann gerade nirgendwohin.",
+  "settings.below": "Deine Geister unten",
+  "settings.motion": "Geister gleiten",
+  "draw.sure.machine":
+    "Ein Remis anbieten? Die Maschine nimmt an, wenn sie glaubt, dass sie deutlich schlechter steht; nach 40 Zügen, in denen kein Geist geschlagen wurde, auch, wenn sie nicht deutlich besser steht.",
+  "answer.draw.weaker": "{name} nimmt das Remis an: steht nach Geistern schlechter.",
+  "answer.draw.quiet": "{name} nimmt das Remis an: steht nach Geistern nicht besser, und lange ist nichts geschehen.",
+  "answer.draw.stronger": "{name} lehnt das Remis ab: steht nach Geistern besser.",
+  "say.none_known": "Von keinem gegnerischen Geist ist die Farbe bekannt.",
+  "key.enter.does": "Einen Geist aufnehmen, absetzen",
+  "key.n.does": "Notiz zum gegnerischen Geist unter der Markierung",
+  "key.s.does": "Wo deine Geister stehen, nach Farbe",
+  "key.p.does": "Welche gegnerischen Geister bekannt sind",
+  "key.b.does": "Züge bisher und bis zum Remis (kurz warten)",
+  "key.w.does": "Welche Geister beide Seiten noch haben",
+  "note.private": "Notizen bleiben in diesem Browser und gehen mit dem Geist mit.",
+  "note.title": "Gegnerischer Geist auf {square}",
+  "play_on.pieces": "Die Farben der Geister der anderen Seite",
+  "play_on.drawn.more": "Unter allem, was deine Seite nicht wissen konnte.",
+  "review.model":
+    "Vorausgesehen und vermutet vom Netz „{model}“, an der Stelle jeder Seite. Mit ihm spielen Phantom und Orakel.",
+  "belief.types": "Auf dem Brett: wie wahrscheinlich jeder verdeckte Geist einer von diesen war, nach dem, was die Seite wusste",
+  "belief.choose": "Wähle einen Geist auf dem Brett, um zu sehen, wofür er gehalten wurde.",
+  "belief.piece": "Auf {at}: {type}. Gehalten wurde er für:",
+  "belief.open": "Auf {at}: {type}, und das war bekannt.",
+
+  // Momente
+  "moment.end": "Das Ende.",
+  "moment.missed": "Verpasst.",
+  "moment.unstopped": "Nicht aufgehalten.",
+  "moment.one_left": "Nur noch einer.",
+  "said.ghost.moved": "{ghost} zog von {from} nach {to}.",
+  "said.ghost.took": "{ghost} wurde auf {at} von {side} geschlagen.",
+  "said.ghost.turning": "Der Schlag, der das Spiel gewendet hat: {ghost} wurde auf {at} von {side} geschlagen.",
+  "said.ghost.answer": "Die Antwort: {ghost} wurde auf {at} von {side} geschlagen.",
+  "said.ghost.answer.turning": "Die Antwort hat das Spiel gewendet: {ghost} wurde auf {at} von {side} geschlagen.",
+  "said.ghost.answer.out": "Die Antwort: {ghost} entkam von {from}.",
+  "said.ghost.out": "{ghost} entkam von {from}.",
+  "said.ghost.last.good": "{ghost} wurde auf {at} von {side} geschlagen, der letzte gute.",
+  "said.ghost.last.evil": "{ghost} wurde auf {at} geschlagen, der letzte böse, und damit hatte {side} verloren.",
+  "said.ghost.missed": "{ghost} stand in der Ecke {at} und hätte entkommen können, aber {side} spielte {from}–{to}.",
+  "said.ghost.unstopped":
+    "{ghost} stand in der Ecke {at}, bereit zu entkommen, und {side} hätte ihn mit {from}–{to} schlagen können.",
+  "said.ghost.one.good": "{side} hat nur noch einen guten Geist.",
+  "said.ghost.one.evil": "{side} hat nur noch einen bösen Geist und gewinnt, wenn er geschlagen wird.",
+  "said.ghost.believed.good": "An {side}s Stelle hatte das Netz ihn mit {share} für gut gehalten.",
+  "said.ghost.believed.evil": "An {side}s Stelle hatte das Netz ihn mit {share} für böse gehalten.",
+  "said.ghost.counted.good": "Nach dem Zählen war er mit {share} gut.",
+  "said.ghost.counted.evil": "Nach dem Zählen war er mit {share} böse.",
+  "said.ghost.wrong.good":
+    "{ghost} auf {at} hat das Netz getäuscht: An {side}s Stelle hielt es ihn mit {share} für gut, aber er war böse.",
+  "said.ghost.wrong.evil":
+    "{ghost} auf {at} hat das Netz getäuscht: An {side}s Stelle hielt es ihn mit {share} für böse, aber er war gut.",
+  "said.ghost.seen.good":
+    "{ghost} auf {at} wäre vom Netz inzwischen durchschaut: An {side}s Stelle hielt es ihn mit {share} für gut.",
+  "said.ghost.seen.evil":
+    "{ghost} auf {at} wäre vom Netz inzwischen durchschaut: An {side}s Stelle hielt es ihn mit {share} für böse.",
+
+  "ghost.hint": "Wähle einen Geist, um ihn böse zu machen oder wieder gut.",
+  "ghost.clear": "Alle gut",
+  "ghost.ready": {
+    of: "evil",
+    one: "Bereit: Ein Geist ist böse.",
+    other: "Bereit: {evil} Geister sind böse.",
+  },
+  "ghost.more": {
+    of: "count",
+    one: "Wähle noch einen bösen Geist.",
+    other: "Wähle noch {count} böse Geister.",
+  },
+  "ghost.fewer": {
+    of: "count",
+    one: "Ein böser Geist zu viel: Mach einen gut.",
+    other: "{count} böse Geister zu viel: Mach sie gut.",
+  },
+  "ghost.letters": {
+    of: "evil",
+    one: "Der Buchstabe des bösen Geistes, aus {letters}: die vordere Reihe zuerst, jede von links nach rechts.",
+    other:
+      "Die Buchstaben der {evil} bösen Geister, jeder einmal, aus {letters}: die vordere Reihe zuerst, jede von links nach rechts.",
+  },
+
+  "say.capture": "{who} schlägt auf {to}, von {from}: {type}.",
+  "say.capture.you": "{who} schlägst auf {to}, von {from}: {type}.",
+  "say.escape": "{who}: Der gute Geist auf {from} entkommt.",
+  "say.escape.you": "{who}: Dein guter Geist auf {from} entkommt.",
+  "why.gate_enemy": "Das ist ein Ausgang für die Geister des Gegners.",
+  "why.gate_far": "Durch diesen Ausgang geht ein Geist aus der Ecke davor.",
+  "why.gate_evil": "Ein böser Geist kann nicht entkommen.",
+  "why.ghost_step": "Ein Geist zieht ein Feld weit, entlang einer Reihe oder einer Spalte.",
+  "why.forced": "Ein guter Geist kann entkommen, und nach den Regeln dieses Spiels muss er.",
+
+  "end.escape.won": "Dein guter Geist ist entkommen",
+  "end.escape.lost": "Ein guter Geist deines Gegners ist entkommen",
+  "end.escape": "Ein guter Geist ist entkommen",
+  "end.good_captured.won": "Du hast alle guten Geister geschlagen",
+  "end.good_captured.lost": "Alle deine guten Geister sind geschlagen",
+  "end.good_captured": "Alle guten Geister einer Seite sind geschlagen",
+  "end.evil_captured.won": "Alle deine bösen Geister sind geschlagen",
+  "end.evil_captured.lost": "Du hast alle bösen Geister geschlagen",
+  "end.evil_captured": "Alle bösen Geister einer Seite sind geschlagen",
+
+  "learn.ghost.move":
+    "Du bist Rot. Das hier ist dein {piece}: Wähle ihn, dann ein markiertes Feld. Geister ziehen ein Feld weit, nie schräg.",
+  "learn.ghost.move.done": "Gut. Dein Gegner sieht einen Geist und weiß nicht, ob er gut oder böse ist.",
+  "learn.ghost.good":
+    "Zieh auf einen gegnerischen Geist, um ihn zu schlagen. Wenn du alle guten schlägst, gewinnst du.",
+  "learn.ghost.good.done": "Es war ein {enemy}: gut geschlagen.",
+  "learn.ghost.evil":
+    "Noch einer. Schlag ihn – aber wer alle bösen Geister schlägt, verliert; deshalb lassen sie sich gern schlagen.",
+  "learn.ghost.evil.done": "Es war ein {enemy}. So wollte es dein Gegner: Rate, bevor du schlägst.",
+  "learn.ghost.corner": "Deine Ausgänge sind die fernen Ecken. Bring deinen guten Geist in eine.",
+  "learn.ghost.corner.done": "Wenn der Gegner ihn für böse hält, lässt er ihn dort stehen …",
+  "learn.ghost.escape": "… und mit dem nächsten Zug geht er durch das Tor. Wähle deinen Geist, dann das Tor.",
+  "learn.ghost.escape.done":
+    "Er ist entkommen: Du hast gewonnen. Böse Geister können das nicht – aber dein Gegner weiß nicht, wer böse ist.",
+  "learn.done.geister": "Das ist das ganze Spiel. Der Rest ist Bluff.",
+
+  "rules.escape": "Entkommen",
+  "rules.ghost.aim":
+    "Jede Seite hat gute und böse Geister, auf dem vollen Brett je vier, und wählt heimlich, welche es sind. Du gewinnst, wenn einer deiner guten Geister entkommt, wenn du alle guten Geister des Gegners schlägst oder wenn der Gegner alle deine bösen schlägt.",
+  "rules.ghost.kind.good": "Kann entkommen. Wessen gute Geister alle geschlagen sind, hat verloren.",
+  "rules.ghost.kind.evil": "Kann nicht entkommen. Wer alle geschlagen hat, hat verloren.",
+  "rules.ghost.moves":
+    "Rot beginnt. Ein Zug führt einen Geist ein Feld vor, zurück oder zur Seite, auf ein freies Feld oder auf einen gegnerischen Geist, der damit geschlagen ist. Aussetzen darf man nicht.",
+  "rules.ghost.escape":
+    "Deine Ausgänge sind die beiden Ecken auf der Seite des Gegners. Ein guter Geist, der zu Beginn deines Zuges dort steht, darf durch das Tor gehen, und du hast gewonnen. Böse Geister dürfen dort auch stehen, bleiben aber. Wird ein Spiel mit Pflicht zum Entkommen begonnen, muss er gehen.",
+  "rules.ghost.escape.1": "Der gute Geist ist in die Ecke gekommen.",
+  "rules.ghost.escape.2": "Er wurde nicht geschlagen und geht mit dem nächsten Zug.",
+  "rules.ghost.known":
+    "Du siehst, wo alle Geister stehen, aber nicht, welche gegnerischen gut sind. Ein Geist zeigt seine Farbe, wenn er geschlagen wird.",
+  "rules.ghost.fair":
+    "Die Maschine bekommt, was ihre Seite wissen darf, und sonst nichts. Vor dem ersten Zug wird ihre Wahl der bösen Geister mit einer Prüfsumme versiegelt, die dein Browser behält; ist das Spiel vorbei, wird das Siegel geöffnet, und dein Browser prüft es.",
+  "rules.ghost.end":
+    "Ein Spiel, das 300 Züge gedauert hat, beide Seiten zusammen, ist remis, wenn keine andere Zahl gewählt wurde; auf kleinen Brettern sind es weniger.",
+};
