@@ -452,6 +452,9 @@ first one's last values and add metrics of their own, such as `belief.*`.
   `setups.entropy` likewise, with `ataraxos.setups.temperature`. Below {collapsed} nats (of two moves, one is then
   played 99 times of 100) the run warns, once, that play has collapsed. Healthy runs of barrage have dipped to 0.55 and
   come out again by themselves.
+* **Does it go round in circles?** With `evaluation.earlier=true` it plays against what it was at half the iterations or
+  fewer: `score.earlier`. Below a half, with all of its interval, the run warns: a larger
+  `ataraxos.moves.magnet_weight`, or a smaller learning rate, keeps play from chasing its own last weakness.
 * **Are steps of a fitting size?** `moves.update_kl` and `moves.clip_rate` say how far the policy moves in an iteration.
   If they grow from one to the next, lower the learning rate.
 * **Does it foresee outcomes?** `moves.outcome_loss` starts near ln 3 = 1.099 where there are three outcomes, and falls.

@@ -35,7 +35,7 @@ def blocks(text: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-ELSEWHERE_RUN = ("docs/adding-a-game.md", "docs/envs.md", "docs/external-bots.md")
+ELSEWHERE_RUN = ("docs/adding-a-game.md", "docs/envs.md", "docs/external-bots.md", "docs/openspiel.md")
 """Pages whose code is run by the tests of what they are about."""
 RUN = [
     name for page, name in zip(PAGES, NAMES, strict=True)

@@ -216,6 +216,8 @@ def contrast(one: str, other: str) -> float:
 SCREENS = {
     "": ".setup .piece",
     "setups": ".setup .piece",
+    "geister/setups": ".explorer .examples .piece",
+    "puzzles/flag": ".puzzle .piece",
     "puzzles": ".puzzle .piece",
     "import": "textarea",
     "learn": ".piece",
@@ -226,7 +228,8 @@ SCREENS = {
 
 def _go(visitor: Visitor, screen: str) -> None:
     visitor.page.goto(f"{visitor.address}#/{screen}")
-    visitor.see(f"body[data-screen={screen or 'home'}] {SCREENS[screen]}")
+    name = next((each for each in ("setups", "puzzles") if each in screen), screen or "home")
+    visitor.see(f"body[data-screen={name}] {SCREENS[screen]}")
 
 
 SIZES = {"phone": (360, 740), "tablet": (820, 1180), "phone on its side": (740, 360), "large text": (640, 400)}
@@ -292,7 +295,7 @@ def test_text_of_twice_the_size_fits_on_a_phone(visit):
     assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == "32px"
     for screen in SCREENS:
         _go(visitor, screen)
-        look(screen or "home")
+        look(screen.replace("/", "-") or "home")
     player = visitor.start()
     page.evaluate(ASKING)
     visitor.see(".toast .small")
@@ -510,7 +513,7 @@ def test_no_screen_has_a_serious_barrier(visit, axe, scheme):
     for screen in SCREENS:
         _go(visitor, screen)
         page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
-        look(screen or "home")
+        look(screen.replace("/", "-") or "home")
     player = hotseat(visitor)
     look("handover")
     for side, source, target in (("Red", "a4", "a7"), ("Blue", "j7", "j4")):

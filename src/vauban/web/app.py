@@ -282,15 +282,23 @@ async def _say_http(request: Request, error: Exception) -> Response:
 def _add_pages(app: FastAPI) -> None:
     # Browsers run modules of this type only, and Python's guess depends on the machine.
     mimetypes.add_type("text/javascript", ".js")
+    mimetypes.add_type("application/manifest+json", ".webmanifest")
     files = StaticFiles(directory=page.PAGE, check_dir=False)
 
     @app.get("/")
     async def index(request: Request) -> Response:
         return await files.get_response("index.html", request.scope)
 
-    for show in shows():
-        if show.files is not None:
-            app.mount(static_folder(show), StaticFiles(directory=show.files))
+    folders = {static_folder(show): show.files for show in shows() if show.files is not None}
+
+    @app.get("/service-worker.js")
+    async def worker() -> Response:
+        # At the top: a worker has to do with what lies below its own address.
+        script = await asyncio.to_thread(page.worker_script, {"/static": page.PAGE, **folders})
+        return Response(script, media_type="text/javascript")
+
+    for address, folder in folders.items():
+        app.mount(address, StaticFiles(directory=folder))
     app.mount("/static", files)
 
 

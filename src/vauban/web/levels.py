@@ -107,11 +107,14 @@ def own_levels(agents: Sequence[str], games: Sequence[str], tell: Callable[[str]
     for agent in dict.fromkeys(agents):
         refusals = {name: _refusal(agent, name) for name in games}
         playing = tuple(name for name, refusal in refusals.items() if refusal is None)
-        reasons = [f"{agent} is not offered in {name}: {refusal}" for name, refusal in refusals.items() if refusal]
+        refused = {name: refusal for name, refusal in refusals.items() if refusal}
+        reasons = [f"{agent} is not offered in {name}: {refusal}" for name, refusal in refused.items()]
         if not playing:
             raise ConfigurationError(f"{agent} plays none of the games that are offered here. {'; '.join(reasons)}")
-        for reason in reasons:
-            tell(reason)
+        if reasons:
+            # A model plays one game of a dozen: one reason stands for all.
+            others = f" (nor in {', '.join(list(refused)[1:])})" if len(refused) > 1 else ""
+            tell(f"{reasons[0]}{others}; it is in {', '.join(playing)}")
         name = _own_name(agent, [level.name for level in found])
         stays = _stays(agent, playing[0])
         found.append(Level(f"own:{name}", name, {DEFAULT: agent}, OWN_SECONDS, games=playing, own=True, stays=stays))

@@ -16,6 +16,9 @@ const SCREENS = {
   import: () => import("./importing.js"),
 };
 
+// Those that need no server, or do with what this browser has kept (offline.js).
+const ALONE = ["setups", "puzzles", "learn", "rules", "review"];
+
 let leave = null;
 let latest = 0;
 let prepared = null;
@@ -30,13 +33,26 @@ function prepare() {
   return prepared;
 }
 
+/** What the server offers or, where it cannot be reached, what it offered last: then `offline` is true. */
+async function offerOrKept() {
+  try {
+    const offered = await offer();
+    keep("offer", offered);
+    return offered;
+  } catch (error) {
+    const kept = recall("offer", null);
+    if (error.code !== "offline" || !kept) throw error;
+    return { ...kept, offline: true };
+  }
+}
+
 async function fetchAll() {
-  const offered = await offer();
+  const offered = await offerOrKept();
   keep("languages", offered.languages);
   await loadLanguage(offered.languages);
   const said = await loadFamilies(offered.families);
   // A server that has ended meanwhile breaks no drawing.
-  if (said.length) await offer();
+  if (said.length && !offered.offline) await offer();
   wordedOffer(offered);
   frame(offered.languages);
   const { variants } = offered;
@@ -60,9 +76,12 @@ async function route() {
 async function enter(turn, main) {
   const parts = location.hash.replace(/^#\/?/, "").split("/").map(decoded);
   const offered = await prepare();
+  // With the next screen the server may be there again.
+  if (offered.offline) prepared = null;
   const own = screenAt(parts);
   const name = own?.screen ?? (Object.hasOwn(SCREENS, parts[0]) ? parts[0] : "");
-  const screen = await (own?.load ?? SCREENS[name])();
+  const away = offered.offline && !ALONE.includes(name);
+  const screen = await (away ? import("./offline.js") : (own?.load ?? SCREENS[name])());
   // A second click while the first screen was loading wins.
   if (turn !== latest) return;
   leave?.();
@@ -72,6 +91,8 @@ async function enter(turn, main) {
   document.body.dataset.screen = name || "home";
   if (own) showFamily(own.name);
   markLink();
+  document.querySelector(".away")?.remove();
+  if (offered.offline && !away) main.before(el("p", { class: "away" }, t("offline.note")));
   leave = screen.show(main, own?.rest ?? parts.slice(1), own ? narrowed(offered, own.name) : offered) ?? null;
   const heading = main.querySelector("h1");
   document.title = heading && name ? t("title.of", { what: heading.textContent }) : t("title");
@@ -181,4 +202,8 @@ async function begin() {
   route();
 }
 
+// Browsers keep the page for later where they trust the connection: on this machine, or by https.
+addEventListener("load", () =>
+  navigator.serviceWorker?.register("/service-worker.js", { updateViaCache: "none" }).catch(() => {}),
+);
 begin();

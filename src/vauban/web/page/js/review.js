@@ -6,6 +6,7 @@ import { button, choice, copyText, download, drawing, el, notice, refill, say, t
 import { endWords } from "./ending.js";
 import { family, ownScreen, show as showFamily } from "./family.js";
 import { Graph } from "./graph.js";
+import { keepReview, keptReview } from "./kept.js";
 import { MoveList } from "./movelist.js";
 import { playOnFrom } from "./playon.js";
 import { picture, record, review, Seat } from "./protocol.js";
@@ -54,7 +55,8 @@ class ReviewScreen {
       ? [...SEATS].sort((a, b) => owns(b) - owns(a)).map((seat) => [seat, secret])
       : SEATS.map((seat) => [seat, keyOf(id, seat)]).filter(([, key]) => key !== null);
     main.append(el("p", { class: "page quiet" }, t("connecting")));
-    this.#sit();
+    if (offered.offline) this.#recall();
+    else this.#sit();
   }
 
   close() {
@@ -62,6 +64,18 @@ class ReviewScreen {
     this.abort.abort();
     clearInterval(this.playing);
     for (const cleanup of this.cleanups) cleanup();
+  }
+
+  /** Look back on what this browser has kept: the server cannot be reached. */
+  async #recall() {
+    const found = await keptReview(this.id);
+    if (this.abort.signal.aborted) return;
+    if (!found) {
+      this.main.replaceChildren(notice(t("offline.title"), t("offline.unkept"), way(t("home"), "#/")));
+      return;
+    }
+    this.review = found.review;
+    for (const told of found.told) this.#hear(told);
   }
 
   #sit() {
@@ -93,10 +107,11 @@ class ReviewScreen {
       return;
     }
     if (told.say !== "sight" && told.say !== "moves") return;
+    if (told.say === "sight") this.heard = structuredClone(told);
     if (this.table.take(told)) return;
     const { sight } = this.table;
     if (!sight || this.board || this.table.known() < sight.ply) return;
-    this.seat.close();
+    this.seat?.close();
     showFamily(sight.family);
     if (sight.phase !== "over") {
       keepKey(this.id, this.seat.place.seat, this.seat.place.secret);
@@ -127,7 +142,8 @@ class ReviewScreen {
     const { sight } = this.table;
     // From here on a secret that opens the finished game alone: whoever gets it has no seat in the next.
     this.look = sight.over.look;
-    history.replaceState(null, "", `${ownScreen("review", this.id)}/${this.look}${this.ply === null ? "" : `/${this.ply}`}`);
+    if (this.look)
+      history.replaceState(null, "", `${ownScreen("review", this.id)}/${this.look}${this.ply === null ? "" : `/${this.ply}`}`);
     this.heat = family().heat;
     this.moves = this.table.moves.slice(0, sight.ply);
     this.boards = family().boards(sight.pieces, this.moves);
@@ -188,7 +204,7 @@ class ReviewScreen {
             step("sign-on", "review.on", () => this.ply + 1),
             step("sign-last", "review.last", () => this.moves.length),
             this.scrubber,
-            button([drawing("sign-new", "sign"), t("play_on")], () => this.#playOn()),
+            this.look && button([drawing("sign-new", "sign"), t("play_on")], () => this.#playOn()),
           ),
         ),
         this.graph,
@@ -218,7 +234,7 @@ class ReviewScreen {
           this.moments,
           this.policy,
           this.beliefs,
-          el("section", { class: "box" }, el("h2", {}, t("share")), el("div", { class: "line" }, this.#share())),
+          this.look && el("section", { class: "box" }, el("h2", {}, t("share")), el("div", { class: "line" }, this.#share())),
         ),
       ),
     );
@@ -281,7 +297,7 @@ class ReviewScreen {
     const bar = el("progress", { max: 1, value: 0, "aria-label": t("review.making") });
     this.graph.replaceChildren(el("p", { class: "quiet" }, t("review.making")), bar);
     try {
-      this.review = await review(
+      this.review ??= await review(
         this.id,
         this.look,
         (done) => {
@@ -295,6 +311,7 @@ class ReviewScreen {
       return;
     }
     if (this.abort.signal.aborted) return;
+    if (!this.offered.offline) this.#keep();
     const { plies, moments, model, unsearched = [], most_plies: longest = null } = this.review;
     const valued = plies.some(({ values }) => values && SIDES.some((side) => typeof values[side] === "number"));
     this.curve = valued ? new Graph(plies, moments, (ply) => this.go(ply)) : null;
@@ -345,6 +362,14 @@ class ReviewScreen {
       model ? el("p", { class: "quiet" }, t("review.model", { model })) : "",
     );
     this.#render();
+  }
+
+  /** For when the server cannot be reached. */
+  #keep() {
+    const { family, players } = this.table.sight;
+    const told = [this.heard, { say: "moves", first: 0, moves: this.moves }];
+    const title = `${players.red} – ${players.blue} · ${this.variant.title}`;
+    keepReview(this.id, { told, review: this.review }, { family, title });
   }
 
   // ── Stepping ──────────────────────────────────────────────────────────────────────────────────
