@@ -21,7 +21,7 @@ venv: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	@echo "setting up $(VENV): torch, numba and the tools of development, 1.7 GB, about a minute"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade-strategy only-if-needed -c constraints.txt -e ".[learn,envs,solve,openspiel,ray,train,dev]"
+	$(BIN)/python -m pip install --quiet --upgrade-strategy only-if-needed -c constraints.txt -e ".[learn,envs,solve,openspiel,ray,train,hub,dev]"
 	touch $(STAMP)
 
 # Chromium, for the tests in a browser; they are skipped where it cannot be had.

@@ -200,6 +200,10 @@ def test_a_model_of_the_hub_is_fetched_and_stands_wherever_a_model_is_named(the_
     assert not the_hub.asked, "it is kept"
     with pytest.raises(ModelError, match="hf:somebody/yours: the hub says: .*is it spelled so, or private"):
         load_model("hf:somebody/yours")
+    the_hub.shutdown()
+    the_hub.server_close()
+    with pytest.raises(ModelError, match="hf:somebody/yours: the hub cannot be reached: "):
+        load_model("hf:somebody/yours")
 
 
 @pytest.mark.parametrize(

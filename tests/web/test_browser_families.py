@@ -399,4 +399,4 @@ def test_an_agent_that_was_brought_along_is_played_beside_the_levels_and_in_a_pl
         assert page.get_by_role("button", name="Take back").count() == 0
         visitor.picture("program-game")
         page.goto("about:blank")
-    assert "cfr+:iterations=20 is not offered in barrage: " in serving.complaints()
+    assert "cfr+:iterations=20 is not offered in barrage, classic, " in serving.complaints()
