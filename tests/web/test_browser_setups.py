@@ -1,4 +1,4 @@
-"""What games say about setups: the figures are in order, and the page reads them as they were counted."""
+"""Figures of games about setups: they are in order, and the page reads them as they were counted."""
 
 from __future__ import annotations
 
