@@ -220,6 +220,7 @@ SCREENS = {
     "puzzles/flag": ".puzzle .piece",
     "puzzles": ".puzzle .piece",
     "import": "textarea",
+    "analysis": ".position .piece",
     "learn": ".piece",
     "rules": ".diagram",
 }

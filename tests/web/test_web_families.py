@@ -72,7 +72,7 @@ def test_families_their_screens_and_languages_are_offered_and_their_files_served
             "name": "stratego", "script": "/static/js/games/stratego.js", "screens": ["setups", "puzzles", "rules"],
         }  # fmt: skip
         assert second == {"name": "another", "script": "/static/games/another/another.js", "screens": ["rules"]}
-        assert plain["name"] == "plain" and offer["languages"] == ["en"]
+        assert plain["name"] == "plain" and offer["languages"] == ["de", "en"]
         for each in offer["families"]:
             status, _, headers = server.ask("GET", each["script"])
             assert status == 200 and headers["content-type"].startswith("text/javascript")

@@ -21,7 +21,7 @@ FAMILIES = sorted((PAGE / "js" / "games").glob("*/words.js"))
 PLURALS = {"en": {"one", "other"}, "de": {"one", "other"}}
 """The forms of each language's plural: `new Intl.PluralRules(language).resolvedOptions().pluralCategories` has them."""
 NAMES = {f"level.{level.key}.name" for level in (*levels(), ANYBODY)}
-"""What the server calls in English itself (levels.toml), and a translation names anew."""
+"""Names that the server gives in English itself (levels.toml), and a translation gives anew."""
 
 Text = str | dict[str, str]
 """A text, or one for each form or word, with `of` for what decides."""
