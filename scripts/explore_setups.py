@@ -40,10 +40,10 @@ EXAMPLES = 6
 
 
 class Plan(NamedTuple):
-    """Who plays the games of an explorer."""
+    """The players of an explorer's games."""
 
     tried: str
-    """Whose setups count, and where they come from: an agent."""
+    """The agent whose setups count, and who makes them."""
     against: str
     sampler: str
     """Of both sides' setups; `own`: each agent has setups of its own."""
@@ -63,8 +63,8 @@ chances, and tried against the setups of the network."""
 # ── Patterns ─────────────────────────────────────────────────────────────────────────────────────
 
 Condition = dict[str, Any]
-"""How many squares there are that hold a piece `of` these types ("empty" too) in these `rows` (first and last, 0 the
-back row), this far from the nearer `edge`, on the Flag's side of the board or the other (`side`), next to one of these
+"""A number of squares that hold a piece `of` these types ("empty" too) in these `rows` (first and last, 0 the back
+row), this far from the nearer `edge`, on the Flag's side of the board or the other (`side`), next to one of these
 types (`near`): at least `least` (1 if not said) and at most `most`. What is left out does not matter."""
 FLAG = "flag"
 OTHERS = [kind.lower() for kind in TYPES if kind != "Bomb"]

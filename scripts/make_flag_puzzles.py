@@ -42,7 +42,7 @@ RED, BLUE = 0, 1
 SUSPECTS = {"classic": (6, 14), "barrage": (3, 5)}
 """By game: how many pieces may be the Flag in a puzzle, at least and at most."""
 CLEAR = 3.0
-"""How many times as likely as any other the square has to be."""
+"""The square has to be so many times as likely as any other."""
 DRAWS, STEPS, LOOKS = 1000, 4000, 400
 EACH = {"classic": 10, "barrage": 6}
 """Puzzles of each game, those of most suspects."""

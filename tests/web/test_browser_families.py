@@ -258,7 +258,7 @@ FILLED = {
     "kind": {"type": "general", "only": True}, "taken": {"type": "bomb", "only": False},
     "ghost": {"side": "blue", "type": "evil", "letter": "c"},
 }  # fmt: skip
-"""What moments are told of, of either family."""
+"""Subjects of the sentences about moments, of either family."""
 
 
 def test_whoever_speaks_german_meets_no_english_sentence(visit):

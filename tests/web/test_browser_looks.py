@@ -220,6 +220,7 @@ SCREENS = {
     "puzzles/flag": ".puzzle .piece",
     "puzzles": ".puzzle .piece",
     "import": "textarea",
+    "analysis": ".position .piece",
     "learn": ".piece",
     "rules": ".diagram",
 }
@@ -560,16 +561,19 @@ def test_axe_finds_a_barrier_that_is_planted(visit, axe):
     assert any(each.startswith("label: ") for each in violations(page, axe))
 
 
-def test_no_words_are_cut_off_on_a_phone(visit):
+@pytest.mark.parametrize(("locale", "play"), [("en-US", "Play"), ("de-DE", "Spielen")])
+def test_no_words_are_cut_off_on_a_phone(visit, locale, play):
     """No button is narrower than what stands on it."""
-    visitor = visit(**PHONE)
+    visitor = visit(**PHONE, locale=locale)
     visitor.open()
     visitor.see(".setup .piece")
     assert visitor.page.evaluate(CUT) == []
+    visitor.fits()
     visitor.choose(level="recruit")
-    visitor.button("Play").tap()
+    visitor.button(play).tap()
     visitor.see(".bottom-card.turn")
     assert visitor.page.evaluate(CUT) == []
+    visitor.fits()
 
 
 SPILT = """() => [...document.querySelectorAll(".note-button")].filter((button) => {

@@ -1,4 +1,4 @@
-"""What games say about setups: the figures are in order, and the page reads them as they were counted."""
+"""Figures of games about setups: they are in order, and the page reads them as they were counted."""
 
 from __future__ import annotations
 
@@ -146,10 +146,13 @@ def test_the_page_finds_the_patterns_that_were_counted_and_an_example_goes_into_
         expect(page.locator(".advice li .name", has_text=re.compile(f"^{re.escape(each)}$"))).to_have_count(1)
     assert violations(page, axe) == []
     visitor.picture("explorer", whole=True)
-    # A game whose setups were not counted says so.
+    # A game whose setups were not counted says so, and leads to those that were.
     visitor.choose(variant="duel")
     visitor.see(".explorer .quiet", has_text="No games of Duel")
     expect(page.locator(".advice")).to_be_hidden()
+    page.locator(".explorer a", has_text="Fives").click()
+    visitor.see(".explorer .examples .piece")
+    expect(page.locator("input[name=variant][value=fives]")).to_be_checked()
 
 
 def test_ghosts_are_advised_too_and_on_a_phone_it_all_fits(visit):

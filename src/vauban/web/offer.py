@@ -63,6 +63,7 @@ def _variant(name: str, levels: Sequence[Level]) -> Json:
         "setups": show.has_setups(name),
         "switches": [switch.to_json() for switch in show.switches(name)],
         "looks_back": show.looks_back,
+        "marks": list(show.marks),
         "network": bool(learned_agents(name, levels)),
         "explored": explored(name),
         **show.offer(name),

@@ -19,22 +19,22 @@ addEventListener("fetch", (event) => {
   else if (Object.hasOwn(FILES, pathname)) event.respondWith(file(event, pathname));
 });
 
+/** Keep all files, one after the other: whoever has just opened the page is served first. What has stayed as it was in
+ *  an older worker is not asked for again. */
 async function fill() {
   const cache = await caches.open(CACHE);
-  await Promise.all(
-    Object.entries(FILES).map(async ([path, hash]) => {
-      const answer = await fetch(path, { cache: "no-cache" });
-      const found = answer.ok && (await digest(await answer.clone().arrayBuffer()));
-      // A file that has just been changed: the browser comes back for the worker that knows it.
-      if (found !== hash) throw new Error(`${path} is not what this worker was made for`);
-      await cache.put(path, answer);
-    }),
-  );
+  for (const [path, hash] of Object.entries(FILES)) {
+    const old = await caches.match(path);
+    const answer = old && (await digest(old)) === hash ? old : await fetch(path, { cache: "no-cache" });
+    // A file that has just been changed: the browser comes back for the worker that knows it.
+    if (!answer.ok || (await digest(answer)) !== hash) throw new Error(`${path} is not what this worker was made for`);
+    await cache.put(path, answer);
+  }
   await skipWaiting();
 }
 
-async function digest(bytes) {
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+async function digest(answer) {
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", await answer.clone().arrayBuffer()));
   return [...hash].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 

@@ -4,7 +4,7 @@
 
 import { Board } from "./board.js";
 import { button, el, say } from "./dom.js";
-import { family } from "./family.js";
+import { family, ownScreen } from "./family.js";
 import { square } from "./squares.js";
 import { numberWords, t } from "./strings.js";
 import { percent } from "./words.js";
@@ -84,13 +84,25 @@ const sign = (kind) =>
 
 // ── The explorer ────────────────────────────────────────────────────────────────────────────────
 
-/** All figures of a game. `use(setup)` puts a setup into the editor. */
-export function explorer(variant, use) {
+/** All figures of a game; where there are none, the way to those of the `others`. `use(setup)` puts a setup into the
+ *  editor. */
+export function explorer(variant, others, use) {
   const place = el("section", { class: "explorer", "aria-labelledby": "explorer-title" });
   const title = el("h2", { id: "explorer-title" }, t("explorer.title"));
   place.append(title);
   if (!variant.explored) {
-    place.append(el("p", { class: "quiet" }, t("explorer.none", { variant: variant.title })));
+    const known = others.filter(({ explored }) => explored);
+    place.append(
+      el("p", { class: "quiet" }, t("explorer.none", { variant: variant.title })),
+      known.length
+        ? el(
+            "p",
+            { class: "line" },
+            t("explorer.others"),
+            known.map(({ name, title }) => el("a", { href: ownScreen("setups", name) }, title)),
+          )
+        : "",
+    );
     return place;
   }
   load(variant).then(

@@ -14,6 +14,7 @@ const SCREENS = {
   game: () => import("./game.js"),
   friend: () => import("./joining.js"),
   import: () => import("./importing.js"),
+  analysis: () => import("./analysing.js"),
 };
 
 // Those that need no server, or do with what this browser has kept (offline.js).
@@ -163,8 +164,9 @@ function frame(languages = []) {
 /** Links to the screens of all games, and of the family whose games are on the screen. */
 function fillNav() {
   const own = screensInHead().map((screen) => [ownScreen(screen), t(`nav.${screen}`)]);
-  const link = ([href, text]) => el("a", { href }, text);
-  const links = [["#/", t("nav.play")], ...own, ["#/import", t("nav.import")]].map(link);
+  // On a narrow screen, what comes last is left to the screen before it.
+  const link = ([href, text], i, { length }) => el("a", { href, class: i === length - 1 ? "wide" : null }, text);
+  const links = [["#/", t("nav.play")], ...own, ["#/import", t("nav.import")], ["#/analysis", t("nav.analysis")]].map(link);
   document.querySelector("#header nav").replaceChildren(...links);
   markLink();
 }

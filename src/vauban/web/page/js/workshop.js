@@ -2,7 +2,7 @@
 
 import { choice, el } from "./dom.js";
 import { exampleOf, explorer } from "./explorer.js";
-import { family } from "./family.js";
+import { family, ownScreen } from "./family.js";
 import { savedSetups } from "./settings.js";
 import { t } from "./strings.js";
 
@@ -17,7 +17,7 @@ export function show(main, [name], offered) {
     const editor = new (family().SetupEditor)(variant, { setup });
     place.replaceChildren(
       editor.element,
-      explorer(variant, (setup) => {
+      explorer(variant, variants, (setup) => {
         editor.put(setup);
         editor.element.scrollIntoView({ block: "start" });
       }),
@@ -36,7 +36,11 @@ export function show(main, [name], offered) {
         t("variant"),
         variants.map((each) => [each.name, each.title]),
         first.name,
-        (chosen) => open(variants.find((each) => each.name === chosen)),
+        (chosen) => {
+          // A link to the game that was named first leads back to it.
+          history.replaceState(null, "", ownScreen("setups", chosen));
+          open(variants.find((each) => each.name === chosen));
+        },
       ),
       place,
     ),
