@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import HealthCheck, settings
+
+# No example has a deadline, nor the making of one: a machine may be ten times slower than yours, or busy.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 # Tests run side by side, a process for each core: threads of their own would only wait for one another.
 torch.set_num_threads(1)

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from test_cli import result, vauban
 from test_match import RESIGNS_AT_ONCE
 from typer.testing import CliRunner, Result
@@ -388,10 +389,10 @@ def test_at_a_terminal_single_keys_step_through_the_game(games: Path) -> None:
             for expected, key in (("ply 0", b"\x1b[C"), ("ply 1", b"n"), ("ply 2", b"\x1b[D"), ("ply 1", b"q")):
                 shown = ""
                 while f"After {expected} " not in shown or "quit" not in shown:
-                    assert select.select([ours], [], [], 60)[0], f"{expected} was not shown"
+                    assert select.select([ours], [], [], PATIENCE)[0], f"{expected} was not shown"
                     shown += os.read(ours, 4096).decode(errors="replace")
                 os.write(ours, key)
-            assert process.wait(60) == 0
+            assert process.wait(PATIENCE) == 0
         finally:
             process.kill()
             os.close(ours)

@@ -353,6 +353,18 @@ def test_rules_of_another_game_are_left_out_with_a_word(config: Path) -> None:
     assert 'rules = ""' in said and 'about = ""' in said
 
 
+def test_a_model_is_measured_against_what_it_was(tmp_path: Path) -> None:
+    config = parse_config(SMALL, ["evaluation.every=1", "evaluation.games=2", "evaluation.ladder=[]",
+                                  "evaluation.earlier=true"])  # fmt: skip
+    evaluate = make_evaluator(config, torch.device("cpu"))
+    assert evaluate is not None
+    run = Run.begin(config, tmp_path / "run")
+    run.save_model(tmp_path / "run" / "model")
+    assert not evaluate(tmp_path / "run" / "model"), "there is none yet"
+    run.save_model(tmp_path / "run" / "earlier" / "000001")
+    assert 0 <= evaluate(tmp_path / "run" / "model")["score.earlier"] <= 1
+
+
 def test_the_second_evaluation_is_of_the_second_model(tmp_path: Path) -> None:
     """A model that is written anew into the same folder must not be taken for the one before."""
     changes = ["evaluation.every=1", "evaluation.games=40", "ataraxos.moves.average=0", "ataraxos.setups.average=0"]

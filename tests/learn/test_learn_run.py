@@ -33,7 +33,7 @@ from vauban.learn.checkpoint import CheckpointError
 from vauban.learn.config import config_text, load_config, parse_config, presets
 from vauban.learn.journal import read_metrics
 from vauban.learn.metrics import find_metric
-from vauban.learn.run import METRICS, Run
+from vauban.learn.run import METRICS, Run, earlier_model
 from vauban.nets.belief import BeliefNetwork
 from vauban.nets.magnet import action_sources, magnet_log_policy
 from vauban.nets.setup import SetupNetwork
@@ -952,6 +952,33 @@ def test_a_change_that_cannot_be_is_not_taken_for_a_run_of_another_version(tmp_p
     begun(tmp_path / "run", 0).save()
     with pytest.raises(ConfigurationError, match="has no 'sede': did you mean 'seed'.$"):
         Run.resume(tmp_path / "run", changes=["sede=2"])
+
+
+def test_a_run_that_loses_to_what_it_was_is_warned(tmp_path: Path) -> None:
+    seen: list[str | None] = []
+    scores = {"score.random": 0.9}
+
+    def evaluator(folder: Path) -> dict[str, float]:
+        there = earlier_model(folder.parent)
+        seen.append(there and there.name)
+        return scores
+
+    clock = Clock()
+    run = Run.begin(
+        parse_config(SMALL, ["evaluation.every=1", "evaluation.earlier=true"]), tmp_path / "run",
+        evaluator=evaluator, clock=clock,
+    )  # fmt: skip
+    for _ in range(4):
+        run.iterate()
+        clock.now += 61
+    assert seen == [None, "000002", "000002"] and not run.notes
+    scores |= {"score.earlier": 0.25, "score_high.earlier": 0.4}
+    run.iterate()
+    assert seen[-1] == "000004", "the one of iteration 2 is half as old by then"
+    assert [path.name for path in (tmp_path / "run" / "earlier").iterdir()] == ["000004"]
+    [note] = run.notes
+    assert note.startswith("it loses to what it was at iteration 4 (25%): play may be going round in circles")
+    assert load_model(tmp_path / "run" / "earlier" / "000004").game.name == "tiny"
 
 
 # ── Another game than the preset's ───────────────────────────────────────────────────────────────

@@ -200,6 +200,10 @@ def test_a_model_of_the_hub_is_fetched_and_stands_wherever_a_model_is_named(the_
     assert not the_hub.asked, "it is kept"
     with pytest.raises(ModelError, match="hf:somebody/yours: the hub says: .*is it spelled so, or private"):
         load_model("hf:somebody/yours")
+    the_hub.shutdown()
+    the_hub.server_close()
+    with pytest.raises(ModelError, match="hf:somebody/yours: the hub cannot be reached: "):
+        load_model("hf:somebody/yours")
 
 
 @pytest.mark.parametrize(
@@ -293,7 +297,7 @@ def test_files_that_are_too_large_or_not_there_or_no_weights_are_refused(
 
 
 def test_every_kind_of_network_can_be_measured_without_memory() -> None:
-    """What is said of a stranger's networks is told from their shapes alone; and what is shipped may be fetched."""
+    """Networks of strangers are measured by their shapes alone; shipped models may be fetched."""
     for name in ("barrage", "geister"):
         check_stranger(read_card(hub.store.SHIPPED / name), name)
 

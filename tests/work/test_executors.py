@@ -126,7 +126,7 @@ def test_no_process_stays_behind(tmp_path: Path, ending: signal.Signals) -> None
         workers = [int(file.name) for file in folder.iterdir()]
         assert all(map(is_running, workers))
         os.kill(parent.pid, ending)
-        parent.wait(60)
+        parent.wait(PATIENCE)
     wait_until(lambda: not any(map(is_running, workers)))
 
 

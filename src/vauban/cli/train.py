@@ -181,6 +181,7 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
     from vauban.arena.match import FAILED, Match, own_setups
     from vauban.arena.play import play_games
     from vauban.arena.statistics import ends_of_wins, summary
+    from vauban.learn.run import EARLIER, earlier_model
 
     setups = own_setups(played)
     for opponent in config.evaluation.ladder:
@@ -193,10 +194,13 @@ def make_evaluator(config: RunConfig, device: torch.device) -> Evaluator | None:
     def evaluate(folder: Path) -> dict[str, float]:
         scores = exact(folder)
         text = agent_text(config, folder, device.type)
-        for opponent in config.evaluation.ladder:
+        against = {opponent: opponent for opponent in config.evaluation.ladder}
+        if config.evaluation.earlier and (there := earlier_model(folder.parent)):
+            against[EARLIER] = agent_text(config, there, device.type)
+        for opponent, played_by in against.items():
             # The same setups and seeds every time: what differs between two evaluations is the model.
             match = Match(
-                lambda seed: make_agent(text, seed, game=played), opponent, config.evaluation.games, played, None,
+                lambda seed: make_agent(text, seed, game=played), played_by, config.evaluation.games, played, None,
                 config.seed, setups=setups,
             )  # fmt: skip
             # In this process and all at once: on a GPU the network answers for all games in one go.

@@ -208,7 +208,7 @@ class VaubanObserver:
 
 
 class _Frame:
-    """What all states of a game share; it is never copied, and sent elsewhere by name."""
+    """The part that all states of a game share; it is never copied, and sent elsewhere by name."""
 
     def __init__(self, name: str, rules: str) -> None:
         self.name, self.rules = name, rules

@@ -38,6 +38,9 @@ class EvaluationConfig:
     """The agents that it is measured against."""
     rules: str = ""
     """The rules of these games, if not those of the training."""
+    earlier: bool = False
+    """Play against what it was itself, too, when it had learned for half as long or less: who loses goes round in
+    circles."""
     exact: bool = False
     """Compute how far the model is from an equilibrium, too: in a game that is small enough."""
 

@@ -14,6 +14,7 @@ moment; `Run.resume(folder)` goes on from the last checkpoint, to the same numbe
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -43,8 +44,9 @@ from vauban.sim.compile import working_seconds
 Evaluator = Callable[[Path], Mapping[str, float]]
 """(folder of a model) → its scores, by metrics such as score.cadet and nash_conv."""
 
-CHECKPOINT, MODELS = "checkpoint", "models"
-"""Folders of a run: what it goes on from, and models of earlier iterations, if any are kept."""
+CHECKPOINT, MODELS, EARLIER = "checkpoint", "models", "earlier"
+"""Folders of a run: what it goes on from, models of earlier iterations, if any are kept, and the one of these that
+evaluations are played against."""
 CONFIG = "config.toml"
 """Its configuration, complete."""
 SOON = 10.0
@@ -355,7 +357,23 @@ class Run:
         told = {"minutes": self.minutes, "seconds.evaluation": self._evaluated - begun, **scores}
         if self.journal:
             self.journal.amend(told)
+        if self.config.evaluation.earlier and self._has_model:
+            self._judge_by_earlier(scores)
         return told
+
+    def _judge_by_earlier(self, scores: Mapping[str, float]) -> None:
+        """Warn of a run that loses to what it was; what it is now stays for later, when the other is half as old."""
+        there = earlier_model(self.folder)
+        if there is not None and scores.get(f"score_high.{EARLIER}", 1.0) < 0.5:
+            share = scores[f"score.{EARLIER}"]
+            self.notes.append(
+                f"it loses to what it was at iteration {int(there.name):,} ({share:.0%}): play may be going round in "
+                "circles (docs/metrics.md)"
+            )
+        if there is None or not int(there.name) <= self.iteration < 2 * int(there.name):
+            self.save_model(self.folder / EARLIER / f"{self.iteration:06}")
+            if there is not None and int(there.name) != self.iteration:
+                shutil.rmtree(there)
 
     # ── Keeping ──────────────────────────────────────────────────────────────────────────────────
 
@@ -487,6 +505,12 @@ class Run:
                 store.check_tensors(tensors, network, f"{source}, {part} of {name!r}")
                 network.load_state_dict(tensors)
             trainee.refresh()
+
+
+def earlier_model(folder: Path) -> Path | None:
+    """Return the model of an earlier iteration that a run is measured against, by the number of which it is named."""
+    there = sorted((folder / EARLIER).glob("[0-9]*"))
+    return there[0] if there else None
 
 
 def run_config(folder: Path, changes: Sequence[str] = ()) -> RunConfig:

@@ -263,4 +263,5 @@ def refused(address: str) -> Iterator[None]:
         status = getattr(getattr(error, "response", None), "status_code", None)
         hint = " (is it spelled so, or private? `hf auth login` shows the hub who you are)" if status in (
             401, 403, 404) else ""  # fmt: skip
-        raise ModelError(f"{address}: the hub says: {lines[0]}{hint}") from error
+        said = "the hub cannot be reached" if status is None else "the hub says"
+        raise ModelError(f"{address}: {said}: {lines[0]}{hint}") from error

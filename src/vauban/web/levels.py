@@ -107,7 +107,7 @@ def own_levels(agents: Sequence[str], games: Sequence[str], tell: Callable[[str]
     for agent in dict.fromkeys(agents):
         refusals = {name: _refusal(agent, name) for name in games}
         playing = tuple(name for name, refusal in refusals.items() if refusal is None)
-        reasons = [f"{agent} is not offered in {name}: {refusal}" for name, refusal in refusals.items() if refusal]
+        reasons = _reasons(agent, {name: refusal for name, refusal in refusals.items() if refusal})
         if not playing:
             raise ConfigurationError(f"{agent} plays none of the games that are offered here. {'; '.join(reasons)}")
         for reason in reasons:
@@ -181,6 +181,14 @@ def _refusal(agent: str, name: str) -> str | None:
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return None
+
+
+def _reasons(agent: str, refusals: Mapping[str, str]) -> list[str]:
+    """Return why an agent is not offered in games: a sentence for each family of them, with the first one's reason."""
+    families: dict[str, list[str]] = {}
+    for name in refusals:
+        families.setdefault(game(name).family, []).append(name)
+    return [f"{agent} is not offered in {', '.join(names)}: {refusals[names[0]]}" for names in families.values()]
 
 
 def _stays(agent: str, name: str) -> bool:

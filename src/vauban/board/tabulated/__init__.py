@@ -17,7 +17,7 @@ class Look(base.Look):
 
 
 class View(Look, base.View):
-    """What one player may know: of the histories that look alike, the first one is shown as that player sees it."""
+    """A player's view: the first of the histories that look alike, as that player sees it."""
 
     def as_text(self, observation: str | None = None) -> str:
         return self._shown(self.player, observation)

@@ -153,7 +153,7 @@ def member(game, word, index):
 
 @kernel
 def hidden_count(game, viewer):
-    """What is hidden is which of the histories that look alike this is; a number of as many digits as it needs."""
+    """Count the digits of the hidden number: which of the histories that look alike this is."""
     return 0 if size_of(set_word(game, viewer)) == 1 else game.rules[DIGITS]
 
 

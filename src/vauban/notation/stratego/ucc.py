@@ -56,7 +56,7 @@ _SETUP_LINE = re.compile(
     r"( +LAKES(?P<lakes>( +[0-9]{1,3},[0-9]{1,3})+))?( +[A-Z]+ .*)?)?",
     re.ASCII,
 )
-"""What follows LAKES in capitals is for managers of later days."""
+"""The first line of a manager. Words in capitals after LAKES are for managers of later days."""
 
 
 def value(kind: int) -> int:
