@@ -30,10 +30,9 @@ GOOFSPIEL = "goofspiel(imp_info=True,num_cards=3,points_order=descending)"
 # ── Its games as ours ────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("name", ["leduc_poker", GOOFSPIEL])
 @pytest.mark.parametrize("check", kit.CHECKS, ids=lambda check: check.__name__)
-def test_the_contract_holds(name: str, check: object) -> None:
-    check(game(f"openspiel:{name}"), "cpu")  # type: ignore[operator]
+def test_the_contract_holds(check: object) -> None:
+    check(game("openspiel:leduc_poker"), "cpu")  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(
