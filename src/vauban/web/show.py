@@ -111,7 +111,7 @@ class Show(ABC):
     looks_back = False
     """Whether a finished game can be looked back on, and be played on from."""
     marks: tuple[str, ...] = ()
-    """What a piece of a position can be marked as beside its type: `moved`, `revealed`."""
+    """Marks that a piece of a position can have beside its type: `moved`, `revealed`."""
 
     @property
     def script(self) -> Path:

@@ -123,7 +123,7 @@ class ReviewGame:
 
 @dataclass(frozen=True)
 class LookAt:
-    """What there is to say about the last position of a game or line, as JSON."""
+    """An analysis of the last position of a game or line, as JSON."""
 
     variant: str
     record: str
