@@ -347,7 +347,9 @@ def examples(game: Game, drawn: Sequence[str], played: dict[str, list[float]]) -
         flag = next(place for place in places(game, game.setups.parse(text)) if place.kind == FLAG)
         flags.setdefault((flag.row, edge(flag, columns)), []).append(text)
     most = [texts for texts in sorted(flags.values(), key=len, reverse=True) if len(texts) >= LEAST][:EXAMPLES]
-    return [{"setup": texts[0], "network": round(len(texts) / len(drawn), 3)} for texts in most]
+    chosen = [texts[turn : turn + 1] for turn in range(EXAMPLES) for texts in most]
+    share = {text: round(len(texts) / len(drawn), 3) for texts in most for text in texts}
+    return [{"setup": text, "network": share[text]} for texts in chosen for text in texts][:EXAMPLES]
 
 
 def main() -> None:
