@@ -2,6 +2,8 @@
 
     vauban match prober cadet --game barrage --setups own --games 300 --seed 1 --save games.txt
     python scripts/make_puzzles.py games.txt
+    vauban match cadet prober --game medium --setups uniform --games 300 --seed 7 --save medium.txt
+    python scripts/make_puzzles.py medium.txt --add --each 4
 
 A puzzle is a position from which Red wins by force in two to four moves, with every rank known to both, and by one
 first move only. It is judged without what was played before: no move is barred as a repetition at first. Of each
@@ -19,7 +21,7 @@ from typing import Any
 from rich.progress import track
 
 from vauban.board import Board
-from vauban.games.stratego.pieces import FLAG, PLAYERS, TYPES
+from vauban.games.stratego.pieces import FLAG
 from vauban.notation.records import read_games
 from vauban.notation.stratego.moves import Move, square_text
 
@@ -28,7 +30,7 @@ RED = 0
 LENGTHS = (2, 3, 4)
 """Numbers of Red's moves."""
 EACH = 8
-"""Puzzles of each length."""
+"""Puzzles of each length, if not asked for otherwise."""
 
 
 class Solver:
@@ -93,8 +95,11 @@ class Solver:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("games", nargs="+", type=Path, help="files with recorded games")
+    parser.add_argument("--each", type=int, default=EACH, help=f"puzzles of each length ({EACH})")
+    parser.add_argument("--add", action="store_true", help="behind those that are there, which keep their numbers")
+    args = parser.parse_args()
     found: dict[int, list[tuple[int, dict[str, Any]]]] = {moves: [] for moves in LENGTHS}
-    games = [game for file in parser.parse_args().games for game in read_games(file.read_text(encoding="utf-8"))]
+    games = [game for file in args.games for game in read_games(file.read_text(encoding="utf-8"))]
     for game in track(games, "looking for puzzles"):
         board = game.board
         outcome = board.outcome() if board else None
@@ -108,10 +113,10 @@ def main() -> None:
             if not solver.wins(moves - 1) and len(list(solver.winning(moves))) == 1:
                 found[moves].append((len(start.legal_moves), puzzle(solver, moves)))
                 break
-    kept = []
+    kept = json.loads(FILE.read_text(encoding="utf-8")) if args.add else []
     for moves, puzzles in found.items():
         print(f"in {moves} moves: {len(puzzles)} found")
-        kept += [each for _, each in sorted(puzzles, key=lambda each: -each[0])[:EACH]]
+        kept += [each for _, each in sorted(puzzles, key=lambda each: -each[0])[: args.each]]
     FILE.write_text(json.dumps(kept, separators=(",", ":")) + "\n", encoding="utf-8")
     print(f"{FILE}: {len(kept)} puzzles, {FILE.stat().st_size:,} bytes")
 
@@ -134,7 +139,7 @@ def puzzle(solver: Solver, moves: int) -> dict[str, Any]:
     variant = solver.board.variant
     lakes = [square_text(square, variant) for square in sorted(variant.lakes)]
     shape = {"columns": variant.columns, "rows": variant.rows, "lakes": lakes}
-    return {"moves": moves, "shape": shape, **task(solver, moves)}
+    return {"game": variant.name, "moves": moves, "shape": shape, **task(solver, moves)}
 
 
 def task(solver: Solver, moves: int) -> dict[str, Any]:
@@ -142,7 +147,7 @@ def task(solver: Solver, moves: int) -> dict[str, Any]:
     board = solver.board
     return {
         "pieces": pieces(board),
-        "legal": [text(board, move) for move in board.legal_moves],
+        "legal": " ".join(text(board, move) for move in board.legal_moves),
         "best": {text(board, move): answer(solver, move, moves - 1) for move in list(solver.winning(moves))},
     }
 
@@ -162,12 +167,12 @@ def answer(solver: Solver, move: Move, moves: int) -> dict[str, Any]:
     return told
 
 
-def pieces(board: Board) -> list[tuple[int, str, str, str]]:
-    """Return all pieces: a number that stays with each, its square, its side and its type."""
-    return [
-        (piece.identity, square_text(square, board.variant), PLAYERS[piece.player], TYPES[piece.kind or 0].lower())
+def pieces(board: Board) -> str:
+    """Return all pieces, such as "9j1F 98i10f": a number that stays with each, its square, red's capital letter."""
+    return " ".join(
+        f"{piece.identity}{square_text(square, board.variant)}{piece.letter}"
         for square, piece in board.pieces().items()
-    ]
+    )
 
 
 def text(board: Board, move: Move) -> str:

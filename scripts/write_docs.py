@@ -59,7 +59,7 @@ RECORD = """# The record
 
 {notice}
 
-A record is one game: its position and whatever of its past the rules and observations need. It has a fixed size and
+A record is one game: its position, and as much of its past as the rules and observations need. It has a fixed size and
 holds no pointers, so it can be copied, stored, searched from and sent. `Simulator.snapshot()` copies records;
 `Snapshot.pack` makes one row of bytes of each, and `Snapshot.unpack` checks such rows and reads them back.
 
@@ -139,10 +139,10 @@ OBSERVATIONS = """# Observations
 
 {notice}
 
-An observation is what one player may know, as numbers. `Simulator.observe(name)` gives that of the player on turn, or
-of a chosen `viewer`, as float32 or bfloat16 (rounded to nearest, ties to even), in one of two layouts: `"planes"` is
-games × channels × rows × columns, `"squares"` is games × squares × channels. `vauban observation NAME --game
-NAME` prints every channel by number.
+An observation is what one player may know, as numbers. `Simulator.observe(name)` gives the observation of the player on
+turn, or of a chosen `viewer`, as float32 or bfloat16 (rounded to nearest, ties to even), in one of two layouts:
+`"planes"` is games × channels × rows × columns, `"squares"` is games × squares × channels. `vauban observation NAME
+--game NAME` prints every channel by number.
 
 Everything is in the viewer's frame: for blue the board is turned by 180°, so that its back row is row 0. *Our* is the
 viewer, *their* the other player. Nothing in an observation depends on what is hidden from the viewer: `make test`
@@ -285,7 +285,7 @@ what has moved is no Flag and no Bomb, so the shares of a type no longer add up 
     ),
     ("stratego-steps", "deepnash"): (
         "steps:classic",
-        f"""The 82 planes of DeepNash in the game that they were made for; the one that is meant where none is named.
+        f"""The 82 planes of DeepNash in the game that they were made for; the default.
 {_DEEPNASH_WORDS}
 
 While armies are placed a player sees its own pieces so far, the lakes and that this is the deployment; all else is 0,
@@ -300,9 +300,8 @@ they were when it was chosen. In play the other planes are those of plain Strate
     ),
     ("geister", "geister-full"): (
         "geister",
-        """Our own, and the one that is meant where none is named: all that the published ones show, and what each has
-lost, the last eight moves, and how each ghost has behaved ([Geister](geister.md#the-record) says what is counted). It
-needs `tracks=True`.
+        """Our own, and the default: all that the published ones show, the losses of each side, the last eight moves,
+and how each ghost has behaved ([Geister](geister.md#the-record) says what is counted). It needs `tracks=True`.
 
 Shares are of the ghosts of a colour whose capture does not end the game: captured / (number − 1), of at least 1.
 Counters are 1/3 for once, 2/3 for two or three times, 1 for more. A ghost is *proven* evil if it stayed on an exit
@@ -439,13 +438,11 @@ METRICS = """# Metrics
 
 {notice}
 
-What a [training run](training.md) says about itself: a line of `metrics.jsonl` for each iteration, in the run's folder,
-and the same in TensorBoard (`pip install "vauban-games[train]"`, then `tensorboard --logdir runs`). A star stands for
-what varies: the name of an end, or of an agent. Each number is declared once, beside the code that it comes from
-(`Metric`). Lines of an algorithm that comes after the first one repeat what that one came to, and have metrics of their
-own, such as `belief.*`.
+A [training run](training.md) writes a line of `metrics.jsonl` for each iteration into its folder, and the same to
+TensorBoard (`pip install "vauban-games[train]"`, then `tensorboard --logdir runs`). `vauban curves` draws them. A star
+in a name stands for the name of an end or of an agent. Lines of an algorithm that comes after the first one repeat the
+first one's last values and add metrics of their own, such as `belief.*`.
 
-{groups}
 ## What to look at
 
 * **Is it learning?** `score.*`, if the configuration asks for evaluations (`evaluation.every`). In self-play both sides
@@ -453,8 +450,8 @@ own, such as `belief.*`.
 * **Does play stay mixed?** `moves.entropy` falls as bad moves are dropped. If it falls towards 0 in a few iterations,
   the magnet's weight (`ataraxos.moves.magnet_weight`) is too small; if it hardly moves, it is too large.
   `setups.entropy` likewise, with `ataraxos.setups.temperature`. Below {collapsed} nats (of two moves, one is then
-  played 99 times of 100) the run
-  warns, once, that play has collapsed. Healthy runs of barrage have dipped to 0.55 and come out again by themselves.
+  played 99 times of 100) the run warns, once, that play has collapsed. Healthy runs of barrage have dipped to 0.55 and
+  come out again by themselves.
 * **Does it go round in circles?** With `evaluation.earlier=true` it plays against what it was at half the iterations or
   fewer: `score.earlier`. Below a half, with all of its interval, the run warns: a larger
   `ataraxos.moves.magnet_weight`, or a smaller learning rate, keeps play from chasing its own last weakness.
@@ -465,7 +462,8 @@ own, such as `belief.*`.
 * **Are games decided?** `play.draws`, `play.plies`, and `play.end.*`: whether Flags are taken, or games run into a
   limit of the rules.
 * **Where does the time go?** `seconds.*` and `speed.*`.
-"""
+
+{groups}"""
 
 GROUPS = (
     ("How far it is", ("iteration", "minutes", "moves", "games")),
@@ -499,9 +497,9 @@ CLI = """# The command line
 
 {notice}
 
-What `vauban COMMAND --help` says, on one page. With `--json` the last line of the output is one JSON object. Exit
-codes: 0 done; 1 the thing asked about is false (`vauban rules`: something disagrees); 2 wrong usage, with a sentence
-that says what is wrong.
+This page has the text of `vauban COMMAND --help` for every command. With `--json` the last line of the output is one
+JSON object. Exit codes: 0 done; 1 the answer is no (`vauban rules`: something disagrees); 2 wrong usage, with a
+sentence that says what is wrong.
 
 {commands}
 """
@@ -545,6 +543,7 @@ def _command(title: str, function: Callable[..., Any]) -> str:
     options = any(row[0].startswith("`--") for row in rows)
     text = inspect.cleandoc(function.__doc__ or "")
     text = re.sub(r"^Example: (.+)$", r"```console\n$ \1\n```", text, flags=re.MULTILINE)
+    text = text.replace("\n```\n\n```console\n", "\n")
     parts = [f"## `{title}`", f"    {' '.join(usage)}{' [OPTIONS]' if options else ''}", text]
     if rows:
         parts.append(table(("parameter", "value", "default", "meaning"), rows))

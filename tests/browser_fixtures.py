@@ -7,12 +7,16 @@ tests of other modules need for themselves.
 from __future__ import annotations
 
 import importlib.resources
+import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import Serving, Visitor, chromium_path
 from playwright.sync_api import Browser, sync_playwright
+
+from vauban.web.files import PAGE
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +55,12 @@ def visit(chromium: Browser, serving: Serving, request: pytest.FixtureRequest) -
         visitor.context.close()
     for visitor in visitors:
         visitor.check()
+
+
+@pytest.fixture
+def page_copy(tmp_path: Path) -> Path:
+    """Return the folder of a copy of the page's files, to be changed."""
+    return Path(shutil.copytree(PAGE, tmp_path / "page"))
 
 
 @pytest.fixture(scope="module")

@@ -23,10 +23,14 @@ from vauban.agents.base import Closing, Listener, choose_move, close, set_up, te
 from vauban.agents.external.stratego.agent import BotError, ExternalAgent, why_illegal
 from vauban.agents.external.stratego.check import Report, check
 from vauban.agents.random import RandomAgent
+from vauban.arena.match import Match
+from vauban.arena.schedule import play_match
 from vauban.board import Board
 from vauban.cli.stratego.bots import bot_check
 from vauban.errors import ConfigurationError
+from vauban.games.base import game as find_game
 from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.pieces import FLAG
 from vauban.games.stratego.setups import Row
 from vauban.games.stratego.variants import VARIANTS
 from vauban.notation.stratego import ucc
@@ -193,6 +197,37 @@ def test_a_bot_that_reads_the_board_plays_barrage_with_a_setup_that_is_given() -
             agent.told(board.push(board.legal_moves[0]))
     finally:
         agent.close()
+
+
+ANY_BOARD = f"{sys.executable} {ROOT / 'examples' / 'any_board_bot.py'}"
+
+
+@pytest.mark.parametrize("name", ["barrage", "duel", "micro"])
+def test_a_program_plays_every_board_in_matches_with_setups_of_its_own(name: str) -> None:
+    options = {"game": name, "rules": "ucc total_limit=60", "setups": "own", "seed": 1, "bot_time": PATIENCE}
+    match = Match(f"bot:{ANY_BOARD}", "random", 2, **options)  # type: ignore[arg-type]
+    for finished in play_match(match):
+        assert finished.result.end != "forfeit", finished.result.note
+        row = find_game(name).setups.parse(finished.setups[finished.result.number % 2])
+        assert row[0] == 1 + FLAG, "its Flag stands in the corner of the back row"
+
+
+def test_a_bot_that_knows_no_army_but_the_classic_one_plays_barrage_with_a_setup_that_is_drawn() -> None:
+    command = f"bot:{sys.executable} {BOTS / 'good.py'}"
+    for setups, ends in (("uniform", {"total_limit"}), ("own", {"forfeit"})):
+        match = Match(
+            command, "random", 1, game="barrage", rules="ucc total_limit=12", setups=setups, bot_time=PATIENCE
+        )
+        (finished,) = play_match(match)
+        assert {finished.result.end} == ends, finished.result.note
+
+
+def test_the_check_knows_every_board() -> None:
+    report = check(ANY_BOARD, variant=VARIANTS["duel"], plies=30, seconds=PATIENCE)
+    assert report.ok and not report.findings and len(report.trials) == 6
+    source = f"{sys.executable} {BOTS / 'good.py'}"
+    faults = check(source, variant=VARIANTS["duel"], plies=30, seconds=PATIENCE).findings
+    assert any("has 10 characters instead of 8" in fault.sentence for fault in faults)
 
 
 def test_moves_that_nobody_told_of_are_taken_from_the_view() -> None:
@@ -518,6 +553,13 @@ def test_the_check_is_also_written_for_people() -> None:
     assert done.stdout.rstrip().endswith("It would lose games by this.")
 
 
+def test_the_check_sends_a_class_of_python_to_a_match() -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"speaks no protocol: .* vauban match py:mine.py:Mine random --game tiny"
+    ):
+        bot_check("py:mine.py:Mine", game="tiny")
+
+
 def test_the_example_for_authors_is_in_order_and_is_what_the_page_shows() -> None:
     source = (ROOT / "examples" / "ucc_bot.py").read_text(encoding="utf-8")
     page = (ROOT / "docs" / "external-bots.md").read_text(encoding="utf-8")
@@ -557,12 +599,9 @@ def test_a_bot_that_can_never_work_is_refused(options: dict[str, object], senten
         ExternalAgent(**options)  # type: ignore[arg-type]
 
 
-def test_other_variants_are_refused_with_a_reason() -> None:
-    agent = bot("good")
-    with pytest.raises(ConfigurationError, match="knows the classic board only"):
-        set_up(agent, Stratego(VARIANTS["duel"]), 0, random.Random(1))
-    with pytest.raises(ConfigurationError, match="setup_given"):
-        set_up(agent, Stratego(VARIANTS["barrage"]), 0, random.Random(1))
+def test_other_games_are_refused_with_a_reason() -> None:
+    with pytest.raises(ConfigurationError, match="a program plays Stratego, not 'kuhn'"):
+        bot("good").check_plays(find_game("kuhn"))
 
 
 def test_a_game_in_its_middle_is_refused() -> None:

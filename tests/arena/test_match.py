@@ -202,13 +202,9 @@ def test_the_note_of_a_lost_game_has_the_last_words_of_the_program(tmp_path: Pat
     assert game.result.note.endswith("Its last words on standard error: I am lost")
 
 
-@pytest.mark.parametrize(
-    ("variant", "setups", "words"),
-    [("tiny", "human", "classic board only"), ("barrage", "own", "cannot choose a setup of 'barrage'")],
-)
-def test_a_program_is_refused_a_board_that_it_cannot_be_told_of(variant: str, setups: str, words: str) -> None:
-    with pytest.raises(ConfigurationError, match=words):
-        Match("random", "bot:true", 2, variant, setups=setups)
+def test_a_program_is_refused_a_game_that_it_cannot_be_told_of() -> None:
+    with pytest.raises(ConfigurationError, match="a program plays Stratego, not 'kuhn'"):
+        Match("random", "bot:true", 2, "kuhn")
 
 
 def test_a_program_is_started_in_the_folder_and_with_the_memory_of_its_match(tmp_path: Path) -> None:

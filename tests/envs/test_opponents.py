@@ -60,7 +60,7 @@ def test_an_agent_made_beforehand_and_one_of_a_small_game_play_too() -> None:
     [
         ("foxx", "did you mean 'fox'"),
         ("runner", "plays Geister"),
-        ("bot:true", "classic board only"),
+        ("bot:true", "has to be told every move"),
         (3, "3 is no opponent: give an agent"),
     ],
 )
@@ -68,11 +68,6 @@ def test_what_is_no_opponent_is_refused_at_once(make: Any, opponent: Any, words:
     options = {"opponent": opponent}
     with pytest.raises(ConfigurationError, match=words):
         make("tiny", **options)
-
-
-def test_a_program_is_refused_since_it_must_be_told_every_move() -> None:
-    with pytest.raises(ConfigurationError, match="has to be told every move"):
-        SinglePlayerEnv("classic", "bot:true")
 
 
 # ── Many games at once ───────────────────────────────────────────────────────────────────────────

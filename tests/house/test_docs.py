@@ -35,7 +35,7 @@ def blocks(text: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-ELSEWHERE_RUN = ("docs/adding-a-game.md", "docs/envs.md", "docs/external-bots.md")
+ELSEWHERE_RUN = ("docs/adding-a-game.md", "docs/envs.md", "docs/external-bots.md", "docs/openspiel.md")
 """Pages whose code is run by the tests of what they are about."""
 RUN = [
     name for page, name in zip(PAGES, NAMES, strict=True)
@@ -81,7 +81,7 @@ def anchors(page: Path) -> set[str]:
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_relative_links_lead_somewhere(page: Path) -> None:
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+    for link in re.findall(r"(?:\]\(|src=\")([^)\"\s]+)", text):
         if re.match(r"[a-z]+:", link):
             continue
         path, _, anchor = link.partition("#")
@@ -96,6 +96,41 @@ def test_every_page_is_in_the_index() -> None:
     for page in DOCS.rglob("*.md"):
         name = page.relative_to(DOCS).as_posix()
         assert name == "README.md" or f"({name})" in index, f"docs/README.md does not link to {name}"
+
+
+def test_the_site_has_every_page_once() -> None:
+    """`make site` needs mkdocs; the navigation can be read without."""
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    _, _, navigation = site.partition("\nnav:\n")
+    named = re.findall(r"^ +- (?:.+: )?(\S+\.md)$", navigation, re.MULTILINE)
+    assert len(named) == len([line for line in navigation.splitlines() if line.endswith(".md")]), "a line is not read"
+    outside = re.findall(r'"([\w.]+\.md)": "([\w.]+\.md)"', (ROOT / "scripts" / "site_hooks.py").read_text("utf-8"))
+    pages = [page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")]
+    brought = [place for source, place in outside if source != "README.md" and (ROOT / source).is_file()]
+    assert sorted(named) == sorted(pages + brought), "mkdocs.yml: nav has other pages than docs/"
+
+
+def glued(text: str) -> list[str]:
+    """List the lines that begin a list without an empty line before it: GitHub shows a list, the site a paragraph."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    found, before = [], ""
+    for line in text.splitlines():
+        begins = re.match(r"(?:[*-]|1\.) ", line)
+        inside = before.startswith((" ", "* ", "- ")) or re.match(r"\d+\. ", before)
+        if begins and before and not inside:
+            found.append(line)
+        before = line
+    return found
+
+
+def test_a_list_that_the_site_would_run_together_is_noticed() -> None:
+    assert glued("Two things:\n* one\n* two\n") == ["* one"]
+    assert not glued("Two things:\n\n* one,\n  which goes on\n* two\n\n```\ntext\n- 3\n```\n")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_lists_are_lists_on_the_site(page: Path) -> None:
+    assert not glued(page.read_text(encoding="utf-8")), page.name
 
 
 # ── Code and tables ──────────────────────────────────────────────────────────────────────────────

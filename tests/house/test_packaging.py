@@ -58,6 +58,12 @@ def test_pages_name_install_commands_that_work_in_any_folder() -> None:
     assert {str(path): wrong for path in PAGES if (wrong := wrong_installs(path.read_text()))} == {}
 
 
+def test_every_extra_is_on_the_page_about_installing() -> None:
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    for extra in PROJECT["optional-dependencies"].keys() - {"dev", "docs"}:  # of those who work on Vauban itself
+        assert f'`pip install "{DISTRIBUTION}[{extra}]"`' in page, extra
+
+
 def test_sources_make_install_commands_with_the_one_function() -> None:
     """There is thus one place to change, and no message names an extra that does not exist."""
     extras = set()

@@ -297,7 +297,7 @@ def test_files_that_are_too_large_or_not_there_or_no_weights_are_refused(
 
 
 def test_every_kind_of_network_can_be_measured_without_memory() -> None:
-    """What is said of a stranger's networks is told from their shapes alone; and what is shipped may be fetched."""
+    """Networks of strangers are measured by their shapes alone; shipped models may be fetched."""
     for name in ("barrage", "geister"):
         check_stranger(read_card(hub.store.SHIPPED / name), name)
 

@@ -70,10 +70,10 @@ Game ends on BLUE's turn - REASON: Captured the flag
 """
 
 
-def move_of(text: str) -> Move:
+def move_of(text: str, variant: Variant = CLASSIC) -> Move:
     answer = ucc.parse_answer(text)
     assert answer is not None
-    return answer.move() or pytest.fail(text)
+    return answer.move(variant) or pytest.fail(text)
 
 
 def example(plies: int | None = None) -> Board:
@@ -110,7 +110,7 @@ def test_the_setup_line_names_a_colour_an_opponent_and_the_board() -> None:
     assert ucc.setup_line(0, "./bluebot.py") == "RED ./bluebot.py 10 10"
     assert ucc.setup_line(1, "two words") == "BLUE ./two_words 10 10"
     assert len(ucc.setup_line(0, "x" * 500)) < 100
-    assert ucc.parse_setup_line("BLUE ./red bot 10 10\r") == (1, "./red bot")
+    assert ucc.parse_setup_line("BLUE ./red bot 10 10\r") == (1, "./red bot", CLASSIC)
     for wrong in ("", "GREEN x 10 10", "RED x", "RED x 8 8"):
         with pytest.raises(NotationError):
             ucc.parse_setup_line(wrong)
@@ -387,9 +387,40 @@ def test_logs_of_games_survive_writing_and_reading(seed: int, plies: int) -> Non
     assert outcome is not None and game.end == outcome.end
 
 
-def test_other_boards_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match="classic board only"):
-        ucc.check_variant(VARIANTS["tiny"])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_variant_is_described_in_the_line_that_asks_for_a_setup(name: str) -> None:
+    variant = VARIANTS[name]
+    player, opponent, asked = ucc.parse_setup_line(ucc.setup_line(1, "some bot", variant))
+    assert (player, opponent) == (1, "./some_bot") and (asked.place, asked.army) == (variant.place, variant.army)
+    assert len(ucc.setup_line(1, "x" * 500, variant)) < 250
+    rng = random.Random(3)
+    for side in (0, 1):
+        setup = random_setup(variant, rng)
+        rows = ucc.setup_rows(setup, side, variant)
+        assert (ucc.parse_setup_rows(rows, side, variant) == setup).all()
+
+
+def test_a_line_for_another_board_is_as_the_page_shows_it() -> None:
+    line = "RED ./bot 8 8 SETUP 3 ARMY 1=1 2=1 8=2 9=2 s=1 B=2 F=1 LAKES 2,3 5,3 2,4 5,4"
+    assert ucc.setup_line(0, "./bot", VARIANTS["duel"]) == line
+    assert ucc.parse_setup_line(f"{line} CLOCK 2")[2].army == VARIANTS["duel"].army, "later words are for later days"
+    for wrong in ("RED ./bot 6 6", f"{line[:20]} ARMY 1=1", line.replace("F=1", "F=2"), line.replace("5,4", "9,9")):
+        with pytest.raises(NotationError):
+            ucc.parse_setup_line(wrong)
+
+
+@pytest.mark.parametrize("name", ["barrage", "medium", "tiny"])
+def test_moves_and_events_of_every_board_are_read_back(name: str) -> None:
+    variant, board = VARIANTS[name], Board.random(name, 4)
+    while not board.is_over and board.plies < 40:
+        played = board.push(board.legal_moves[board.plies % len(board.legal_moves)])
+        event = ucc.parse_event(ucc.event_line(played, variant=variant))
+        assert event.answer is not None and event.answer.move(variant) == played.move
+        rows = ucc.board_rows(board, board.turn)
+        assert set(ucc.parse_board_rows(rows, variant)) == set(board.pieces())
+
+
+def test_other_games_are_not_written_as_logs() -> None:
     with pytest.raises(NotationError, match="classic games"):
         ucc.write_log(Board.random("barrage", 1))
 
@@ -548,16 +579,17 @@ def play_with(
     player: int,
     edit: Callable[[int, str], str] = lambda ply, line: line,
     plies: int = 60,
+    variant: Variant = CLASSIC,
 ) -> tuple[Board, Manager]:
     """Play a game that a manager of the test runs between an agent behind the protocol and a random mover."""
     other = RandomAgent(9)
 
     def lines() -> Iterator[str]:
-        yield f"{ucc.COLOURS[player]} ./them 10 10\n"
-        own = ucc.parse_setup_rows(manager.answers.getvalue().splitlines(), player)
+        yield f"{ucc.setup_line(player, './them', variant)}\n"
+        own = ucc.parse_setup_rows(manager.answers.getvalue().splitlines(), player, variant)
         setups = [own, own]
-        setups[1 - player] = set_up(other, Stratego(CLASSIC), 1 - player, random.Random(4))
-        board = Board.from_setups(setups[0], setups[1], rules=SEEN_RULES)
+        setups[1 - player] = set_up(other, Stratego(variant), 1 - player, random.Random(4))
+        board = Board.from_setups(setups[0], setups[1], variant, SEEN_RULES)
         boards.append(board)
         news = "START\n"
         while not board.is_over and board.plies < plies:
@@ -568,13 +600,13 @@ def play_with(
                 if text == "SURRENDER":
                     yield "QUIT me RED SURRENDER 1 1 1\n"
                     return
-                yield ucc.event_line(board.push(move_of(text)), text) + "\n"
+                yield ucc.event_line(board.push(move_of(text, variant)), text) + "\n"
             else:
-                news = ucc.event_line(board.push(choose_move(other, board.view(board.turn)))) + "\n"
+                news = ucc.event_line(board.push(choose_move(other, board.view(board.turn))), None, variant) + "\n"
 
     boards: list[Board] = []
     manager = Manager(lines())
-    Speaker(adapted(agent), 1, manager, manager.answers).run()
+    Speaker(adapted(agent), 1, manager, manager.answers, variant).run()
     return boards[0], manager
 
 
@@ -585,6 +617,23 @@ def test_an_agent_plays_long_without_ever_losing_the_thread(player: int, capsys:
     board, _ = play_with(RandomAgent(3), player, plies=500)
     assert board.plies == 500 or board.is_over
     assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize("name", ["barrage", "duel", "tiny"])
+def test_it_keeps_the_thread_on_every_board(name: str, player: int, capsys: pytest.CaptureFixture[str]) -> None:
+    variant = VARIANTS[name]
+    play_with(RandomAgent(3), player, plies=4, variant=variant)
+    capsys.readouterr()  # compiling, which is announced where it takes long
+    board, _ = play_with(RandomAgent(3), player, plies=120, variant=variant)
+    assert board.plies >= 120 or board.is_over
+    assert not capsys.readouterr().err
+
+
+def test_another_board_than_the_one_it_was_started_for_is_refused() -> None:
+    manager = Manager(iter([f"{ucc.setup_line(0, './them', VARIANTS['tiny'])}\n"]))
+    with pytest.raises(ConfigurationError, match=r"another board or army than that of 'classic'.*--game"):
+        Speaker(RandomAgent(1), 1, manager, manager.answers).run()
 
 
 @pytest.mark.parametrize("player", [0, 1])

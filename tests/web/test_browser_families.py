@@ -10,29 +10,19 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browser import PHONE, Player, Serving
+from browser import PHONE, Player, Serving, elsewhere
 from patience import PATIENCE
 from playwright.sync_api import expect
 
 from vauban.search.geister.moments import SENTENCES as GHOST_SENTENCES
 from vauban.search.review import Said
 from vauban.search.stratego.moments import SENTENCES
-from vauban.web.files import PAGE
 
 pytest_plugins = ["browser_fixtures"]
 pytestmark = pytest.mark.xdist_group("browser-families")
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 ENTRY_POINTS = "[vauban.games]\nambush = ambush:Ambush\n[vauban.shows]\nambush = ambush_show:SHOW\n"
-ELSEWHERE = """
-import sys
-from pathlib import Path
-from vauban.web import files
-files.PAGE = Path(sys.argv.pop(1))
-from vauban.cli.main import run
-run()
-"""
-"""A server whose page lies in another folder."""
 
 
 @pytest.fixture
@@ -49,16 +39,6 @@ def package(tmp_path, monkeypatch) -> Path:
     known = os.environ.get("PYTHONPATH")
     monkeypatch.setenv("PYTHONPATH", f"{package}{os.pathsep}{known}" if known else str(package))
     return package
-
-
-@pytest.fixture
-def page_copy(tmp_path) -> Path:
-    """A copy of the page's files, to be changed."""
-    return Path(shutil.copytree(PAGE, tmp_path / "page"))
-
-
-def elsewhere(tmp_path: Path, page: Path, *more: str) -> Serving:
-    return Serving(tmp_path, ("-c", ELSEWHERE, str(page)), more)
 
 
 def links(page) -> list[str]:
@@ -278,7 +258,7 @@ FILLED = {
     "kind": {"type": "general", "only": True}, "taken": {"type": "bomb", "only": False},
     "ghost": {"side": "blue", "type": "evil", "letter": "c"},
 }  # fmt: skip
-"""What moments are told of, of either family."""
+"""Subjects of the sentences about moments, of either family."""
 
 
 def test_whoever_speaks_german_meets_no_english_sentence(visit):
@@ -419,4 +399,4 @@ def test_an_agent_that_was_brought_along_is_played_beside_the_levels_and_in_a_pl
         assert page.get_by_role("button", name="Take back").count() == 0
         visitor.picture("program-game")
         page.goto("about:blank")
-    assert "cfr+:iterations=20 is not offered in barrage: " in serving.complaints()
+    assert "cfr+:iterations=20 is not offered in barrage, classic, " in serving.complaints()

@@ -26,7 +26,7 @@ TOLD = {
     "say", "game", "seat", "kind", "variant", "phase", "turn", "ply", "pieces", "legal", "barred", "left",
     "battleless", "total", "last", "players", "clock", "offer", "took_back", "takebacks", "thinking",
     "ready", "commitment", "over", "rematch", "note", "invited", "eyes", "aids", "played_on", "watching",
-    "n", "reach", "family", "rules", "elsewhere", "absence",
+    "n", "reach", "family", "rules", "elsewhere", "absence", "levels",
 }  # fmt: skip
 """All that a sight may hold."""
 

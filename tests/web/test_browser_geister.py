@@ -7,7 +7,7 @@ import re
 from contextlib import closing
 
 import pytest
-from browser import LISTENER, PHONE, Player, Serving, Visitor, standing, tab_to, violations, walk_to
+from browser import LISTENER, PHONE, TYPED, Player, Serving, Visitor, standing, tab_to, violations, walk_to
 from ghost_model import keep_model
 from playwright.sync_api import expect
 
@@ -431,6 +431,15 @@ def test_looking_back_shows_values_moves_beliefs_and_moments_of_a_network(visit,
     page.get_by_role("button", name="Heat map: good ghost").click()
     expect(page.locator(".heat")).not_to_have_text(shown)
     visitor.picture("geister-review-network")
+    assert violations(page, axe) == []
+    # Another move than the one that was played: the network is asked about what comes then.
+    page.evaluate(TYPED, "c2c3")
+    expect(page.locator(".caption")).to_have_text("11. Red moves c2 to c3.")
+    visitor.see("h2", has_text="What blue would consider")
+    expect(page.locator(".chances .who")).to_have_text("Blue")
+    page.locator("input[name=believer][value=red]").check()
+    assert 1 <= page.locator(".heat").count() <= 8
+    visitor.picture("geister-line-network")
     assert violations(page, axe) == []
 
 

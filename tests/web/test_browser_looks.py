@@ -216,8 +216,11 @@ def contrast(one: str, other: str) -> float:
 SCREENS = {
     "": ".setup .piece",
     "setups": ".setup .piece",
+    "geister/setups": ".explorer .examples .piece",
+    "puzzles/flag": ".puzzle .piece",
     "puzzles": ".puzzle .piece",
     "import": "textarea",
+    "analysis": ".position .piece",
     "learn": ".piece",
     "rules": ".diagram",
 }
@@ -226,7 +229,8 @@ SCREENS = {
 
 def _go(visitor: Visitor, screen: str) -> None:
     visitor.page.goto(f"{visitor.address}#/{screen}")
-    visitor.see(f"body[data-screen={screen or 'home'}] {SCREENS[screen]}")
+    name = next((each for each in ("setups", "puzzles") if each in screen), screen or "home")
+    visitor.see(f"body[data-screen={name}] {SCREENS[screen]}")
 
 
 SIZES = {"phone": (360, 740), "tablet": (820, 1180), "phone on its side": (740, 360), "large text": (640, 400)}
@@ -292,7 +296,7 @@ def test_text_of_twice_the_size_fits_on_a_phone(visit):
     assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == "32px"
     for screen in SCREENS:
         _go(visitor, screen)
-        look(screen or "home")
+        look(screen.replace("/", "-") or "home")
     player = visitor.start()
     page.evaluate(ASKING)
     visitor.see(".toast .small")
@@ -510,7 +514,7 @@ def test_no_screen_has_a_serious_barrier(visit, axe, scheme):
     for screen in SCREENS:
         _go(visitor, screen)
         page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
-        look(screen or "home")
+        look(screen.replace("/", "-") or "home")
     player = hotseat(visitor)
     look("handover")
     for side, source, target in (("Red", "a4", "a7"), ("Blue", "j7", "j4")):
@@ -557,16 +561,19 @@ def test_axe_finds_a_barrier_that_is_planted(visit, axe):
     assert any(each.startswith("label: ") for each in violations(page, axe))
 
 
-def test_no_words_are_cut_off_on_a_phone(visit):
+@pytest.mark.parametrize(("locale", "play"), [("en-US", "Play"), ("de-DE", "Spielen")])
+def test_no_words_are_cut_off_on_a_phone(visit, locale, play):
     """No button is narrower than what stands on it."""
-    visitor = visit(**PHONE)
+    visitor = visit(**PHONE, locale=locale)
     visitor.open()
     visitor.see(".setup .piece")
     assert visitor.page.evaluate(CUT) == []
+    visitor.fits()
     visitor.choose(level="recruit")
-    visitor.button("Play").tap()
+    visitor.button(play).tap()
     visitor.see(".bottom-card.turn")
     assert visitor.page.evaluate(CUT) == []
+    visitor.fits()
 
 
 SPILT = """() => [...document.querySelectorAll(".note-button")].filter((button) => {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from browser import PHONE, QUIET, Player, Visitor, cross, friends
+from browser import PHONE, QUIET, TYPED, Player, Visitor, cross, friends, violations
 from playwright.sync_api import Locator, Page, Route, expect
 
 from vauban.board import Board
@@ -851,6 +851,107 @@ def test_a_game_is_played_on_from_where_one_looks_back(visit):
     visitor.button("Cancel").click()
     visitor.open()
     expect(page.locator(".results")).to_have_count(0)
+
+
+def test_moves_of_ones_own_leave_a_game_branch_are_kept_shown_to_others_and_played_on(visit, axe):
+    visitor = visit(permissions=["clipboard-read", "clipboard-write"])
+    page = visitor.open("#/import").page
+    page.get_by_label("Or paste it here").fill(GAME)
+    visitor.button("Open").click()
+    caption, own, branch = (page.locator(each) for each in (".caption", ".moves > .own", ".moves > .branch"))
+
+    def press(at: str) -> None:
+        page.locator(f".review .cell[data-at={at}]").click()
+
+    # After its end the game goes on: by the letters of a move, and by mouse.
+    visitor.see(".own-line", has_text="Try moves of your own")
+    page.keyboard.press("End")
+    page.evaluate(TYPED, "b3b4")
+    expect(caption).to_have_text("3. Red moves b3 to b4.")
+    press("g6")
+    expect(page.locator(".review .cell[data-at=g5]")).to_have_class(re.compile("target"))
+    press("g5")
+    expect(caption).to_have_text("4. Blue moves g6 to g5.")
+    expect(own).to_have_count(2)
+    # What cannot be played is explained; the scout may not go there, nor is it blue's turn.
+    page.evaluate(TYPED, "a1a3")
+    expect(caption).to_have_text("A Flag never moves.")
+    page.evaluate(TYPED, "g5g4")
+    expect(caption).to_have_text("The piece on g5 is not yours.")
+    # Back to the first position, and another way: by dragging. Going on leads along the way that one came.
+    page.keyboard.press("Home")
+    page.locator(".review .cell[data-at=e2]").drag_to(page.locator(".review .cell[data-at=e3]"))
+    expect(caption).to_have_text("1. Red moves e2 to e3.")
+    expect(branch.locator("li")).to_have_text([re.compile("1.*e2–e3")])
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    expect(caption).to_have_text("1. Red moves e2 to e3.")
+    visitor.see(".own-line", has_text="Your own moves, from the start.")
+    visitor.picture("line-light")
+    assert violations(page, axe) == []
+    # They are kept in this browser, and a link shows one of them to others.
+    visitor.button("Copy link").click()
+    visitor.see(".toast", has_text="Copied.")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link.endswith("/0/e2e3")
+    with page.expect_download() as saved:
+        visitor.button("Notation").click()
+    assert '[Line "own moves after move 0"]' in saved.value.path().read_text()
+    visitor.open(page.url.removeprefix(visitor.address))
+    expect(own).to_have_count(2)
+    guest = visit(**PHONE).open(link.removeprefix(visitor.address))
+    expect(guest.page.locator(".caption")).to_have_text("1. Red moves e2 to e3.")
+    guest.fits()
+    guest.page.locator(".review .cell[data-at=g7]").tap()
+    guest.page.locator(".review .cell[data-at=g6].target").tap()
+    expect(guest.page.locator(".caption")).to_have_text("2. Blue moves g7 to g6.")
+    guest.picture("line-phone")
+    guest.button("Play on from here").click()
+    guest.see("dialog.play-on", has_text="played up to move 2")
+    guest.page.locator("dialog select").select_option("recruit")
+    guest.page.locator("dialog").get_by_role("button", name="Play").click()
+    guest.see(".status", has_text="Played on from move 2 of another game")
+    # One of them is removed, with all that was tried after it.
+    branch.locator("button").click()
+    visitor.button("Remove from here").click()
+    expect(branch).to_have_count(0)
+    expect(caption).to_have_text("The start.")
+    expect(own).to_have_count(2)
+
+
+def test_a_position_is_put_together_with_a_finger_and_analysed(visit):
+    visitor = visit(**PHONE)
+    page = visitor.open("#/import").page
+    page.get_by_role("link", name="A position of your own").tap()
+    visitor.see(".position .piece")
+    page.locator(".picker summary").tap()
+    page.locator("input[name=variant][value=fives]").check(force=True)
+    visitor.button("Empty board").tap()
+    expect(page.locator(".position .piece")).to_have_count(0)
+    visitor.see(".error", has_text="Flag")
+    expect(visitor.button("Analyse")).to_be_disabled()
+
+    def put(tool: str, at: str) -> None:
+        page.get_by_role("button", name=re.compile(f"^{tool}")).tap()
+        page.locator(f".position .cell[data-at={at}]").tap()
+
+    for tool, at in (("Red: Flag", "a1"), ("Blue: Flag", "e5"), ("Red: Sergeant", "b1"), ("Blue: Major", "d5")):
+        put(tool, at)
+    put("Is known", "b1")
+    expect(page.locator(".position .mark.known")).to_have_count(1)
+    page.locator("input[name=position-turn][value=blue]").check(force=True)
+    page.get_by_text("As text").tap()
+    expect(page.get_by_label("As text")).to_have_value("3jf/5/5/5/FT!3 b 0 0 -,- 0:-,0:-")
+    visitor.fits()
+    visitor.button("Analyse").tap()
+    visitor.see("h1", has_text="Analysis")
+    page.locator(".review .cell[data-at=d5]").tap()
+    page.locator(".review .cell[data-at=d4].target").tap()
+    expect(page.locator(".caption")).to_have_text("1. Blue moves d5 to d4.")
+    page.locator("input[name=believer][value=red]").check(force=True)
+    visitor.button("Edit position").tap()
+    expect(page.locator(".position .piece")).to_have_count(4)
+    expect(page.get_by_label("As text")).to_have_value(re.compile("^4f/3j'1/5/5/FT!3 r 1 1 "))
 
 
 GAME = """[Variant "duel"]

@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from fastapi import FastAPI
 from patience import PATIENCE
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from web_server import RED, WALLED, Server, Talk, wait_until
 from websockets.exceptions import ConnectionClosed
 
@@ -152,6 +154,23 @@ def test_what_is_written_down_holds_no_secret_no_setup_and_no_move(tmp_path):
     secret = [*made["seats"].values(), *friend["seats"].values(), friend["friend"]["invitation"], joined[1], look, RED]
     secret += [made["game"], friend["game"], "e3e4", "wrong", "ply="]
     assert [each for each in secret if each in text] == []
+
+
+@pytest.mark.parametrize("prefix", ["A", "a-", "über", "ninechars"])
+def test_a_prefix_of_games_that_a_proxy_could_not_go_by_is_refused(prefix):
+    with pytest.raises(ConfigurationError, match="up to 8 small letters and digits"):
+        module.serve(prefix=prefix)
+
+
+def test_a_proxy_on_another_machine_is_believed_and_one_that_is_none_refused():
+    app = FastAPI()
+    named = module.configuration(app, behind=True, proxies=["10.0.0.0/24"]).forwarded_allow_ips
+    believed = ProxyHeadersMiddleware(app, named).trusted_hosts
+    assert all(address in believed for address in ("127.0.0.1", "::1", "10.0.0.7")) and "10.0.1.7" not in believed
+    with pytest.raises(ConfigurationError, match="an address or a network, as 10"):
+        module.configuration(app, behind=True, proxies=["play.example.com"])
+    with pytest.raises(ConfigurationError, match="together with the name"):
+        module.serve(proxies=["10.0.0.5"])
 
 
 def test_a_log_that_cannot_be_written_is_refused_with_a_sentence(tmp_path):

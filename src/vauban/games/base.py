@@ -73,14 +73,19 @@ class Format:
     """Number of the latest moves that a record keeps."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Format) and self._key == other._key
+        # Parameters may be a table of many megabytes, which is usually the same one.
+        return (
+            isinstance(other, Format)
+            and self._key == other._key
+            and (self.parameters is other.parameters or np.array_equal(self.parameters, other.parameters))
+        )
 
     def __hash__(self) -> int:
         return hash(self._key)
 
     @property
     def _key(self) -> tuple[Any, ...]:
-        return self.shape, self.tracks, self.history, self.parameters.tobytes()
+        return self.shape, self.tracks, self.history, len(self.parameters)
 
     def empty(self, rows: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint16], npt.NDArray[np.uint8]]:
         """Return zeros for so many records: their words, halves and bytes."""
@@ -379,6 +384,7 @@ GROUP = "vauban.games"
 
 _makers: dict[str, Maker] = {}
 _prefixes: dict[str, Callable[[Game], Game]] = {}
+_sources: dict[str, Callable[[str], Game]] = {}
 _tables: dict[str, tuple[frozenset[str], Maker]] = {}
 _loaded = False
 _failed: dict[str, str] = {}
@@ -427,6 +433,11 @@ def register_prefix(prefix: str, maker: Callable[[Game], Game]) -> None:
     _prefixes[prefix] = maker
 
 
+def register_source(prefix: str, maker: Callable[[str], Game]) -> None:
+    """Make known that "PREFIX:TEXT" names a game that lies elsewhere, which `maker(text)` fetches."""
+    _sources[prefix] = maker
+
+
 def register_table(family: str, keys: Sequence[str], maker: Maker) -> None:
     """Make known that files describe games of a family: `maker(table, rules=…)` makes one."""
     _tables[family] = frozenset(keys), maker
@@ -455,7 +466,8 @@ def game(name: str | Game | type[Game] | Described, rules: str | Mapping[str, An
     """Return the game of this name, or that a file describes, with its default rules or the given ones (docs/rules.md).
 
     name: of a registered game; a .toml file, which describes a variant; or `py:FILE.py:NAME`, a game of one's own.
-        The class of one may also be given itself. A registered prefix, such as "steps:", may stand in front of any.
+        The class of one may also be given itself. A registered prefix, such as "steps:", may stand in front of any;
+        "openspiel:NAME" is a game of OpenSpiel.
     """
     if isinstance(name, Game):
         if rules is not None:
@@ -467,6 +479,8 @@ def game(name: str | Game | type[Game] | Described, rules: str | Mapping[str, An
     if name.startswith(door.PREFIX):
         return _from_door(name, rules)
     prefix, _, rest = name.partition(":")
+    if prefix in _sources and name not in _makers:
+        return _from_source(prefix, rest, rules)
     if prefix in _prefixes and name not in _makers:
         return _from_prefix(prefix, game(rest, rules))
     if name.endswith(".toml"):
@@ -507,6 +521,17 @@ def read_table(path: str | Path, maker: Callable[[Mapping[str, Any]], Made]) -> 
         return maker(table)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from error
+
+
+def _from_source(prefix: str, text: str, rules: Any) -> Game:
+    if rules is not None:
+        raise ConfigurationError(
+            f"'{prefix}:{text}' has no rules to choose, so {rules!r} cannot be used: leave rules out"
+        )
+    made = _sources[prefix](text)
+    check_game(made)
+    made.source = f"{prefix}:{text}"
+    return made
 
 
 def _from_prefix(prefix: str, inner: Game) -> Game:

@@ -169,6 +169,11 @@ class Review(ABC):
         """Return what a hidden kind is called."""
         return self.board.game.hidden_kinds[kind].lower()  # type: ignore[no-any-return]
 
+    @property
+    def belief_by(self) -> str:
+        """Whence beliefs come: "counting" or "network"."""
+        return "counting" if self.counted else "network"
+
     def to_json(self) -> dict[str, Any]:
         """Return everything, for the page and for programs."""
         return {**self.summary_json(), "plies": list(self.plies_json())}
@@ -181,7 +186,7 @@ class Review(ABC):
             "variant": game.name,
             "rules": game.rules_text,
             "model": self.model,
-            "belief_by": "counting" if self.counted else "network",
+            "belief_by": self.belief_by,
             "sides": list(SIDES),
             "winner": None if ended is None or ended.winner is None else SIDES[ended.winner],
             "end": None if ended is None else ended.end,

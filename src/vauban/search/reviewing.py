@@ -4,6 +4,7 @@
     found.moments, found.to_json()
 
 A family that can look back has a class `Review` in `vauban.search.<family>.review`; all else is for any game.
+`look_at` tells of one position alone what a review tells of each of them.
 Every position is looked at through the eyes of the player on turn, by the networks of one model for both sides; all
 positions of a game are looked at in batches. A review tells what was hidden: it is for games that are over, or for
 those who may know everything.
@@ -95,23 +96,7 @@ def look_back(
     told = _Progress(progress)
     belief = None if model is None else model.find(BeliefNetwork)
     positions = all_positions(board)
-    pieces = [dict(kind.standing(each)) for each in positions]
-    kinds = Kinds(board.game)
-    found = kind(
-        board=board,
-        ended=board.outcome() or ended,
-        model=None,
-        pieces=pieces,
-        turns=[each.turn for each in positions],
-        outcomes={},
-        policies={},
-        beliefs=[(_counted(kind, each, 0, kinds), _counted(kind, each, 1, kinds)) for each in pieces],
-        counted=belief is None,
-        searches={},
-        unsearched=[],
-        moments=[],
-        seconds=0.0,
-    )
+    found = _counted_review(kind, board, positions, ended)
     if model is not None:
         player = Player(model, board.game)
         views = _own_views(kind, positions)
@@ -120,7 +105,7 @@ def look_back(
         outcomes, policies = _foresee(found, player, views, told)
         found = replace(found, model=str(model.card["name"]), outcomes=outcomes, policies=policies)
         if belief is not None:
-            found = replace(found, beliefs=_believe(found, belief, positions, looks, told))
+            found = replace(found, beliefs=_believe(found, belief, positions, looks, told), counted=False)
         # Rollouts play what the network has learned, and do not begin in whole moves if that is a game in steps.
         if search is not None and board.game.bounded and not player.in_steps:
             searches, unsearched = _search(found, search, positions, views, seed, told)
@@ -128,6 +113,59 @@ def look_back(
     moments = find_moments(found)
     told.finish()
     return replace(found, moments=moments, seconds=perf_counter() - begun)
+
+
+def look_at(board: Any, model: Model | None) -> dict[str, Any]:
+    """Look at the position on a board alone: what a review tells of each of its positions, as JSON.
+
+    The side on turn foresees and believes now, the other one believes what it did at its own last turn, without what
+    has become impossible since. Without a model, beliefs come from counting.
+    """
+    kind = review_of(board.game)
+    told = _Progress(None)
+    positions = [board]
+    if board.history:
+        before = board.copy()
+        before.pop()
+        positions.insert(0, before)
+    found = _counted_review(kind, board, positions)
+    if model is not None:
+        player = Player(model, board.game)
+        last = len(positions) - 1
+        own: list[list[int]] = [[], []]
+        if not board.is_over:
+            own[board.turn].append(last)
+        views = Views.make(kind, positions, 0, own[0]), Views.make(kind, positions, 1, own[1])
+        outcomes, policies = _foresee(found, player, views, told)
+        found = replace(found, model=str(model.card["name"]), outcomes=outcomes, policies=policies)
+        belief = model.find(BeliefNetwork)
+        if belief is not None:
+            latest = {side: last if side == board.turn else 0 for side in (0, 1)}
+            looks = {side: [place] if _hidden(found.pieces[place], side) else [] for side, place in latest.items()}
+            found = replace(found, beliefs=_believe(found, belief, positions, looks, told), counted=False)
+    *_, now = found.plies_json()
+    return {**now, "ply": len(board.history), "model": found.model, "belief_by": found.belief_by}
+
+
+def _counted_review(kind: type[Review], board: Any, positions: Sequence[Any], ended: Outcome | None = None) -> Review:
+    """Return a review of these positions by counting alone: nothing is foreseen, and no moment has been found."""
+    pieces = [dict(kind.standing(each)) for each in positions]
+    kinds = Kinds(board.game)
+    return kind(
+        board=board,
+        ended=board.outcome() or ended,
+        model=None,
+        pieces=pieces,
+        turns=[each.turn for each in positions],
+        outcomes={},
+        policies={},
+        beliefs=[(_counted(kind, each, 0, kinds), _counted(kind, each, 1, kinds)) for each in pieces],
+        counted=True,
+        searches={},
+        unsearched=[],
+        moments=[],
+        seconds=0.0,
+    )
 
 
 class _Progress:
@@ -322,8 +360,12 @@ def _believe(
         for place, pieces in enumerate(found.pieces):
             latest = known.get(place, latest)
             counted = found.beliefs[place][side]
+            # Before the first look there is what was counted.
             believed[side].append(
-                {square: _carried(latest[pieces[square].identity], shares) for square, shares in counted.items()}
+                {
+                    square: _carried(latest.get(pieces[square].identity, shares), shares)
+                    for square, shares in counted.items()
+                }
             )
     return list(zip(*believed, strict=True))
 

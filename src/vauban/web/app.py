@@ -15,7 +15,7 @@ import mimetypes
 import re
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
@@ -30,8 +30,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vauban.errors import ConfigurationError, VaubanError
 from vauban.web import files as page
+from vauban.web import sight as wall
 from vauban.web.host import Host, NoSuchGameError
 from vauban.web.limits import BODY_BYTES, FLOOD, IMPORT_BYTES, MESSAGE_BYTES, Limits
+from vauban.web.lines import read_line
 from vauban.web.logs import tell
 from vauban.web.offer import offer, static_folder
 from vauban.web.reviews import ReviewError
@@ -48,6 +50,8 @@ MOST_SAID = 600
 """Longest error message, in letters."""
 MOST_PATH = 100
 """Longest path that is written down, in letters."""
+MOST_MOVE = 40
+"""Longest text of a move, in letters."""
 MOST_BROWSER = 40
 """Longest name of a browser, in letters."""
 BODY_SECONDS = 20.0
@@ -282,15 +286,23 @@ async def _say_http(request: Request, error: Exception) -> Response:
 def _add_pages(app: FastAPI) -> None:
     # Browsers run modules of this type only, and Python's guess depends on the machine.
     mimetypes.add_type("text/javascript", ".js")
+    mimetypes.add_type("application/manifest+json", ".webmanifest")
     files = StaticFiles(directory=page.PAGE, check_dir=False)
 
     @app.get("/")
     async def index(request: Request) -> Response:
         return await files.get_response("index.html", request.scope)
 
-    for show in shows():
-        if show.files is not None:
-            app.mount(static_folder(show), StaticFiles(directory=show.files))
+    folders = {static_folder(show): show.files for show in shows() if show.files is not None}
+
+    @app.get("/service-worker.js")
+    async def worker() -> Response:
+        # At the top: a worker has to do with what lies below its own address.
+        script = await asyncio.to_thread(page.worker_script, {"/static": page.PAGE, **folders})
+        return Response(script, media_type="text/javascript")
+
+    for address, folder in folders.items():
+        app.mount(address, StaticFiles(directory=folder))
     app.mount("/static", files)
 
 
@@ -341,9 +353,48 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
             raise TableError("message", "'text' is missing: it is a recorded game.")
         return JSONResponse(await host.import_game(text))
 
+    @app.post("/api/analysis")
+    async def analyse(request: Request) -> Response:
+        _pace(request)
+        return JSONResponse(await host.analyse(await body(request)))
+
+    @app.post("/api/positions")
+    async def read_position(request: Request) -> Response:
+        wanted = await body(request)
+        try:
+            return JSONResponse(host.read_position(wanted))
+        except TableError as error:
+            if error.code != "position":
+                raise
+            # A position that is being put together is not whole yet: that is an answer, and no fault of the request.
+            return JSONResponse({"wrong": told(error)})
+
     @app.get("/api/games/{game}/record")
     async def record(game: str, request: Request) -> Response:
-        return PlainTextResponse((await _finished(game, request)).record())
+        table = await _finished(game, request)
+        if "ply" not in request.query_params:
+            return PlainTextResponse(table.record())
+        board, ply = await _line(table, request)
+        return PlainTextResponse(await asyncio.to_thread(table.line_record, board, ply))
+
+    @app.get("/api/games/{game}/line")
+    async def line(game: str, request: Request) -> Response:
+        table = await _finished(game, request)
+        return JSONResponse(await asyncio.to_thread(wall.line, table, *await _line(table, request)))
+
+    @app.get("/api/games/{game}/line/why")
+    async def explain(game: str, request: Request) -> Response:
+        table = await _finished(game, request)
+        board, _ = await _line(table, request)
+        return JSONResponse(wall.explain_line(table, board, request.query_params.get("move", "")[:MOST_MOVE]))
+
+    @app.get("/api/games/{game}/line/look")
+    async def look_at(game: str, request: Request) -> Response:
+        table = await _finished(game, request)
+        board, ply = await _line(table, request)
+        told = await asyncio.to_thread(table.line_record, board, ply)
+        asked = host.reviews.look_at(table.variant, told, address_of(request.scope))
+        return JSONResponse(await while_awaited(request, asked))
 
     @app.get("/api/games/{game}/review")
     async def review(game: str, request: Request) -> Response:
@@ -355,13 +406,10 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
     @app.get("/api/games/{game}/picture.svg")
     async def picture(game: str, request: Request) -> Response:
         table = await _finished(game, request)
-        ply = request.query_params.get("ply", str(table.plies))
         seat = request.query_params.get("seat")
-        if not re.fullmatch(r"[0-9]{1,6}", ply) or int(ply) > table.plies:
-            raise TableError("ply", f"The game has {table.plies} moves, and no move {ply[:20]!r}.")
+        board, _ = await _line(table, request)
         if seat is not None and seat not in SIDES:
             raise TableError("seat", f"There is no seat {seat[:20]!r}: red or blue.")
-        board = table.board_at(int(ply))
         look = board if seat is None else board.view(SIDES.index(seat))
         return Response(table.show.picture(look), media_type="image/svg+xml")
 
@@ -369,6 +417,13 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
         with guarded(limits, address_of(request.scope)):
             # In a header, because proxies write addresses into logs.
             return await host.finished(game, request.headers.get("vauban-secret", ""))
+
+    async def _line(table: Table, request: Request) -> tuple[Any, int]:
+        """Return the board that a request is about, after a move of the game or in a line; and that move's number."""
+        ply, moves = request.query_params.get("ply", str(table.plies)), request.query_params.get("moves", "")
+        if not re.fullmatch(r"[0-9]{1,6}", ply) or int(ply) > table.plies:
+            raise TableError("ply", f"The game has {table.plies} moves, and no move {ply[:20]!r}.")
+        return await asyncio.to_thread(read_line, table, int(ply), moves.split(".") if moves else []), int(ply)
 
     def _pace(request: Request) -> None:
         pace_games(limits, address_of(request.scope))
@@ -378,6 +433,25 @@ def pace_games(limits: Limits, address: str) -> None:
     """Refuse an address that asks for too many games."""
     if not limits.take("games", address):
         raise TableError("busy", "That is too many games at once. Wait a little.", "games")
+
+
+async def while_awaited(request: Request, work: Coroutine[Any, Any, Json]) -> Json:
+    """Do something as long as the client waits for it: who goes away gives it up."""
+
+    async def leaving() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    doing, gone = asyncio.create_task(work), asyncio.create_task(leaving())
+    try:
+        await asyncio.wait({doing, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not doing.done():
+            raise ClientDisconnect
+        return doing.result()
+    finally:
+        for task in (doing, gone):
+            task.cancel()
+        await asyncio.gather(doing, gone, return_exceptions=True)
 
 
 @contextmanager

@@ -23,13 +23,14 @@ from vauban.web import sight as wall
 from vauban.web.commitment import new_salt
 from vauban.web.imports import imported
 from vauban.web.levels import Level, find_level, has_learned, learned_agents, travels, with_anybody
+from vauban.web.lines import position_json, read_line, read_position, setup_pieces
 from vauban.web.logs import tell
 from vauban.web.offer import find_offered
 from vauban.web.programs import CannotGoOnError, NoRoomError, Programs
 from vauban.web.reviews import Reviews, far_reviewers
 from vauban.web.rooms import Client, Room, numbered
 from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
-from vauban.web.show import SIDES, TableError, check_scripts, offered, show_of
+from vauban.web.show import SIDES, TableError, check_scripts, no_way_back, offered, show_of
 from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, new_table
 from vauban.web.thinking import ChooseMove, ChooseSetup, DrawHidden, WarmUp, WeighDraw, thinkers
 from vauban.web.wishes import read_absence, read_rules, read_side, read_switch, read_words, read_yes
@@ -263,11 +264,34 @@ class Host:
         table = await self._new_table(made, {})
         return {"game": table.game, "seats": made["secrets"], "games": found.games, "family": table.show.family}
 
+    async def analyse(self, wanted: Json) -> Json:
+        """Make a table of a position that somebody has put together, to make moves on; return what imports do."""
+        variant = find_offered(wanted.get("variant"), self.games)
+        board = await asyncio.to_thread(read_position, variant, wanted)
+        record = show_of(variant).record(board, {"Result": "*", "End": "unfinished"})
+        made = new_table(variant, "import", (PERSON, PERSON), record=record)
+        table = await self._new_table(made, {})
+        return {"game": table.game, "seats": made["secrets"], "games": 1, "family": table.show.family}
+
+    def read_position(self, wanted: Json) -> Json:
+        """Return a position that somebody puts together as text and pieces; or the pieces of one side's setup."""
+        variant = find_offered(wanted.get("variant"), self.games)
+        if not show_of(variant).looks_back:
+            raise no_way_back()
+        if "setup" in wanted:
+            return setup_pieces(variant, wanted)
+        return position_json(variant, read_position(variant, wanted))
+
     async def play_on(self, table: Table, wanted: Json, address: str = "") -> Json:
-        """Make a game against a level that goes on from a position of a finished one; return what `make_game` does."""
-        ply, pieces = wanted.get("ply"), wanted.get("pieces")
+        """Make a game against a level that goes on from a position of a finished one; return what `make_game` does.
+
+        `moves` of one's own may have been made from there.
+        """
+        ply, pieces, own = wanted.get("ply"), wanted.get("pieces"), wanted.get("moves", [])
         if type(ply) is not int or not 0 <= ply <= table.plies:
             raise TableError("ply", f"The game has {table.plies} moves, and no move {str(ply)[:20]!r}.")
+        if not isinstance(own, list) or not all(isinstance(move, str) for move in own):
+            raise TableError("message", "'moves' are texts of moves.")
         if pieces not in ("true", "drawn"):
             raise TableError("pieces", f"Pieces are as they were, or drawn anew: true or drawn, not {pieces!r}.")
         side = read_side(wanted.get("side", "red"))
@@ -276,15 +300,27 @@ class Host:
         if sitters[1 - side].stays:
             text = "A program plays a game from its beginning only: choose another opponent to play on."
             raise TableError("level", text, "level.program")
-        board = table.board_at(ply)
-        setups = table.show.setups_at(board, {})
+        show = table.show
+        board = await asyncio.to_thread(read_line, table, ply, own)
+        if board.outcome() is not None:
+            raise TableError("ply", "The game is over here: nothing is left to play.", "ply.over")
+        hidden: Mapping[int, int] = {}
         if pieces == "drawn":
             task = DrawHidden(table.variant, board.view(side), secrets.randbits(62))
-            setups = table.show.setups_at(board, await self.quick.ask(task, SETUP_SECONDS, owner=address))
-        origin = {"ply": ply, "pieces": pieces}
-        rules = table.show.rules_with_setups(table.variant, table.rules_played)
-        made = new_table(table.variant, "level", (sitters[0], sitters[1]), rules=rules, played_on=origin)
-        moves = table.move_texts(ply)
+            hidden = await self.quick.ask(task, SETUP_SECONDS, owner=address)
+        players, origin = (sitters[0], sitters[1]), {"ply": len(board.history), "pieces": pieces}
+        if None in show.setups_of(board):
+            # It began in the middle of a game: no setups lead there.
+            start = show.record(show.with_hidden(board, hidden), {"Result": "*", "End": "unfinished"})
+            made = new_table(
+                table.variant, "level", players, rules=table.rules_played, played_on=origin, start=start
+            )  # fmt: skip
+            there = await self._new_table(made, {}, address=address)
+            return {"game": there.game, "seats": made["secrets"]}
+        setups = show.setups_at(board, hidden)
+        rules = show.rules_with_setups(table.variant, table.rules_played)
+        made = new_table(table.variant, "level", players, rules=rules, played_on=origin)
+        moves = [show.played_text(board, played) for played in board.history]
         there = await self._new_table(made, dict(enumerate(setups)), moves, address)
         return {"game": there.game, "seats": made["secrets"]}
 

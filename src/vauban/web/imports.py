@@ -40,9 +40,9 @@ def imported(text: str, variants: Sequence[str]) -> Imported:
         raise TableError("import", words, "import.unknown")
     looked_back_on = [name for name in variants if show_of(name).looks_back]
     if game.game.name not in looked_back_on:
-        games = ", ".join(looked_back_on)
-        words = f"The game is {game.game.name!r}, and only these can be shown: {games}."
-        raise TableError("import", words, "import.variant", games=games)
+        shown = ", ".join(looked_back_on)
+        words = f"The game is {game.game.name!r}, and only these can be shown: {shown}."
+        raise TableError("import", words, "import.variant", games=shown)
     if len(game.board.history) > LONGEST:
         words = f"The game has {len(game.board.history)} moves: more than {LONGEST} cannot be shown."
         raise TableError("import", words, "import.long", most=LONGEST)

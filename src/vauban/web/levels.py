@@ -107,14 +107,11 @@ def own_levels(agents: Sequence[str], games: Sequence[str], tell: Callable[[str]
     for agent in dict.fromkeys(agents):
         refusals = {name: _refusal(agent, name) for name in games}
         playing = tuple(name for name, refusal in refusals.items() if refusal is None)
-        refused = {name: refusal for name, refusal in refusals.items() if refusal}
-        reasons = [f"{agent} is not offered in {name}: {refusal}" for name, refusal in refused.items()]
+        reasons = _reasons(agent, {name: refusal for name, refusal in refusals.items() if refusal})
         if not playing:
             raise ConfigurationError(f"{agent} plays none of the games that are offered here. {'; '.join(reasons)}")
-        if reasons:
-            # A model plays one game of a dozen: one reason stands for all.
-            others = f" (nor in {', '.join(list(refused)[1:])})" if len(refused) > 1 else ""
-            tell(f"{reasons[0]}{others}; it is in {', '.join(playing)}")
+        for reason in reasons:
+            tell(reason)
         name = _own_name(agent, [level.name for level in found])
         stays = _stays(agent, playing[0])
         found.append(Level(f"own:{name}", name, {DEFAULT: agent}, OWN_SECONDS, games=playing, own=True, stays=stays))
@@ -184,6 +181,14 @@ def _refusal(agent: str, name: str) -> str | None:
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return None
+
+
+def _reasons(agent: str, refusals: Mapping[str, str]) -> list[str]:
+    """Return why an agent is not offered in games: a sentence for each family of them, with the first one's reason."""
+    families: dict[str, list[str]] = {}
+    for name in refusals:
+        families.setdefault(game(name).family, []).append(name)
+    return [f"{agent} is not offered in {', '.join(names)}: {refusals[names[0]]}" for names in families.values()]
 
 
 def _stays(agent: str, name: str) -> bool:

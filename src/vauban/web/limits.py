@@ -47,7 +47,8 @@ RATES = {
     "games": Rate(0.2, 10),
     "secrets": Rate(0.5, 20),
 }
-"""Paces by address. To open the page takes some forty requests; "secrets" are attempts with a wrong one."""
+"""Paces by address. To open the page takes some forty requests, to keep it eighty; "secrets" are attempts with a wrong
+one."""
 FLOOD = Rate(200.0, 400)
 """Messages of one socket, even of one at this machine: beyond that it is closed."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from vauban import __version__
 from vauban.games.base import nearest
 from vauban.web.clocks import CLOCKS
-from vauban.web.files import languages
+from vauban.web.files import explored, languages
 from vauban.web.levels import Level, learned_agents
 from vauban.web.plain import PLAIN
 from vauban.web.show import Show, TableError, show_of, shows
@@ -63,6 +63,8 @@ def _variant(name: str, levels: Sequence[Level]) -> Json:
         "setups": show.has_setups(name),
         "switches": [switch.to_json() for switch in show.switches(name)],
         "looks_back": show.looks_back,
+        "marks": list(show.marks),
         "network": bool(learned_agents(name, levels)),
+        "explored": explored(name),
         **show.offer(name),
     }

@@ -82,14 +82,13 @@ class Begin:
     rules: str
     player: int
     given: str | None
-    """The setup for an agent that cannot choose one of this game."""
+    """A drawn setup, for a program that answers with the classic army where another is played."""
     seconds: float
 
     def run(self, tell: Tell) -> str | Fault | None:
         global _agent
         from vauban.agents import make_player
         from vauban.agents.base import Program, set_up
-        from vauban.errors import ConfigurationError
 
         game = base.game(self.variant, self.rules or None)
         made = make_player(self.agent, game, self.seed)
@@ -99,10 +98,7 @@ class Begin:
         if self.given is None or game.setups is None:
             return None
         if isinstance(made, Program):
-            try:
-                made.check_sets_up(game)
-            except ConfigurationError:
-                made.give_setup(game, game.setups.parse(self.given))
+            made.give_setup(game, game.setups.parse(self.given))
         try:
             return game.setups.text(set_up(made, game, self.player, random.Random(f"{self.seed} setup")))
         except Exception as error:

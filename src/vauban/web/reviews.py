@@ -1,10 +1,12 @@
 """`Reviews`: looking back on finished games: one at a time in a process of its own, and a long one in another; several
-at a time on a cluster.
+at a time on a cluster. And looks at single positions.
 
     reviews.ask(table)        # the review as JSON, or how far it is: 0 to 1
+    await reviews.look_at(table.variant, record)
 
 A page asks again and again until its review is there; one that nobody asks for any more is given up. Addresses that ask
-take turns. Reviews are kept on the shelf.
+take turns. Reviews are kept on the shelf. Positions of analysis boards have a process of their own, so that none waits
+for a whole game; a question is dropped with the request that asked it.
 """
 
 from __future__ import annotations
@@ -14,21 +16,25 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from vauban.errors import VaubanError
 from vauban.web import logs
 from vauban.web.levels import Level, learned_agents, travels
 from vauban.web.shelf import Shelf, ShelfError
 from vauban.web.table import Table
-from vauban.web.thinking import ReviewGame, thinkers
+from vauban.web.thinking import LookAt, ReviewGame, thinkers
 from vauban.words import sentence
-from vauban.work.base import BusyError
+from vauban.work.base import BusyError, WorkError
+from vauban.work.pool import Pool
 from vauban.work.relay import Cluster, Relay
 
 REVIEW_LIMIT = 1800.0
 """Seconds for one game at most."""
+LOOK_LIMIT = 120.0
+"""Seconds for one position at most: the first one may have to wait until a network is loaded."""
 QUEUE, EACH = 32, 4
-"""Reviews that may wait for their turn, of all addresses and of one."""
+"""Reviews that may wait for their turn, of all addresses and of one; and positions."""
 SHORT = 300
 """Plies of a game up to which it is no long one."""
 MOST_PLIES = 1_000
@@ -92,6 +98,7 @@ class Reviews:
         self.short = _Lane(cluster, far_reviewers(cluster) if cluster else 0)
         self.long = _Lane(cluster, 1)
         """For games of more than `SHORT` plies: no other waits for them."""
+        self.positions = _Lane(cluster, 1)
         self._shelf = shelf
         self._levels = levels
         self._patience = patience
@@ -100,12 +107,16 @@ class Reviews:
 
     @property
     def waiting(self) -> int:
-        """Number of reviews that wait for their turn."""
-        return self.short.waiting + self.long.waiting
+        """Number of reviews and positions that wait for their turn."""
+        return sum(lane.waiting for lane in self._lanes)
+
+    @property
+    def _lanes(self) -> tuple[_Lane, ...]:
+        return self.short, self.long, self.positions
 
     def start(self) -> None:
         """Begin to work."""
-        for lane in (self.short, self.long):
+        for lane in self._lanes:
             lane.start()
 
     async def close(self) -> None:
@@ -114,7 +125,7 @@ class Reviews:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for lane in (self.short, self.long):
+        for lane in self._lanes:
             await lane.close()
 
     def ask(self, table: Table, address: str = "") -> str | float:
@@ -132,6 +143,19 @@ class Reviews:
             raise found.error
         found.asked = time.monotonic()
         return found.share
+
+    async def look_at(self, variant: str, record: str, address: str = "") -> dict[str, Any]:
+        """Return what is to be said about the last position of a game or line, in the turn of this address."""
+        learned = learned_agents(variant, self._levels)
+        task = LookAt(variant, record, learned[-1] if learned else None)
+        try:
+            return await self._thinking(self.positions, variant, learned).ask(task, LOOK_LIMIT, owner=address)
+        except WorkError as error:
+            raise error if isinstance(error, BusyError) else ReviewError(sentence(error)) from error
+
+    def _thinking(self, lane: _Lane, variant: str, learned: Sequence[str]) -> Pool | Relay:
+        """Return who looks at games of a variant with the last of these agents: a cluster, if that can."""
+        return lane.far if lane.far and travels(variant, learned[-1:], self._levels) else lane.near
 
     def _give_up(self, game: str, found: Reviewing) -> None:
         """Forget a review that nobody asks for any more; look again later at one that somebody does."""
@@ -151,12 +175,11 @@ class Reviews:
 
         learned = learned_agents(table.variant, self._levels)
         lane = self.long if table.plies > SHORT else self.short
-        thinking = lane.far if lane.far and travels(table.variant, learned[-1:], self._levels) else lane.near
         long = bool(learned) and table.plies > MOST_PLIES
         begun = time.monotonic()
         try:
             task = ReviewGame(table.variant, table.record(), learned[-1] if learned and not long else None)
-            made = await thinking.ask(task, REVIEW_LIMIT, tell, address)
+            made = await self._thinking(lane, table.variant, learned).ask(task, REVIEW_LIMIT, tell, address)
             self._shelf.keep_review(table.game, made | ({"most_plies": MOST_PLIES} if long else {}))
             logs.tell("review made", game=table.variant, moves=table.plies, seconds=round(time.monotonic() - begun, 1))
         except (BusyError, ShelfError) as error:

@@ -83,6 +83,8 @@ def serve(
             raise ConfigurationError(f"{log_file} cannot be written: {error.strerror}") from error
     if not re.fullmatch(r"[a-z0-9]{0,8}", prefix):
         raise ConfigurationError(f"a prefix of games is up to 8 small letters and digits, not {prefix!r}")
+    if proxies and name is None:
+        raise ConfigurationError("a proxy is believed together with the name that it passes on: give --name, too")
     names = own_names(host, name)
     listener = listen(host, port)
     prepare(MODULES)  # it takes longer than all that follows, and somebody may want to play at once

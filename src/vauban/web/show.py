@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -60,6 +60,18 @@ class Recorded(NamedTuple):
     end: str
 
 
+class Placed(NamedTuple):
+    """A piece in a position that somebody has put together."""
+
+    at: str
+    """The name of its square."""
+    player: int
+    type: str
+    """The name of its kind, as positions are sent."""
+    moved: bool
+    revealed: bool
+
+
 @dataclass(frozen=True)
 class Switch:
     """A rule that can be chosen: by a word, or a number of plies."""
@@ -98,6 +110,8 @@ class Show(ABC):
     """The file that names its opponents; None: whoever plays at random."""
     looks_back = False
     """Whether a finished game can be looked back on, and be played on from."""
+    marks: tuple[str, ...] = ()
+    """Marks that a piece of a position can have beside its type: `moved`, `revealed`."""
 
     @property
     def script(self) -> Path:
@@ -235,14 +249,46 @@ class Show(ABC):
     def setups_at(self, board: Any, hidden: Mapping[int, int]) -> tuple[str, str]:
         """Return the setups from which a game came to where it is, if what is hidden is so."""
 
+    def with_hidden(self, board: Any, hidden: Mapping[int, int]) -> Any:
+        """Return the same game with other hidden pieces, where it did not begin from setups."""
+        raise no_way_back()
+
     @abstractmethod
     def draw_hidden(self, view: Any, seed: int) -> dict[int, int]:
         """Return one way the hidden things of a view may be."""
 
+    def open_position(self, board: Any) -> Json:
+        """Return a position with all pieces open, and what the side on turn may do (docs/page-protocol.md)."""
+        shown = self.position(board, None)
+        if board.outcome() is not None:
+            return shown
+        own = self.position(board.view(board.turn), board.turn)
+        return shown | {key: own[key] for key in ("legal", "reach", "barred") if key in own}
+
+    def place(self, variant: str, text: str) -> Any:
+        """Return a board on which a game begins from a position, given as text; refuses one that cannot be."""
+        raise no_way_back()
+
+    def position_of(self, board: Any) -> str:
+        """Return the text of the position on a board, as `place` reads it, without the moves that led there."""
+        raise no_way_back()
+
+    def position_text(self, variant: str, pieces: Sequence[Placed], turn: int) -> str:
+        """Return the text of a position with these pieces on it; all others have been captured."""
+        raise no_way_back()
+
+    def look_at(self, record: str, agent: str | None) -> Json:
+        """Return what a network says about the last position of a game, or what can be counted without one."""
+        from vauban.notation.records import read_games
+        from vauban.search.reviewing import look_at
+
+        if not self.looks_back:
+            raise no_way_back()
+        [game] = read_games(record)
+        return look_at(game.board, _model_of(agent))
+
     def review(self, record: str, agent: str | None, tell: Callable[[float], None]) -> Json:
         """Return everything there is to say about a finished game; `agent` is whose network looks back."""
-        from vauban.agents import make_agent
-        from vauban.agents.net import ModelAgent
         from vauban.notation.records import read_games
         from vauban.search.reviewing import SEARCHED, look_back
         from vauban.search.search import Search
@@ -250,15 +296,29 @@ class Show(ABC):
         if not self.looks_back:
             raise no_way_back()
         [game] = read_games(record)
-        found = None if agent is None else make_agent(agent)
-        model = found.model if isinstance(found, ModelAgent) else None
+        model = _model_of(agent)
         search = None if model is None else Search.of_model(model, SEARCHED)
         return look_back(game.board, model, search=search, ended=game.outcome, progress=tell).to_json()
+
+
+def _model_of(agent: str | None) -> Any:
+    """Return the model that an agent plays by; None without one."""
+    from vauban.agents import make_agent
+    from vauban.agents.net import ModelAgent
+
+    found = None if agent is None else make_agent(agent)
+    return found.model if isinstance(found, ModelAgent) else None
 
 
 def no_way_back() -> TableError:
     """Return the refusal to look back on a game of a kind that cannot be looked back on."""
     return TableError("review", "Games of this kind cannot be looked back on, nor be played on.", "review.none")
+
+
+def too_many(side: str, kind: str, have: int, most: int) -> TableError:
+    """Return the refusal of a position with more pieces of a kind than a side has at the start."""
+    text = f"{side} has {have} of the kind {kind} here, and {most} at the start of a game."
+    return TableError("position", text, "position.many", side=side, type=kind, have=have, most=most)
 
 
 def show_modules() -> tuple[str, ...]:

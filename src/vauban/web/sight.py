@@ -83,6 +83,30 @@ def moves(table: Table, first: int, seat: str = WATCH) -> list[Json]:
     ]
 
 
+def line(table: Table, board: Any, ply: int) -> Json:
+    """Return a position of a line (`vauban.web.lines`) that leaves a finished game after so many moves: all is open.
+
+    `moves` are those of the line.
+    """
+    show, end = table.show, board.outcome()
+    return {
+        "ply": len(board.history),
+        "turn": SIDES[board.turn],
+        "text": show.position_of(board),
+        "moves": [
+            {"ply": number, "side": SIDES[played.player], **show.move(board, played, None)}
+            for number, played in enumerate(board.history[ply:], ply + 1)
+        ],
+        "over": None if end is None else {"winner": None if end.winner is None else SIDES[end.winner], "end": end.end},
+        **show.open_position(board),
+    }
+
+
+def explain_line(table: Table, board: Any, text: str) -> Json:
+    """Say why a move cannot be played in a line, to the side on turn, or that it can: as `explain` does at a table."""
+    return {"move": text, "rule": None, "ply": None, **table.show.explain(board.view(board.turn), text)}
+
+
 def explain(table: Table, seat: str, text: str) -> Json:
     """Say why a seat's move cannot be played, or that it can: a code, and what belongs to it."""
     said: Json = {"say": "why", "move": text, "rule": None, "ply": None}

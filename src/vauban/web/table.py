@@ -99,6 +99,7 @@ def new_table(
     invited: str | None = None,
     rules: str | None = None,
     played_on: Mapping[str, Any] | None = None,
+    start: str | None = None,
     hashes: Mapping[str, str] | None = None,
     absence: int = ABSENCE,
 ) -> Event:
@@ -107,6 +108,7 @@ def new_table(
     The secrets are for those who sit there; a table keeps hashes of them (`Table.made`). `hashes` are those of seats
     that are opened by a secret of another game. The seat that is `invited` has no secret yet: it gets one when the
     invitation is taken (`Table.join`). `played_on` tells from where in another game this one goes on (`Host.play_on`).
+    `start` is a record at whose end the game begins, where no setups lead there.
     After `absence` minutes without a friend who is on turn the win may be claimed.
     """
     seats = [WATCH] if kind in ("watch", "import") else [seat for seat in _people(sitters) if seat != invited]
@@ -128,6 +130,7 @@ def new_table(
         "at": int(time.time()),
         "record": record,
         "played_on": None if played_on is None else dict(played_on),
+        "start": start,
     }
 
 
@@ -227,6 +230,9 @@ class Table:
         the same secret opens; or with a secret, as earlier versions kept it."""
         if made["record"] is not None:
             self._import(made["record"])
+        elif made.get("start") is not None:  # games that were kept before there was such a thing have none
+            self.has_setups = False
+            self.board = self.show.read_record(made["start"]).board
         else:
             self._begin()
 
@@ -325,11 +331,7 @@ class Table:
         result = "*" if self.over.end == "unfinished" else "1/2-1/2"
         if self.over.winner is not None:
             result = ("1-0", "0-1")[self.over.winner]
-        headers = {
-            # Records name players as their game does.
-            **{name.title(): self._record_name(player) for player, name in enumerate(self.board.game.players)},
-            "Date": time.strftime("%Y-%m-%d", time.localtime(self.at)),
-        }
+        headers = self._headers()
         if self.took_back:
             headers["TakenBack"] = str(sum(event["what"] == "took_back" for event in self.events))
         if self.played_on is not None:
@@ -337,6 +339,23 @@ class Table:
         if self.board.outcome() is None:
             headers |= {"Result": result, "End": self.over.end}
         return self.show.record(self.board, headers)
+
+    def line_record(self, board: Any, ply: int) -> str:
+        """Return a line that leaves the game after so many moves (`vauban.web.lines`) in our notation."""
+        headers = self._headers()
+        if len(board.history) > ply:
+            headers["Line"] = f"own moves after move {ply}"
+        if board.outcome() is None:
+            headers |= {"Result": "*", "End": "unfinished"}
+        return self.show.record(board, headers)
+
+    def _headers(self) -> dict[str, str]:
+        assert self.board is not None
+        return {
+            # Records name players as their game does.
+            **{name.title(): self._record_name(player) for player, name in enumerate(self.board.game.players)},
+            "Date": time.strftime("%Y-%m-%d", time.localtime(self.at)),
+        }
 
     def _record_name(self, player: int) -> str:
         sitter = self.sitters[player]

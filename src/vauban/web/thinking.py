@@ -122,6 +122,20 @@ class ReviewGame:
 
 
 @dataclass(frozen=True)
+class LookAt:
+    """An analysis of the last position of a game or line, as JSON."""
+
+    variant: str
+    record: str
+    """The game in our notation."""
+    agent: str | None
+    """The agent whose network looks at it; None without one."""
+
+    def run(self, tell: Tell) -> dict[str, Any]:
+        return show_of(self.variant).look_at(self.record, self.agent)
+
+
+@dataclass(frozen=True)
 class WarmUp:
     """Have an agent and its kernels compiled and loaded, so that no game has to wait for it."""
 

@@ -15,11 +15,13 @@ from typing import Annotated
 
 import typer
 
+from vauban import door
 from vauban.cli.output import Json, console, print_json, progress_bar
 from vauban.errors import ConfigurationError
 
 LEARNED = ("net", "search")
 """Agents that need torch."""
+GameName = Annotated[str, typer.Option("--game", help="What is played: a variant of Stratego, or a .toml file.")]
 
 
 @contextmanager
@@ -64,10 +66,11 @@ def bot(
         typer.Option(envvar="VAUBAN_SEED", help="Makes it play the same again (default: another in every game)"),
     ] = None,
     time: Annotated[float | None, typer.Option(help="Seconds a move, short for AGENT:time=SECONDS")] = None,
+    game: GameName = "classic",
 ) -> None:
     """Play one game in somebody else's manager, on standard input and output.
 
-    The line protocol is that of the UCC programming competition of 2012 (docs/external-bots.md).
+    The line protocol is that of the UCC programming competition of 2012, for any board (docs/external-bots.md).
     What it needs is compiled before it says its first line, once for a machine, which may take longer
     than a manager waits: run `vauban bot-check "vauban bot cadet"` first.
 
@@ -78,21 +81,24 @@ def bot(
     with _loading():
         from vauban.agents import make_player
         from vauban.agents.external import prefix_of
-        from vauban.cli.stratego.speaker import GAME, Speaker, hasty, mark_of, warm_up
+        from vauban.cli.stratego.speaker import Speaker, hasty, mark_of, warm_up
+        from vauban.games.base import game as find_game
+        from vauban.notation.stratego.ucc import variant_of
 
+        variant = variant_of(find_game(game))
         if time is not None and prefix_of(agent):
             raise ConfigurationError(f"--time is for agents of ours: {agent!r} is a program, which has its own ways")
         seed = random.SystemRandom().randrange(2**31) if seed is None else seed
         text = agent if time is None else f"{agent}{',' if ':' in agent else ':'}time={time:g}"
-        speaker = Speaker(make_player(text, GAME, seed), seed, sys.stdin, sys.stdout)
+        speaker = Speaker(make_player(text, variant.as_game(), seed), seed, sys.stdin, sys.stdout, variant)
 
     def prepare() -> None:
         with _loading():
-            warm_up(hasty(text))
+            warm_up(hasty(text), variant)
 
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
-    mark = mark_of(text)
+    mark = mark_of(text, variant)
     if mark is not None and mark.exists():
         # What was compiled before is loaded fast, and no setup needs it.
         speaker.run(prepare)
@@ -106,6 +112,7 @@ def bot(
 
 def bot_check(
     command: Annotated[str, typer.Argument(help="The bot's command, in quotes; no shell is asked.")],
+    game: GameName = "classic",
     games: Annotated[
         int, typer.Option(help="Whole games against a random mover, as red and as blue by turns.", min=1)
     ] = 2,
@@ -123,24 +130,33 @@ def bot_check(
     It plays whole games and special situations in both colours. Exit code 1 if it does something
     that would lose it games; warnings do not count.
 
-    Example: vauban bot-check "python3 examples/ucc_bot.py" --games 4
+    Example: vauban bot-check "python3 examples/any_board_bot.py" --game medium
     """
     from dataclasses import asdict
 
     from vauban.agents.external.stratego.check import check
     from vauban.agents.random import RandomAgent
     from vauban.cli.stratego.speaker import warm_up
+    from vauban.games.base import game as find_game
+    from vauban.notation.stratego.ucc import variant_of
 
+    if command.startswith(door.PREFIX):
+        raise ConfigurationError(
+            f"{command!r} is a class of Python, which speaks no protocol: a match shows whether it plays, "
+            f"vauban match {command} random --game {game} --games 20"
+        )
+    command = command.removeprefix("bot:")  # as matches name it
     if cwd == "":
         raise ConfigurationError("--cwd is empty: name a folder, or leave it out")
-    warm_up(RandomAgent(0))
+    variant = variant_of(find_game(game))
+    warm_up(RandomAgent(0), variant)
     with progress_bar("checking") as move:
         report = check(
-            command, games=games, seconds=seconds, plies=plies, memory=memory, cwd=cwd, seed=seed,
+            command, variant=variant, games=games, seconds=seconds, plies=plies, memory=memory, cwd=cwd, seed=seed,
             tell=lambda situation: move(0, situation),
         )  # fmt: skip
     if json:
-        print_json({**asdict(report), "ok": report.ok})
+        print_json({**asdict(report), "variant": variant.name, "ok": report.ok})
     else:
         for trial in report.trials:
             console.print(

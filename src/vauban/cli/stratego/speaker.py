@@ -7,20 +7,23 @@ import random
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import vauban.agents
 from vauban.agents import LEARNED, make_agent, shipped
 from vauban.agents.base import Agent, choose_move, close, set_up, tell
 from vauban.agents.external import prefix_of
 from vauban.agents.random import RandomAgent
-from vauban.errors import VaubanError
+from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.stratego.game import Stratego
+from vauban.games.stratego.setups import Row
+from vauban.games.stratego.variants import Variant
 from vauban.notation.stratego import ucc
 from vauban.notation.stratego.moves import Move
 from vauban.sim.compile import cache_folder, fingerprint
 
-GAME = Stratego(ucc.CLASSIC)
+if TYPE_CHECKING:
+    from vauban.agents.external.stratego.seen import SeenGame
 
 
 class _Quit(Exception):  # noqa: N818 – nothing went wrong
@@ -30,8 +33,9 @@ class _Quit(Exception):  # noqa: N818 – nothing went wrong
 class Speaker:
     """An agent of ours in somebody else's game: reads what the manager writes, and answers."""
 
-    def __init__(self, agent: Agent, seed: int, source: TextIO, target: TextIO) -> None:
+    def __init__(self, agent: Agent, seed: int, source: TextIO, target: TextIO, variant: Variant = ucc.CLASSIC) -> None:
         self.agent = agent
+        self.variant = variant
         self.seed = seed
         self._source, self._target = source, target
         self._told = 0
@@ -42,22 +46,32 @@ class Speaker:
         prepare: called when the setup has been said, and before a move is asked for.
         """
         try:
-            player, _ = ucc.parse_setup_line(self._read())
-            setup = set_up(self.agent, GAME, player, random.Random(f"{self.seed} setup"))
-            self._say(*ucc.setup_rows(setup, player))
+            line = self._read()
+            player, _, asked = ucc.parse_setup_line(line)
+            if (asked.place, asked.army) != (self.variant.place, self.variant.army):
+                raise ConfigurationError(
+                    f"the manager asks for another board or army than that of {self.variant.name!r}: {line!r}. "
+                    "Name the game that it plays with --game"
+                )
+            setup = set_up(self.agent, Stratego(self.variant), player, random.Random(f"{self.seed} setup"))
+            self._say(*ucc.setup_rows(setup, player, self.variant))
             if prepare is not None:
                 prepare()
-            from vauban.agents.external.stratego.seen import SeenGame
-
-            self._game = SeenGame(player, setup)
+            event, rows = self._hear()
+            self._game = _begun(player, setup, self.variant, rows, event)
             while True:
-                event = self._read()
-                self._follow(event, [self._read() for _ in range(ucc.CLASSIC.rows)])
+                self._follow(event, rows)
                 self._answer()
+                event, rows = self._hear()
         except _Quit:
             pass
         finally:
             close(self.agent)
+
+    def _hear(self) -> tuple[str, list[str]]:
+        """Read what has happened, and the board."""
+        event = self._read()
+        return event, [self._read() for _ in range(self.variant.rows)]
 
     def _follow(self, event: str, rows: list[str]) -> None:
         """Bring our game to where the manager's is; the board that is shown is always right."""
@@ -83,7 +97,7 @@ class Speaker:
             self._say(ucc.SURRENDER)
             while True:  # who ends at once may be taken for one that crashed
                 self._read()
-        self._say(ucc.move_words(Move(*move)))
+        self._say(ucc.move_words(Move(*move), self.variant))
         words = self._read()
         echo = ucc.parse_event(words)
         if echo.outcome in ("OK", *ucc.OUTCOMES.values()):
@@ -104,14 +118,23 @@ class Speaker:
             self._target.flush()
 
 
-def warm_up(agent: Agent) -> None:
+def _begun(player: int, setup: Row, variant: Variant, rows: list[str], event: str) -> SeenGame:
+    """Return the game as it stood before the first move, from the first board that is shown."""
+    from vauban.agents.external.stratego.seen import SeenGame, enemies_at_the_start
+
+    return SeenGame(player, setup, variant, enemies_at_the_start(rows, event, variant))
+
+
+def warm_up(agent: Agent, variant: Variant) -> None:
     """Have the rules and the agent compiled, or fetched from where they are kept, before a clock runs."""
-    from vauban.agents.external.stratego.seen import SEEN_RULES, SeenGame
+    from vauban.agents.external.stratego.seen import SEEN_RULES
     from vauban.board.stratego import Board
 
-    board = Board.random(ucc.CLASSIC, 0, SEEN_RULES)
+    board = Board.random(variant, 0, SEEN_RULES)
+    setup = set_up(agent, Stratego(variant), 0, random.Random(0))
+    rows = ucc.board_rows(Board.from_setups(setup, setup, variant, SEEN_RULES), 0)
     board.push(board.legal_moves[0])
-    choose_move(agent, SeenGame(0, set_up(agent, GAME, 0, random.Random(0))).view())
+    choose_move(agent, _begun(0, setup, variant, rows, ucc.START).view())
     close(agent)
 
 
@@ -127,7 +150,7 @@ def hasty(text: str) -> Agent:
     return make_agent(f"{name}:{','.join([*kept, 'time=0.01'])}")
 
 
-def mark_of(text: str) -> Path | None:
+def mark_of(text: str, variant: Variant) -> Path | None:
     """Return the file that tells whether all that an agent needs has been compiled on this machine.
 
     None for an agent from elsewhere, whose kernels are not kept.
@@ -135,5 +158,5 @@ def mark_of(text: str) -> Path | None:
     if text.partition(":")[0] not in (*LEARNED, *shipped()):
         return None
     folders = frozenset(file.parent for file in Path(vauban.agents.__path__[0]).rglob("*.py"))
-    digest = hashlib.sha256(f"{fingerprint(folders)} {text}".encode()).hexdigest()[:12]
+    digest = hashlib.sha256(f"{fingerprint(folders)} {text} {variant}".encode()).hexdigest()[:12]
     return cache_folder() / f"{digest}.bot"

@@ -1,8 +1,9 @@
 """The line protocol of the UCC programming competition of 2012, as text (docs/external-bots.md).
 
 A manager and a bot talk in lines of ASCII over the bot's standard input and output. The board is
-the classic one, not turned for anybody: x is the column from a, y the row from red's back row, so
-that (x, y) is our square 10·y + x, RED is player 0 and BLUE player 1.
+not turned for anybody: x is the column from a, y the row from red's back row, so that (x, y) is our
+square 10·y + x on the classic board, RED is player 0 and BLUE player 1. The competition knew that
+board and its army only; the line that asks for a setup describes any other.
 
     move_words(Move(30, 60))                       # "0 3 DOWN 3"
     parse_answer("0 3 DOWN 3").move()              # Move(source=30, target=60)
@@ -47,6 +48,15 @@ LONGEST_NAME = 60
 """Most letters of a bot's name: some bots read names into short buffers."""
 
 CLASSIC = VARIANTS["classic"]
+STRONGEST_FIRST = sorted(range(len(LETTERS)), key=lambda kind: "123456789sBF".index(LETTERS[kind]))
+"""The types in the order in which an army is told."""
+_SETUP_LINE = re.compile(
+    r"(?P<colour>RED|BLUE) +(?P<name>.*\S) +(?P<columns>[0-9]{1,3}) +(?P<rows>[0-9]{1,3})"
+    rf"( +SETUP +(?P<setup>[0-9]{{1,3}}) +ARMY(?P<army>( +[{LETTERS}]=[0-9]{{1,3}})+)"
+    r"( +LAKES(?P<lakes>( +[0-9]{1,3},[0-9]{1,3})+))?( +[A-Z]+ .*)?)?",
+    re.ASCII,
+)
+"""The first line of a manager. Words in capitals after LAKES are for managers of later days."""
 
 
 def value(kind: int) -> int:
@@ -66,18 +76,9 @@ def variant_of(game: Game) -> Variant:
     return game.variant
 
 
-def check_variant(variant: Variant, *, any_army: bool = False) -> None:
-    """Refuse a variant that the protocol cannot describe; with `any_army`, one that has not its board."""
-    board = (variant.rows, variant.columns, variant.lakes)
-    if board != (CLASSIC.rows, CLASSIC.columns, CLASSIC.lakes):
-        raise ConfigurationError(
-            f"the line protocol knows the classic board only (10 × 10, two lakes), not that of {variant.name!r}"
-        )
-    if not any_army and (variant.army, variant.setup_rows) != (CLASSIC.army, CLASSIC.setup_rows):
-        raise ConfigurationError(
-            f"the line protocol asks for setups of the classic army of 40 only, not of {variant.name!r}; "
-            "give the bot its setup (setup_given) to play it"
-        )
+def is_classic(variant: Variant) -> bool:
+    """Return whether a variant has the board and the army of the competition, which needs no words."""
+    return (variant.place, variant.army) == (CLASSIC.place, CLASSIC.army)
 
 
 # ── Setups ───────────────────────────────────────────────────────────────────────────────────────
@@ -89,19 +90,43 @@ def plain_name(name: str) -> str:
     return plain if "/" in plain else f"./{plain}"
 
 
-def setup_line(player: int, opponent: str) -> str:
-    """Return the line that asks for a setup."""
-    return f"{COLOURS[player]} {plain_name(opponent)} {CLASSIC.columns} {CLASSIC.rows}"
+def setup_line(player: int, opponent: str, variant: Variant = CLASSIC) -> str:
+    """Return the line that asks for a setup; it describes what is not the classic board and army."""
+    line = f"{COLOURS[player]} {plain_name(opponent)} {variant.columns} {variant.rows}"
+    if is_classic(variant):
+        return line
+    army = " ".join(f"{LETTERS[kind]}={variant.army[kind]}" for kind in STRONGEST_FIRST if variant.army[kind])
+    lakes = " ".join(f"{lake % variant.columns},{lake // variant.columns}" for lake in variant.lakes)
+    return f"{line} SETUP {variant.setup_rows} ARMY {army}" + (f" LAKES {lakes}" if lakes else "")
 
 
-def parse_setup_line(line: str) -> tuple[int, str]:
-    """Return the player and the opponent's name, which may hold blanks."""
-    words = line.split()
-    if len(words) < 4 or words[0] not in COLOURS:
-        raise NotationError(f"{shortened(line)} does not ask for a setup: that is e.g. 'RED ./opponent 10 10'")
-    if words[-2:] != [str(CLASSIC.columns), str(CLASSIC.rows)]:
-        raise NotationError(f"{shortened(line)} asks for a board of {' × '.join(words[-2:])}: we play 10 × 10")
-    return COLOURS.index(words[0]), " ".join(words[1:-2])
+def parse_setup_line(line: str) -> tuple[int, str, Variant]:
+    """Return the player, the opponent's name, which may hold blanks, and what is played."""
+    found = _SETUP_LINE.fullmatch(line.strip())
+    if found is None:
+        raise NotationError(
+            f"{shortened(line)} does not ask for a setup: that is e.g. 'RED ./opponent 10 10', or "
+            "'RED ./opponent 6 6 SETUP 1 ARMY 3=1 4=1 5=1 6=1 7=1 F=1' for another board or army"
+        )
+    player, columns, rows = COLOURS.index(found["colour"]), int(found["columns"]), int(found["rows"])
+    if found["army"] is None:
+        if (columns, rows) != (CLASSIC.columns, CLASSIC.rows):
+            raise NotationError(
+                f"{shortened(line)} asks for a board of {columns} × {rows} and does not say what army stands there: "
+                "without SETUP and ARMY it is 10 × 10"
+            )
+        return player, found["name"], CLASSIC
+    army = [0] * len(LETTERS)
+    for word in found["army"].split():
+        army[LETTERS.index(word[0])] += int(word[2:])
+    lakes = [tuple(map(int, word.split(","))) for word in (found["lakes"] or "").split()]
+    try:
+        variant = Variant(
+            "of the manager", rows, columns, tuple(y * columns + x for x, y in lakes), int(found["setup"]), tuple(army)
+        )
+    except ConfigurationError as error:
+        raise NotationError(f"{shortened(line)}: {error}") from error
+    return player, found["name"], CLASSIC if is_classic(variant) else variant
 
 
 def setup_rows(setup: Row, player: int, variant: Variant = CLASSIC) -> list[str]:
@@ -118,7 +143,9 @@ def parse_setup_rows(rows: Sequence[str], player: int, variant: Variant = CLASSI
     first = 0 if player == 0 else variant.rows - variant.setup_rows
     for y, row in enumerate(rows, first):
         if len(row) != variant.columns:
-            raise SetupError(f"setup row y={y}, {shortened(row)}, has {len(row)} characters instead of 10")
+            raise SetupError(
+                f"setup row y={y}, {shortened(row)}, has {len(row)} characters instead of {variant.columns}"
+            )
         strange = [letter for letter in row if letter not in LETTERS + EMPTY]
         if strange:
             raise SetupError(
@@ -145,16 +172,17 @@ def board_rows(look: Look, player: int) -> list[str]:
     return ["".join(cells[start : start + v.columns]) for start in range(0, v.squares, v.columns)]
 
 
-def parse_board_rows(rows: Sequence[str]) -> dict[int, str]:
+def parse_board_rows(rows: Sequence[str], variant: Variant = CLASSIC) -> dict[int, str]:
     """Return, by square, the letter of each piece on a shown board (`#` for an enemy)."""
-    if len(rows) != CLASSIC.rows or any(len(row) != CLASSIC.columns for row in rows):
-        raise NotationError(f"a board is {CLASSIC.rows} rows of {CLASSIC.columns} characters")
+    if len(rows) != variant.rows or any(len(row) != variant.columns for row in rows):
+        raise NotationError(f"a board is {variant.rows} rows of {variant.columns} characters")
     found = {}
     for square, cell in enumerate("".join(rows)):
         if cell in LETTERS + ENEMY:
             found[square] = cell
         elif cell not in EMPTY + LAKE:
-            raise NotationError(f"{cell!r} in row y={square // 10}, {rows[square // 10]!r}, is nothing on a board")
+            y = square // variant.columns
+            raise NotationError(f"{cell!r} in row y={y}, {rows[y]!r}, is nothing on a board")
     return found
 
 
@@ -170,11 +198,11 @@ class Answer(NamedTuple):
     squares: int
     """Number of squares to go."""
 
-    def move(self) -> Move | None:
+    def move(self, variant: Variant = CLASSIC) -> Move | None:
         """Return the move; None if it is none on this board: from outside, to outside, or no way at all."""
         step_x, step_y = DIRECTIONS[self.direction]
         to_x, to_y = self.x + self.squares * step_x, self.y + self.squares * step_y
-        columns, rows = CLASSIC.columns, CLASSIC.rows
+        columns, rows = variant.columns, variant.rows
         inside = 0 <= self.x < columns and 0 <= self.y < rows and 0 <= to_x < columns and 0 <= to_y < rows
         if not inside or self.squares < 1:
             return None
@@ -217,9 +245,9 @@ def _read_answer(line: str) -> tuple[Answer, str] | None:
     return Answer(int(x[1]), int(y[1]), word[1], squares), rest
 
 
-def move_words(move: Move) -> str:
+def move_words(move: Move, variant: Variant = CLASSIC) -> str:
     """Return a move as an answer: "0 3 DOWN", or "0 3 DOWN 3" if it is longer than a step."""
-    (y, x), (to_y, to_x) = (divmod(square, CLASSIC.columns) for square in move)
+    (y, x), (to_y, to_x) = (divmod(square, variant.columns) for square in move)
     squares = abs(to_x - x) + abs(to_y - y)
     sign = ((to_x > x) - (to_x < x), (to_y > y) - (to_y < y))
     if squares == 0 or 0 not in sign:
@@ -251,9 +279,9 @@ def outcome_words(battle: Battle | None) -> str:
     return f"{OUTCOMES[battle.result]} {LETTERS[battle.attacker]} {LETTERS[battle.defender]}"
 
 
-def event_line(played: Played, words: str | None = None) -> str:
+def event_line(played: Played, words: str | None = None, variant: Variant = CLASSIC) -> str:
     """Write the line that tells both players of a move; `words` are the mover's own, in place of the plain ones."""
-    return f"{move_words(played.move) if words is None else words} {outcome_words(played.battle)}"
+    return f"{move_words(played.move, variant) if words is None else words} {outcome_words(played.battle)}"
 
 
 def parse_event(line: str) -> Event:

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from vauban.board import Board
 from vauban.board.geister.places import gates, home
 from vauban.games import base
 from vauban.games.geister.switches import SWITCHES
+from vauban.notation.geister.position import (
+    CAPTURED_EVIL,
+    CAPTURED_GOOD,
+    EVIL,
+    GOOD,
+    PROVEN,
+    Position,
+    position_text,
+)
 from vauban.web.geister import sight
 from vauban.web.plain import PlainShow
-from vauban.web.show import SIDES, Json, Setups, Switch, TableError
+from vauban.web.show import SIDES, Json, Placed, Setups, Switch, TableError, too_many
 
 LIMITS = (20, 1000)
 """The shortest and the longest game that people can choose, in plies."""
@@ -110,6 +121,46 @@ class GeisterShow(PlainShow):
         text = board.game.setups.text
         return text(rows[0]), text(rows[1])
 
+    def with_hidden(self, board: Any, hidden: Mapping[int, int]) -> Any:
+        start = board.copy()
+        while start.history:
+            start.pop()
+        known = []
+        for player, codes in enumerate(start.position().known):
+            drawn = [hidden.get(-1 if ghost.square is None else ghost.square) for ghost in board.ghosts(player)]
+            pairs = zip(codes, drawn, strict=True)
+            known.append("".join(code if evil is None else (EVIL if evil else GOOD) for code, evil in pairs))
+        found = Board.from_position(replace(start.position(), known=(known[0], known[1])), board.game)
+        for played in board.history:
+            found.push(played.text)
+        return found
+
+    # ── Positions ────────────────────────────────────────────────────────────────────────────────
+
+    def place(self, variant: str, text: str) -> Any:
+        return Board.from_position(text, _game(variant))
+
+    def position_of(self, board: Any) -> str:
+        return str(board.text)
+
+    def position_text(self, variant: str, pieces: Sequence[Placed], turn: int) -> str:
+        """Return the text of a position. The letters go by where the ghosts stand: captured ones have the last."""
+        v = _game(variant).variant
+        squares = {v.square_name(square): square for square in range(v.squares)}
+        places: list[tuple[int | None, ...]] = []
+        known = []
+        for player, side in enumerate(SIDES):
+            own = sorted((each for each in pieces if each.player == player), key=lambda each: squares[each.at])
+            gone = []
+            for colour, most in (("good", v.good), ("evil", v.evil)):
+                have = sum(each.type == colour for each in own)
+                if have > most:
+                    raise too_many(side, colour, have, most)
+                gone += [{"good": CAPTURED_GOOD, "evil": CAPTURED_EVIL}[colour]] * (most - have)
+            places.append((*(squares[each.at] for each in own), *(None for _ in gone)))
+            known.append("".join(_code(each) for each in own) + "".join(gone))
+        return position_text(Position(v.width, v.height, (places[0], places[1]), (known[0], known[1]), turn, 0))
+
     def draw_hidden(self, view: Any, seed: int) -> dict[int, int]:
         unknown, evil = sight.unknown(view, view.player)
         chosen = random.Random(seed).sample(unknown, evil)
@@ -118,6 +169,12 @@ class GeisterShow(PlainShow):
 
 def _game(variant: str, rules: str | None = None) -> Any:
     return base.game(variant, rules or None)
+
+
+def _code(piece: Placed) -> str:
+    if piece.type == "good":
+        return GOOD
+    return PROVEN if piece.revealed else EVIL
 
 
 def _plies_since_capture(view: Any) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,12 @@ from vauban.games.stratego.pieces import FLAG, TYPES, WORTH
 from vauban.games.stratego.setups import Row, can_move_first, parse_setup, random_setup, setup_text
 from vauban.games.stratego.switches import default_rules, parse_rules
 from vauban.games.stratego.variants import find_variant
+from vauban.notation.stratego.position import PlacedPiece, Position, position_text
 from vauban.notation.stratego.records import setups_of
 from vauban.web.plain import PlainShow
-from vauban.web.show import Json, Setups, TableError
+from vauban.web.show import SIDES, Json, Placed, Setups, TableError, too_many
 from vauban.web.stratego import sight
-from vauban.web.stratego.playing_on import setups_with
+from vauban.web.stratego.playing_on import board_with, setups_with
 from vauban.words import sentence
 
 QUIET = 40
@@ -37,6 +38,7 @@ class StrategoShow(PlainShow):
     offered = ("barrage", "classic", "duel", "octa-barrage", "medium", "fives")
     levels = Path(__file__).with_name("levels.toml")
     looks_back = True
+    marks = ("moved", "revealed")
 
     # ── A game ───────────────────────────────────────────────────────────────────────────────────
 
@@ -152,6 +154,40 @@ class StrategoShow(PlainShow):
 
     def setups_at(self, board: Board, hidden: Mapping[int, int]) -> tuple[str, str]:
         return setups_with(board, hidden)
+
+    def with_hidden(self, board: Board, hidden: Mapping[int, int]) -> Board:
+        return board_with(board, hidden)
+
+    # ── Positions ────────────────────────────────────────────────────────────────────────────────
+
+    def place(self, variant: str, text: str) -> Board:
+        board = Board.from_position(text, variant)
+        army, found = board.variant.army, board.pieces().values()
+        for player, side in enumerate(SIDES):
+            for kind, most in enumerate(army):
+                have = sum(piece.player == player and piece.kind == kind for piece in found)
+                if have > most:
+                    raise too_many(side, TYPES[kind].lower(), have, most)
+        return board
+
+    def position_of(self, board: Board) -> str:
+        return position_text(board.position())
+
+    def position_text(self, variant: str, pieces: Sequence[Placed], turn: int) -> str:
+        v = find_variant(variant)
+        names = {name.lower(): kind for kind, name in enumerate(TYPES)}
+        placed = tuple(
+            sorted(
+                (
+                    PlacedPiece(v.square(each.at), each.player, names[each.type], each.moved, each.revealed)
+                    for each in pieces
+                    if each.type in names
+                ),
+                key=lambda piece: piece.square,
+            )
+        )
+        nothing = (((), ()), ((0, None), (0, None)), ())
+        return position_text(Position(v.rows, v.columns, v.lakes, placed, turn, 0, 0, *nothing))
 
     def draw_hidden(self, view: View, seed: int) -> dict[int, int]:
         from vauban.agents.stratego.belief import PriorBelief

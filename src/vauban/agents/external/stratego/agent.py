@@ -78,8 +78,7 @@ class ExternalAgent:
         After QUIT it has `grace` seconds to end by itself; then it is killed.
         `pause` stops it while it is not on turn, as the manager of 2012 did; not unless asked, because a
         bot that is stopped in the middle of something (a connection, a clock) may come back confused.
-        With `setup_given` the bot's own setup is asked for and put aside: so a bot that reads the
-        board it is shown can play other armies on this board, such as barrage.
+        With `setup_given` the bot's own setup is asked for and put aside.
         The program finds `seed` in its environment as VAUBAN_SEED.
         """
         self.command = split_command(command)
@@ -99,6 +98,8 @@ class ExternalAgent:
         self.quit_by_itself: bool | None = None
         """After `close`: whether it ended when it was told to."""
         self._process: BotProcess | None = None
+        self._drawn: Row | None = None
+        """The setup that a bot plays which knows no army but the classic one."""
         self._forget()
         self._check(text)
 
@@ -134,22 +135,15 @@ class ExternalAgent:
 
     def check_plays(self, game: Game) -> None:
         """Refuse a game that a program cannot be told of."""
-        ucc.check_variant(ucc.variant_of(game), any_army=True)
+        ucc.variant_of(game)
 
     def check_sets_up(self, game: Game) -> None:
         """Refuse a game that the protocol has no setups for."""
-        try:
-            ucc.check_variant(ucc.variant_of(game), any_army=False)
-        except ConfigurationError as error:
-            raise ConfigurationError(
-                f"a program cannot choose a setup of {game.name!r}: the line protocol knows the classic board "
-                "and army only. On the classic board it can play other armies with setups that are drawn, such as human"
-            ) from error
+        ucc.variant_of(game)
 
     def give_setup(self, game: Game, row: Row) -> None:
-        """Give it a setup in place of its own, where its protocol has no words for the army."""
-        if not game.setups_chosen or ucc.variant_of(game).army != ucc.CLASSIC.army:
-            self.setup_given = lambda *_: row
+        """Give it a setup for another army than the classic one, in case it answers with that all the same."""
+        self._drawn = row
 
     def meet(self, opponent: str, seconds: float | None) -> None:
         """Begin a game against this opponent; with so many seconds for each answer, or as it was made."""
@@ -164,6 +158,8 @@ class ExternalAgent:
         try:
             return ucc.parse_setup_rows(rows, player, game.variant)
         except SetupError as error:
+            if self._drawn is not None and _is_classic_army(rows, player):
+                return self._drawn
             self._goodbye = f"{ucc.QUIT} {self._own_name} {ucc.COLOURS[player]} BAD_SETUP 0 0 0"
             return self._fail("bad setup", str(error))
 
@@ -190,7 +186,7 @@ class ExternalAgent:
         if answer is None:
             self._resigned = True
             return None
-        move = answer.move()
+        move = answer.move(view.variant)
         if move is None or move not in view.legal_moves:
             return self._fail("illegal", f"{shortened(line)} is not legal: {why_illegal(answer, view)}", line)
         self._words = (move, line)
@@ -205,7 +201,7 @@ class ExternalAgent:
         if played.player == self._player and self._words is not None and self._words[0] == played.move:
             words = self._words[1]  # the mover hears its own words again, odd ones too
         if played.battle is None or played.battle.defender != FLAG:  # nobody is told that: the game is over
-            self._process.send(ucc.event_line(played, words))
+            self._process.send(ucc.event_line(played, words, self._variant))
 
     def ended(self, end: str) -> None:
         """Keep what the bot is told with QUIT; `end` is one of `vauban.notation.stratego.ucc.WORDS_OF_END`."""
@@ -259,20 +255,19 @@ class ExternalAgent:
         return ucc.plain_name(Path(program).name)
 
     def _begin(self, variant: Variant, player: int, judged: bool = False) -> list[str]:
-        """Start the program; the four rows of its setup, empty ones after a bad one if they are `judged`."""
-        ucc.check_variant(variant, any_army=self.setup_given is not None)
+        """Start the program; the rows of its setup, empty ones after a bad one if they are `judged`."""
         self.close()
         self.fault = None
         self.quit_by_itself = None
         self._forget()
         self._variant, self._player = variant, player
         self._process = self.start()
-        self._process.send(ucc.setup_line(player, self.opponent))
+        self._process.send(ucc.setup_line(player, self.opponent, variant))
         rows: list[str] = []
-        while len(rows) < ucc.CLASSIC.setup_rows:
+        while len(rows) < variant.setup_rows:
             rows.append(self._ask(self.seconds if rows else max(self.seconds, self.start_seconds)))
-            if judged and len(rows[-1]) != ucc.CLASSIC.columns:  # nothing can mend that: no waiting for the others
-                rows += [""] * (ucc.CLASSIC.setup_rows - len(rows))
+            if judged and len(rows[-1]) != variant.columns:  # nothing can mend that: no waiting for the others
+                rows += [""] * (variant.setup_rows - len(rows))
         return rows
 
     def start(self) -> BotProcess:
@@ -336,6 +331,15 @@ class ExternalAgent:
             self.told(played)
 
 
+def _is_classic_army(rows: list[str], player: int) -> bool:
+    """Return whether these are rows of the competition's setups: such a bot knows no other army."""
+    try:
+        ucc.parse_setup_rows(rows, player)
+    except SetupError:
+        return False
+    return True
+
+
 def make_program(command: str, seed: int, *, memory: int, folder: Path | None) -> ExternalAgent:
     """Return the agent of a command (`vauban.agents.external`)."""
     return ExternalAgent(command, seed, memory=memory, cwd=folder)
@@ -343,7 +347,7 @@ def make_program(command: str, seed: int, *, memory: int, folder: Path | None) -
 
 def why_illegal(answer: ucc.Answer, view: View) -> str:
     """Say why an answer is no legal move of the player who was asked."""
-    move = answer.move()
+    move = answer.move(view.variant)
     here, v = f"({answer.x}, {answer.y})", view.variant
     if move is None:
         if answer.squares < 1:

@@ -73,6 +73,7 @@ class Report:
 
     command: str
     seconds: float
+    variant: Variant = ucc.CLASSIC
     trials: list[Trial] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     start_seconds: float | None = None
@@ -106,7 +107,9 @@ class _Runner:
         self._rng = random.Random(seed)
 
     def choose_setup(self, variant: Variant, player: int, rng: random.Random) -> Row:
-        return ucc.parse_setup_rows(SCOUTS_IN_FRONT, 0, variant)  # in its own view, whatever its colour
+        if ucc.is_classic(variant):
+            return ucc.parse_setup_rows(SCOUTS_IN_FRONT, 0, variant)  # in its own view, whatever its colour
+        return random_setup(variant, rng)
 
     def choose_move(self, view: View) -> Move:
         pieces = view.pieces(1 - view.player)
@@ -142,6 +145,7 @@ class _Shuttler:
 def check(
     command: str,
     *,
+    variant: Variant = ucc.CLASSIC,
     games: int = 2,
     seconds: float = 2.0,
     start_seconds: float = 10.0,
@@ -157,7 +161,7 @@ def check(
     An answer is waited for three times as long as `seconds`, to say how late it is. Before all games it is
     started once, with `first_seconds` for its first line. `tell` is told each situation as it begins.
     """
-    report = Report(command, seconds)
+    report = Report(command, seconds, variant=variant)
 
     def fresh(number: int) -> ExternalAgent:
         # It is given more time than it has, so that we can say how late it is.
@@ -204,7 +208,7 @@ def _start(report: Report, agent: ExternalAgent, seconds: float) -> None:
     process = agent.start()
     begun = time.monotonic()
     try:
-        process.send(ucc.setup_line(0, agent.opponent))
+        process.send(ucc.setup_line(0, agent.opponent, report.variant))
         process.end_input()  # what it may keep in a buffer comes then
         process.read_line(seconds)
     except BotError:  # the games will show it
@@ -221,7 +225,7 @@ def _start(report: Report, agent: ExternalAgent, seconds: float) -> None:
 
 def _repeats(board: Board, setups: tuple[Row, Row], colour: int) -> bool:
     """Return whether it made a move that the repetition rules bar, before its opponent did so."""
-    strict = Board.from_setups(*setups, ucc.CLASSIC)
+    strict = Board.from_setups(*setups, board.variant)
     for played in board.history:
         if strict.is_over:
             return False
@@ -241,7 +245,7 @@ def _try(report: Report, agent: ExternalAgent, situation: str, colour: int, oppo
     earlier: View | None = None
     try:
         begun = time.monotonic()
-        game = Stratego(ucc.CLASSIC)
+        game = Stratego(report.variant)
         own = agent.set_up(game, colour, rng)
         took = time.monotonic() - begun
         report.start_seconds = max(took, report.start_seconds or 0.0)
@@ -252,7 +256,7 @@ def _try(report: Report, agent: ExternalAgent, situation: str, colour: int, oppo
             )  # fmt: skip
         other = set_up(opponent, game, 1 - colour, rng)
         pair = (own, other) if colour == 0 else (other, own)
-        board = Board.from_setups(*pair, ucc.CLASSIC, f"{ucc.UCC_RULES} total_limit={plies}")
+        board = Board.from_setups(*pair, report.variant, f"{ucc.UCC_RULES} total_limit={plies}")
         while not board.is_over:
             if board.turn != colour:
                 if board.plies and agent.spoke_unasked:
@@ -291,7 +295,7 @@ def _try(report: Report, agent: ExternalAgent, situation: str, colour: int, oppo
     except BotError as error:
         agent.close()
         trial.result = error.kind
-        report.add(FAULT, where, _advice(error, agent, situation, colour, board, earlier), agent)
+        report.add(FAULT, where, _advice(report, error, agent, situation, colour, board, earlier), agent)
     finally:
         trial.plies = 0 if board is None else board.plies
         agent.close()
@@ -299,17 +303,27 @@ def _try(report: Report, agent: ExternalAgent, situation: str, colour: int, oppo
 
 
 def _advice(
-    error: BotError, agent: ExternalAgent, situation: str, colour: int, board: Board | None, earlier: View | None
+    report: Report,
+    error: BotError,
+    agent: ExternalAgent,
+    situation: str,
+    colour: int,
+    board: Board | None,
+    earlier: View | None,
 ) -> str:
     """Say what a bot did wrong, and what its author may look at."""
     sentence = f"{error.kind}: {error}"
-    if error.kind == "silent" and _answers_when_its_input_ends(agent, colour):
+    variant = report.variant
+    if error.kind == "silent" and _answers_when_its_input_ends(agent, colour, variant):
         return (
             "silent: its output arrives only when it ends: flush after every line (Python: print(…, flush=True); "
             "C: setbuf(stdout, NULL); C++: std::endl; Java: System.out.flush())"
         )
     if error.kind == "bad setup" and colour == 1:
-        sentence = _then(sentence, "BLUE gives its front row (y=6) first and its back row (y=9) last")
+        front = variant.rows - variant.setup_rows
+        sentence = _then(
+            sentence, f"BLUE gives its front row (y={front}) first and its back row (y={variant.rows - 1}) last"
+        )
     if situation == TO_AND_FRO and board is not None and error.kind in ("late", "crashed"):
         sentence = _then(
             sentence, "Its opponent moved to and fro, which these rules allow: there is no two-square rule"
@@ -317,7 +331,7 @@ def _advice(
     if board is None:
         return sentence
     told = board.history[-1] if board.history else None
-    after = ucc.START if told is None else ucc.event_line(told)
+    after = ucc.START if told is None else ucc.event_line(told, variant=variant)
     sentence = _then(sentence, f"It had just been told {after!r}")
     if error.kind == "unintelligible":
         words = (error.answer or "").split()
@@ -329,14 +343,14 @@ def _advice(
             sentence += ". What is not an answer belongs on standard error"
         return sentence
     answer = ucc.parse_answer(error.answer) if error.kind == "illegal" and error.answer else None
-    move = None if answer is None else answer.move()
+    move = None if answer is None else answer.move(variant)
     if move is None:
         return sentence
     piece = board.view(colour).piece_at(move.source)
     if earlier is not None and move in earlier.legal_moves:
         sentence += ". One turn earlier that was legal: it seems to have missed what happened since"
     elif piece is not None and piece.player != colour:
-        sentence += f". It is {ucc.COLOURS[colour]}: its pieces began on y={'0 to 3' if colour == 0 else '6 to 9'}"
+        sentence += f". It is {ucc.COLOURS[colour]}: its pieces began on y={_rows_of(colour, variant)}"
     elif piece is not None and piece.kind == SCOUT:
         sentence += ". A Scout runs over empty squares only, and may end on an enemy"
     return sentence
@@ -347,11 +361,18 @@ def _then(sentence: str, another: str) -> str:
     return f"{sentence} {another}" if sentence.endswith(("?", "!", ".")) else f"{sentence}. {another}"
 
 
-def _answers_when_its_input_ends(agent: ExternalAgent, colour: int) -> bool:
+def _rows_of(colour: int, variant: Variant) -> str:
+    """Return the numbers of a player's rows, in words."""
+    first = 0 if colour == 0 else variant.rows - variant.setup_rows
+    last = first + variant.setup_rows - 1
+    return f"{first} to {last}" if last > first else str(first)
+
+
+def _answers_when_its_input_ends(agent: ExternalAgent, colour: int, variant: Variant) -> bool:
     """Return whether a silent bot has an answer in its buffer."""
     process = agent.start()
     try:
-        process.send(ucc.setup_line(colour, agent.opponent))
+        process.send(ucc.setup_line(colour, agent.opponent, variant))
         process.end_input()
         return bool(process.read_line(agent.start_seconds).strip())
     except BotError:
@@ -364,11 +385,11 @@ def _try_to_quit(report: Report, agent: ExternalAgent, where: str, *, told: bool
     """See whether it ends when it should, right after its setup."""
     process = agent.start()
     try:
-        process.send(ucc.setup_line(0, agent.opponent))
-        for _ in range(4):
+        process.send(ucc.setup_line(0, agent.opponent, report.variant))
+        for _ in range(report.variant.setup_rows):
             process.read_line(agent.start_seconds)
         if told:
-            whole = ucc.army_value()
+            whole = ucc.army_value(report.variant)
             process.send(f"{ucc.QUIT} {ucc.ending('agreed', 0, ('red', 'blue'), (whole, whole)).text}")
         if not process.close(GRACE):
             report.add(FAULT if told else WARNING, where, f"it does not end within {GRACE:g} s {where}")

@@ -14,12 +14,14 @@ hidden types.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass, replace
 
 from vauban.board.stratego import Board, Played, View
 from vauban.errors import NotationError
 from vauban.games.stratego.pieces import FLAG, MOVABLE_TYPES, PLAYERS, SCOUT, TYPES
 from vauban.games.stratego.setups import Row
+from vauban.games.stratego.variants import Variant
 from vauban.notation.stratego import ucc
 from vauban.notation.stratego.moves import Move, squares_between
 from vauban.notation.stratego.position import PlacedPiece, Position
@@ -39,19 +41,37 @@ class _Piece:
     revealed: bool = False
 
 
+def enemies_at_the_start(rows: list[str], event: str, variant: Variant) -> set[int]:
+    """Return where the enemy's pieces stood before the first move, from the first board and what was told with it."""
+    squares = {square for square, letter in ucc.parse_board_rows(rows, variant).items() if letter == ucc.ENEMY}
+    answer = None if event.strip() == ucc.START else ucc.parse_event(event).answer
+    move = None if answer is None else answer.move(variant)
+    return squares if move is None else squares - {move.target} | {move.source}
+
+
 class SeenGame:
     """One player's game."""
 
-    def __init__(self, player: int, setup: Row) -> None:
-        """A game that begins; `setup` is our own."""
+    def __init__(
+        self, player: int, setup: Row, variant: Variant = ucc.CLASSIC, enemies: Container[int] | None = None
+    ) -> None:
+        """A game that begins; `setup` is our own.
+
+        enemies: the squares on which the enemy's pieces stand (`enemies_at_the_start`); not needed for an army that
+            fills its rows.
+        """
         self.player = player
+        self.variant = variant
         room = len(setup)
-        places = [*range(room), *range(ucc.CLASSIC.squares - room, ucc.CLASSIC.squares)]
+        places = [*range(room), *range(variant.squares - room, variant.squares)]
         pieces = []
         for square in places:
             side = 0 if square < room else 1
-            own = square if side == 0 else ucc.CLASSIC.squares - 1 - square
-            pieces.append(_Piece(square, side, int(setup[own]) - 1 if side == player else None))
+            own = square if side == 0 else variant.squares - 1 - square
+            if side == player and setup[own]:
+                pieces.append(_Piece(square, side, int(setup[own]) - 1))
+            if side != player and (enemies is None or square in enemies):
+                pieces.append(_Piece(square, side, None))
         self._fallen: Counter[int] = Counter()
         """The enemy's pieces that were gone before the start."""
         self._begin(pieces, 0, 0)
@@ -78,15 +98,17 @@ class SeenGame:
 
     def saw(self, event: ucc.Event) -> None:
         """Take note of a move by the player on turn."""
-        move = None if event.answer is None else event.answer.move()
+        move = None if event.answer is None else event.answer.move(self.variant)
         if move is None or event.outcome not in ("OK", *ucc.OUTCOMES.values()):
             raise NotationError("what was told is no move")
         mover, other = self._at.get(move.source), self._at.get(move.target)
         if mover is None or self._start[mover].player != self.turn:
-            raise NotationError(f"{ucc.move_words(move)}: no piece of {PLAYERS[self.turn]} stands there")
+            raise NotationError(f"{ucc.move_words(move, self.variant)}: no piece of {PLAYERS[self.turn]} stands there")
         if (event.shown is None) != (other is None):
-            raise NotationError(f"{ucc.move_words(move)}: what was told of a battle does not fit the board")
-        if squares_between(move, ucc.CLASSIC):
+            raise NotationError(
+                f"{ucc.move_words(move, self.variant)}: what was told of a battle does not fit the board"
+            )
+        if squares_between(move, self.variant):
             self._learn(mover, SCOUT)
         if event.shown is not None and other is not None:
             self._learn(mover, event.shown[0])
@@ -126,7 +148,7 @@ class SeenGame:
         Enemies that stand where we saw them keep what is known of them.
         Of a board that cannot be there is no view: `NotationError`.
         """
-        shown = ucc.parse_board_rows(rows)
+        shown = ucc.parse_board_rows(rows, self.variant)
         pieces = []
         for square, letter in shown.items():
             piece = self._at.get(square)
@@ -167,19 +189,21 @@ class SeenGame:
             self._dealt = self._deal()
             self._board = None
         if self._board is None:
-            self._board = Board.from_position(self._position(), ucc.CLASSIC, SEEN_RULES)
+            self._board = Board.from_position(self._position(), self.variant, SEEN_RULES)
         board = self._board
         for move, event in self._events[len(board.history) :]:
             battle = board.push(move).battle
             if event.outcome != ("OK" if battle is None else ucc.OUTCOMES[battle.result]):
-                raise NotationError(f"{ucc.move_words(move)}: what was told of a battle does not fit the board")
+                raise NotationError(
+                    f"{ucc.move_words(move, self.variant)}: what was told of a battle does not fit the board"
+                )
         return board
 
     def _deal(self) -> dict[int, int]:
         """Return a type for every piece: the known ones, and for the others some that agree with what is known."""
         hidden = [square for square, piece in self._start.items() if square not in self._kinds]
         known = Counter(kind for square, kind in self._kinds.items() if self._start[square].player != self.player)
-        left = Counter(dict(enumerate(ucc.CLASSIC.army)))
+        left = Counter(dict(enumerate(self.variant.army)))
         left.subtract(known + self._fallen)
         pool = [kind for kind, count in sorted(left.items()) for _ in range(count)]
         # Of too many (pieces fell unseen) the Flag is the last to be left out: without it there is no game.
@@ -200,7 +224,7 @@ class SeenGame:
             PlacedPiece(square, piece.player, self._dealt[square], piece.moved, piece.revealed)
             for square, piece in sorted(self._start.items())
         )
-        v = ucc.CLASSIC
+        v = self.variant
         return Position(
             v.rows, v.columns, v.lakes, pieces, self._turn, self._plies, 0, ((), ()), ((0, None), (0, None)), (),
         )  # fmt: skip

@@ -3,6 +3,7 @@
 import { ask, button, el } from "./dom.js";
 import { rate, WIDEST } from "./rating.js";
 import { screenAddress } from "./family.js";
+import { forgetReview } from "./kept.js";
 import { addressOf, forgetGame, games, keep, recall, savedSetups } from "./settings.js";
 import { dateWords, t, timeWords } from "./strings.js";
 
@@ -29,6 +30,7 @@ export function gameList(heading, found) {
           const sure = [t("list.forget"), t("list.forget.sure"), t("list.forget"), t("cancel"), "danger"];
           if (!game.over && !(await ask(...sure))) return;
           forgetGame(game.id);
+          forgetReview(game.id);
           row.remove();
         },
         { class: "close", "aria-label": t("list.forget") },

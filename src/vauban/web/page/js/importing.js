@@ -48,7 +48,12 @@ export function show(main) {
       el("label", { class: "field" }, el("span", { class: "label" }, t("import.file")), file),
       el("label", { class: "field" }, el("span", { class: "label" }, t("import.text")), area),
       error,
-      el("div", { class: "answers start" }, button(t("import.open"), open, { class: "primary" })),
+      el(
+        "div",
+        { class: "answers start" },
+        button(t("import.open"), open, { class: "primary" }),
+        el("a", { class: "button", href: "#/analysis" }, t("analysis.begin")),
+      ),
       gameList(t("list.all"), games()),
     ),
   );

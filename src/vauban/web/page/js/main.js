@@ -14,7 +14,11 @@ const SCREENS = {
   game: () => import("./game.js"),
   friend: () => import("./joining.js"),
   import: () => import("./importing.js"),
+  analysis: () => import("./analysing.js"),
 };
+
+// Those that need no server, or do with what this browser has kept (offline.js).
+const ALONE = ["setups", "puzzles", "learn", "rules", "review"];
 
 let leave = null;
 let latest = 0;
@@ -30,13 +34,26 @@ function prepare() {
   return prepared;
 }
 
+/** What the server offers or, where it cannot be reached, what it offered last: then `offline` is true. */
+async function offerOrKept() {
+  try {
+    const offered = await offer();
+    keep("offer", offered);
+    return offered;
+  } catch (error) {
+    const kept = recall("offer", null);
+    if (error.code !== "offline" || !kept) throw error;
+    return { ...kept, offline: true };
+  }
+}
+
 async function fetchAll() {
-  const offered = await offer();
+  const offered = await offerOrKept();
   keep("languages", offered.languages);
   await loadLanguage(offered.languages);
   const said = await loadFamilies(offered.families);
   // A server that has ended meanwhile breaks no drawing.
-  if (said.length) await offer();
+  if (said.length && !offered.offline) await offer();
   wordedOffer(offered);
   frame(offered.languages);
   const { variants } = offered;
@@ -60,9 +77,12 @@ async function route() {
 async function enter(turn, main) {
   const parts = location.hash.replace(/^#\/?/, "").split("/").map(decoded);
   const offered = await prepare();
+  // With the next screen the server may be there again.
+  if (offered.offline) prepared = null;
   const own = screenAt(parts);
   const name = own?.screen ?? (Object.hasOwn(SCREENS, parts[0]) ? parts[0] : "");
-  const screen = await (own?.load ?? SCREENS[name])();
+  const away = offered.offline && !ALONE.includes(name);
+  const screen = await (away ? import("./offline.js") : (own?.load ?? SCREENS[name])());
   // A second click while the first screen was loading wins.
   if (turn !== latest) return;
   leave?.();
@@ -72,6 +92,8 @@ async function enter(turn, main) {
   document.body.dataset.screen = name || "home";
   if (own) showFamily(own.name);
   markLink();
+  document.querySelector(".away")?.remove();
+  if (offered.offline && !away) main.before(el("p", { class: "away" }, t("offline.note")));
   leave = screen.show(main, own?.rest ?? parts.slice(1), own ? narrowed(offered, own.name) : offered) ?? null;
   const heading = main.querySelector("h1");
   document.title = heading && name ? t("title.of", { what: heading.textContent }) : t("title");
@@ -142,8 +164,9 @@ function frame(languages = []) {
 /** Links to the screens of all games, and of the family whose games are on the screen. */
 function fillNav() {
   const own = screensInHead().map((screen) => [ownScreen(screen), t(`nav.${screen}`)]);
-  const link = ([href, text]) => el("a", { href }, text);
-  const links = [["#/", t("nav.play")], ...own, ["#/import", t("nav.import")]].map(link);
+  // On a narrow screen, what comes last is left to the screen before it.
+  const link = ([href, text], i, { length }) => el("a", { href, class: i === length - 1 ? "wide" : null }, text);
+  const links = [["#/", t("nav.play")], ...own, ["#/import", t("nav.import")], ["#/analysis", t("nav.analysis")]].map(link);
   document.querySelector("#header nav").replaceChildren(...links);
   markLink();
 }
@@ -181,4 +204,8 @@ async function begin() {
   route();
 }
 
+// Browsers keep the page for later where they trust the connection: on this machine, or by https.
+addEventListener("load", () =>
+  navigator.serviceWorker?.register("/service-worker.js", { updateViaCache: "none" }).catch(() => {}),
+);
 begin();

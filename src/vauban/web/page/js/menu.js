@@ -105,7 +105,7 @@ export function openSettings(languages) {
 
 const KEYS = ["arrows", "enter", "escape", "typed", "n", "l", "c", "o", "s", "p", "b", "w", "help"];
 const GUIDES = { learn: "help.learn", rules: "nav.rules" }; // screens of families that explain their games
-const REVIEW_KEYS = ["steps", "ends"];
+const REVIEW_KEYS = ["steps", "ends", "enter", "typed"];
 
 /** Links to what explains the games on the screen. */
 function guides(close) {

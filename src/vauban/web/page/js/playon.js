@@ -7,7 +7,8 @@ import { addressOf, keepGame } from "./settings.js";
 import { SIDES } from "./sides.js";
 import { t } from "./strings.js";
 
-/** Ask how, make the game, and go there. @param from {game, secret, ply, side, level}: the last two are proposed */
+/** Ask how, make the game, and go there. @param from {game, secret, ply, moves, at, side, level}: `moves` of one's own after
+ *  a ply of the game lead to the ply `at`; the last two are proposed */
 export async function playOnFrom(from, variant, { levels }) {
   const fitting = playersOf(levels, variant.name).filter(({ program }) => !program); // it plays from the beginning only
   const proposed = fitting.find(({ key }) => key === from.level) ?? fitting[Math.floor((fitting.length - 1) / 2)];
@@ -18,7 +19,7 @@ export async function playOnFrom(from, variant, { levels }) {
   const sure = await dialog(
     t("play_on"),
     (close) => [
-      el("p", {}, t("play_on.text", { ply: from.ply })),
+      el("p", {}, t("play_on.text", { ply: from.at })),
       choice(
         "play-on-side",
         t("side"),
@@ -56,7 +57,7 @@ export async function playOnFrom(from, variant, { levels }) {
   if (!sure) return;
   const done = toast(t("play.preparing"), { seconds: 60 });
   try {
-    const { game, seats } = await playOn(from.game, { secret: from.secret, ply: from.ply, ...wish });
+    const { game, seats } = await playOn(from.game, { secret: from.secret, ply: from.ply, moves: from.moves, ...wish });
     const { name } = fitting.find(({ key }) => key === wish.level);
     keepGame(game, { seats, kind: "level", level: wish.level, variant: variant.title, family: variant.family, title: name });
     location.hash = addressOf(game, Object.keys(seats)[0]);

@@ -12,14 +12,14 @@ class Refused extends Error {
 }
 
 /** A secret travels in a header: addresses are written into logs on the way. */
-async function request(path, { body, secret } = {}) {
+async function request(path, { body, secret, signal } = {}) {
   const headers = {};
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (secret !== undefined) headers["Vauban-Secret"] = secret;
   const method = body === undefined ? "GET" : "POST";
   let answer;
   try {
-    answer = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+    answer = await fetch(path, { method, headers, signal, body: body && JSON.stringify(body) });
   } catch {
     throw new Refused({ code: "offline", text: "" });
   }
@@ -42,11 +42,32 @@ export const playOn = (game, wishes) => json(`/api/games/${encodeURIComponent(ga
 export const importGame = (text) => json("/api/import", { text });
 
 const path = (id, what) => `/api/games/${encodeURIComponent(id)}/${what}`;
-export const record = async (id, secret) => (await request(path(id, "record"), { secret })).text();
-export const picture = async (id, secret, ply, seat) => {
-  const query = new URLSearchParams(seat ? { ply, seat } : { ply });
-  return (await request(`${path(id, "picture.svg")}?${query}`, { secret })).text();
-};
+export const record = async (id, secret, place = null) =>
+  (await request(path(id, "record") + (place ? query(place) : ""), { secret })).text();
+export const picture = async ({ game, secret, ...place }, seat) =>
+  (await request(path(game, "picture.svg") + query(place, seat ? { seat } : {}), { secret })).text();
+
+// Positions of a finished game and of lines that leave it: {game, secret, ply, moves}.
+
+const query = ({ ply, moves }, more = {}) =>
+  `?${new URLSearchParams({ ply, ...(moves.length ? { moves: moves.join(".") } : {}), ...more })}`;
+const asked = async ({ game, secret, ...place }, what, more, signal) =>
+  (await request(path(game, what) + query(place, more), { secret, signal })).json();
+
+/** A position: where its pieces stand, and where those on turn may go. */
+export const line = (place) => asked(place, "line");
+/** Why a move cannot be played there. */
+export const whyNot = (place, move) => asked(place, "line/why", { move });
+/** What the network foresees, considers and believes there. */
+export const lookAt = (place, signal) => asked(place, "line/look", {}, signal);
+
+/** A position that somebody puts together: {text, turn, pieces}, of {text}, of {pieces, turn}, or of {setup, side}. */
+export async function readPosition(variant, given) {
+  const told = await json("/api/positions", { variant, ...given });
+  if (told.wrong) throw new Refused(told.wrong);
+  return told;
+}
+export const analyse = (variant, text) => json("/api/analysis", { variant, text });
 
 /** The review of a finished game; `progress(0…1)` while it is being made. Stops when `signal` is aborted. */
 export async function review(id, secret, progress, signal) {

@@ -117,6 +117,7 @@ export function forgetGame(id) {
 function forgetRest(id) {
   keep(`notes.${id}`, null);
   keep(`promise.${id}`, null);
+  keep(`lines.${id}`, null);
   for (const seat of SEATS) forgetKey(id, seat);
 }
 

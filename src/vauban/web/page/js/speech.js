@@ -59,7 +59,7 @@ function armyWords(pieces, side) {
 }
 
 /** "2 spies": a family has a text for each of its types, where a plural is more than a number. */
-const countWords = (type, count) => t(has(`army.${type}`) ? `army.${type}` : "army.left", { count, type: typeName(type) });
+export const countWords = (type, count) => t(has(`army.${type}`) ? `army.${type}` : "army.left", { count, type: typeName(type) });
 
 /** What is left of both armies. */
 function leftWords(left) {

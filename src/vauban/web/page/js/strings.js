@@ -56,6 +56,9 @@ export const timeWords = (milliseconds) => new Date(milliseconds).toLocaleString
 /** A date, as the language writes it. */
 export const dateWords = (milliseconds) => new Date(milliseconds).toLocaleDateString(language, { dateStyle: "medium" });
 
+/** A whole number, as the language writes it. */
+export const numberWords = (number) => number.toLocaleString(language);
+
 /** A number with so many digits behind the point, or the comma, of the language. */
 export const decimals = (value, digits) =>
   value.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false });

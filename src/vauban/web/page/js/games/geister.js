@@ -5,12 +5,13 @@ import { typeName, warnings } from "../words.js";
 import { army, captureCard, counted, counter, deed } from "./geister/cards.js";
 import { boards, fallen } from "./geister/history.js";
 import { called, short, told, token, TYPES } from "./geister/ghosts.js";
-import { SetupEditor } from "./geister/setup.js";
+import { places, SetupEditor } from "./geister/setup.js";
 import { en } from "./geister/words.js";
 
 export default {
   Play: BoardPlay,
   SetupEditor,
+  places,
   screens: {
     setups: () => import("../workshop.js"),
     review: () => import("../review.js"),

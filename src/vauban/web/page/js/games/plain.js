@@ -44,6 +44,9 @@ export default {
   Play: PlainPlay,
   /** Makes a setup, in games that have some. */
   SetupEditor: PlainSetup,
+  /** What stands on each square of a setup, for what games say about it (explorer.js): [[row, column, kind], …], from
+   *  the back row and the owner's left, "empty" where nothing stands; null where the text is none. */
+  places: () => null,
   /** Screens of its own, by their names in the address: each imports a module with `show(main, parts, offered)`. */
   screens: {},
   /** Texts of its own, by language: {key: text}, as in strings/en.js, or what imports a module of them. While its games

@@ -4,7 +4,7 @@ import { BoardPlay } from "../boardplay.js";
 import { warnings } from "../words.js";
 import { battleCard, counted, counter, deed } from "./stratego/cards.js";
 import { boards, fallen, remembered } from "./stratego/history.js";
-import { named, short, token, TYPES } from "./stratego/pieces.js";
+import { named, places, short, token, TYPES } from "./stratego/pieces.js";
 import { SetupEditor } from "./stratego/setup.js";
 
 const STILL = ["bomb", "flag"];
@@ -12,6 +12,7 @@ const STILL = ["bomb", "flag"];
 export default {
   Play: BoardPlay,
   SetupEditor,
+  places,
   screens: {
     setups: () => import("../workshop.js"),
     review: () => import("../review.js"),

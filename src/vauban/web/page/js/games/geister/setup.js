@@ -2,11 +2,22 @@
 
 import { Board } from "../../board.js";
 import { button, el, say, toast } from "../../dom.js";
+import { Advice } from "../../explorer.js";
 import { drawSetup } from "../../protocol.js";
 import { SavedSetups } from "../../saved.js";
-import { rowOf, square } from "../../squares.js";
+import { columnOf, rowOf, square } from "../../squares.js";
 import { t } from "../../strings.js";
 import { called } from "./ghosts.js";
+
+/** What stands on each square of a setup: [row, column, "good" or "evil"]. */
+export function places(text, { homes }) {
+  const left = Math.min(...Object.values(homes).map(columnOf));
+  return Object.entries(homes).map(([letter, at]) => [
+    rowOf(at),
+    columnOf(at) - left,
+    text.includes(letter) ? "evil" : "good",
+  ]);
+}
 
 export class SetupEditor {
   /** @param change(text) is called with every complete setup */
@@ -28,11 +39,12 @@ export class SetupEditor {
     );
     this.board.setCursor(homes.A);
     this.count = el("p", { class: "evil-left", role: "status" });
+    this.advice = new Advice(variant);
     this.saved = new SavedSetups(
       variant,
       {
         value: () => this.value,
-        load: (text) => this.#take(text),
+        load: (text) => this.put(text),
         take: (text) => {
           this.#take(text);
           say(t("setup.imported"));
@@ -56,6 +68,7 @@ export class SetupEditor {
       this.board.element,
       el("p", { class: "quiet hint" }, t("ghost.hint")),
       this.count,
+      this.advice.element,
       el("details", {}, el("summary", {}, t("setup.more")), this.saved.fields),
     );
     if (setup && !this.#faults(setup).length) this.#changed();
@@ -77,6 +90,11 @@ export class SetupEditor {
     await this.wish;
     if (this.value === null) toast(this.count.textContent, { urgent: true });
     return this.value;
+  }
+
+  /** Put a setup on the board. */
+  put(text) {
+    this.#take(text);
   }
 
   setSide(side) {
@@ -141,6 +159,7 @@ export class SetupEditor {
     this.count.textContent = t(key, { count: Math.abs(missing), evil: this.variant.army.evil });
     this.count.classList.toggle("wrong", missing !== 0);
     this.saved.show(this.value);
+    this.advice.of(this.value);
     this.#render();
     if (this.value) this.change(this.value);
   }

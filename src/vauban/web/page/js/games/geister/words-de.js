@@ -153,6 +153,21 @@ export default {
   "said.ghost.seen.evil":
     "{ghost} auf {at} wäre vom Netz inzwischen durchschaut: An {side}s Stelle hielt es ihn mit {share} für böse.",
 
+  "pattern.evil.front.0": "Kein böser Geist in der vorderen Reihe",
+  "pattern.evil.front.1": "Ein böser Geist in der vorderen Reihe",
+  "pattern.evil.front.2": "Zwei böse Geister in der vorderen Reihe",
+  "pattern.evil.front.3": "Drei böse Geister in der vorderen Reihe",
+  "pattern.evil.front.4": "Alle bösen Geister in der vorderen Reihe",
+  "pattern.evil.edge.0": "Kein böser Geist in den äußeren Spalten",
+  "pattern.evil.edge.1": "Ein böser Geist in den äußeren Spalten",
+  "pattern.evil.edge.2": "Zwei böse Geister in den äußeren Spalten",
+  "pattern.evil.edge.3": "Drei böse Geister in den äußeren Spalten",
+  "pattern.evil.edge.4": "Alle bösen Geister in den äußeren Spalten",
+  "pattern.good.wings": "Gute Geister vorn auf beiden Flügeln",
+  "pattern.evil.wings": "Böse Geister vorn auf beiden Flügeln",
+  "pattern.good.corners": "Gute Geister in beiden hinteren Ecken",
+  "pattern.evil.corners": "Böse Geister in beiden hinteren Ecken",
+
   "ghost.hint": "Wähle einen Geist, um ihn böse zu machen oder wieder gut.",
   "ghost.clear": "Alle gut",
   "ghost.ready": {

@@ -134,6 +134,21 @@ export const en = {
   "said.ghost.seen.evil":
     "By now the network would have seen through {ghost} on {at}: in {side}'s place it gave it {share} to be evil.",
 
+  "pattern.evil.front.0": "No evil ghost in the front row",
+  "pattern.evil.front.1": "One evil ghost in the front row",
+  "pattern.evil.front.2": "Two evil ghosts in the front row",
+  "pattern.evil.front.3": "Three evil ghosts in the front row",
+  "pattern.evil.front.4": "All evil ghosts in the front row",
+  "pattern.evil.edge.0": "No evil ghost in the outer files",
+  "pattern.evil.edge.1": "One evil ghost in the outer files",
+  "pattern.evil.edge.2": "Two evil ghosts in the outer files",
+  "pattern.evil.edge.3": "Three evil ghosts in the outer files",
+  "pattern.evil.edge.4": "All evil ghosts in the outer files",
+  "pattern.good.wings": "Good ghosts on both front wings",
+  "pattern.evil.wings": "Evil ghosts on both front wings",
+  "pattern.good.corners": "Good ghosts in both back corners",
+  "pattern.evil.corners": "Evil ghosts in both back corners",
+
   "ghost.hint": "Press a ghost to make it evil, or good again.",
   "ghost.clear": "All good",
   "ghost.ready": {

@@ -15,15 +15,17 @@ export function boards(now, moves) {
 }
 
 function rewind(now, moves) {
-  const standing = new Map(now.map((piece) => [piece.at, { side: piece.side, type: piece.type }]));
+  const standing = new Map(now.map(({ at, side, type, moved, revealed }) => [at, { side, type, moved, revealed }]));
   for (const { from, to, side, battle } of [...moves].reverse()) {
-    const attacker = battle && battle.result !== ">" ? { side, type: battle.attacker } : standing.get(to);
+    // What was there before the first move is seen of pieces that no move tells of alone.
+    const { type } = battle && battle.result !== ">" ? { type: battle.attacker } : standing.get(to);
     if (!battle || battle.result === ">") standing.delete(to);
+    if (battle?.result === "<") standing.set(to, { ...standing.get(to), revealed: false });
     if (battle && battle.result !== "<")
       standing.set(to, { side: other(side), type: battle.defender });
-    standing.set(from, attacker);
+    standing.set(from, { side, type });
   }
-  return [...standing].map(([at, piece]) => ({ ...piece, id: at, at, moved: false, revealed: false }));
+  return [...standing].map(([at, piece]) => ({ moved: false, revealed: false, ...piece, id: at, at }));
 }
 
 function after(board, { from, to, battle, shows }) {

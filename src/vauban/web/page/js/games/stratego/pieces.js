@@ -72,6 +72,29 @@ export function readSetup(text, variant) {
   return fits ? rows : null;
 }
 
+/** Pieces of a puzzle, out of a text such as "9j1F 98i10u*": a number, the square, the letter (red's capital, U for a
+ *  hidden one), and a star on what has moved. */
+export const readPieces = (text) =>
+  text.split(" ").map((word) => {
+    const [, id, at, letter, moved] = word.match(/^(\d+)([a-z]\d+)([A-Za-z])(\*?)$/);
+    const side = letter === letter.toUpperCase() ? "red" : "blue";
+    return { id: Number(id), at, side, type: LETTERS[letter.toUpperCase()] ?? null, moved: Boolean(moved) };
+  });
+
+/** What stands on each square of a setup: [row, column, type]. */
+export const places = (text, variant) =>
+  readSetup(text, variant)?.flatMap((types, row) => types.map((type, column) => [row, column, type ?? "empty"])) ?? null;
+
+/** The army anywhere in its rows. */
+export function shuffled({ columns, setup_rows: depth, army }) {
+  const types = Object.entries(army).flatMap(([type, count]) => Array(count).fill(type));
+  const all = [...types, ...Array(columns * depth - types.length).fill(null)]
+    .map((type) => [Math.random(), type])
+    .sort(([a], [b]) => a - b)
+    .map(([, type]) => type);
+  return Array.from({ length: depth }, (_, row) => all.slice(row * columns, (row + 1) * columns));
+}
+
 /** What is wrong with the text of a setup, in sentences; none if it can be one. */
 export function setupFaults(text, variant) {
   const { columns, setup_rows: depth, army: whole } = variant;

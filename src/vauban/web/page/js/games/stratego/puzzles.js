@@ -1,46 +1,80 @@
-// Endgames with a known answer: red wins by force, and one move alone begins it. Nothing of it needs the server.
+// Puzzles: endgames with a known answer, in which red wins by force and one move alone begins it; and positions in which
+// the enemy's flag is to be found (flags.js). Nothing of it needs the server.
 
 import { Board } from "../../board.js";
 import { button, el, say } from "../../dom.js";
 import { keep, recall, still } from "../../settings.js";
 import { squareWords } from "../../speech.js";
 import { t } from "../../strings.js";
+import { findFlag } from "./flags.js";
+import { readPieces } from "./pieces.js";
 
 const REPLY_MS = 700;
 
-let puzzles = null;
+/** The kinds of puzzles: where they are, what the solved ones are kept under, how they begin in the address, and what
+ *  shows one. Endgames are {game, moves, shape, pieces, legal, best} (scripts/make_puzzles.py), the others as
+ *  scripts/make_flag_puzzles.py writes them. */
+const KINDS = {
+  ends: { file: "puzzles.json", kept: "puzzles", address: "#/puzzles", puzzle: endgame },
+  flag: { file: "flags.json", kept: "puzzles.flag", address: "#/puzzles/flag", puzzle: findFlag },
+};
+const loaded = {};
 
-/** All of them: {moves, shape, pieces, legal, best}, as scripts/make_puzzles.py writes them. */
-async function load() {
-  puzzles ??= await (await fetch("/static/puzzles.json")).json();
-  return puzzles;
+async function load(kind) {
+  loaded[kind] ??= await (await fetch(`/static/${KINDS[kind].file}`)).json();
+  return loaded[kind];
 }
 
-export function show(main, [chosen]) {
+export function show(main, parts) {
+  const kind = parts[0] === "flag" ? "flag" : "ends";
+  const chosen = Number(parts[kind === "flag" ? 1 : 0]);
+  const { kept, address, puzzle } = KINDS[kind];
   const place = el("div");
-  main.append(el("section", { class: "page" }, el("h1", {}, t("puzzles.title")), place));
-  load().then(
+  const link = (key) =>
+    el("a", { href: KINDS[key].address, "aria-current": key === kind ? "true" : null }, t(`puzzles.kind.${key}`));
+  main.append(
+    el(
+      "section",
+      { class: "page" },
+      el("h1", {}, t("puzzles.title")),
+      el("nav", { class: "kinds", "aria-label": t("puzzles.kinds") }, Object.keys(KINDS).map(link)),
+      el("p", {}, t(`puzzles.lead.${kind}`)),
+      place,
+    ),
+  );
+  load(kind).then(
     (all) => {
+      const solved = () => recall(kept, []);
       const open = all.findIndex((_, i) => !solved().includes(i + 1)) + 1 || 1;
-      place.replaceChildren(...puzzle(all, all[chosen - 1] ? Number(chosen) : open));
+      const number = all[chosen - 1] ? chosen : open;
+      let list = numbers(all, number, address, solved());
+      const next = el("a", { class: "button", href: `${address}/${(number % all.length) + 1}` }, t("puzzles.next"));
+      const done = (counts) => {
+        if (counts) keep(kept, [...new Set([...solved(), number])]);
+        list.replaceWith((list = numbers(all, number, address, solved())));
+        next.classList.add("primary");
+        next.focus();
+      };
+      const of = t("puzzles.of", { n: number, all: all.length });
+      const shown = puzzle(all[number - 1], of, done, next);
+      place.replaceChildren(list, el("div", { class: "lesson puzzle" }, el("p", { class: "quiet" }, of), shown));
     },
     () => place.replaceChildren(el("p", { class: "error", role: "alert" }, t("offline.text"))),
   );
 }
 
-const solved = () => recall("puzzles", []);
-
-function puzzle(all, number) {
-  const { moves, shape } = all[number - 1];
+/** An endgame. `of` is its name; `done(counts)` is called when it is solved; `next` leads on. */
+function endgame(whole, of, done, next) {
+  const { moves, shape } = whole;
   let task, picked, last, pieces, busy, helped;
   const text = el("p", { class: "lead", role: "status" });
   const board = new Board(shape, {
-    label: t("puzzles.of", { n: number, all: all.length }),
+    label: of,
     hooks: {
       press,
       canDrag: (at) => starts(at),
       dragStart: (at) => pick(at),
-      drop: (from, to) => (task.legal.includes(from + to) ? perform(from + to) : pick(null)),
+      drop: (from, to) => (legal().includes(from + to) ? perform(from + to) : pick(null)),
       label: (at) =>
         squareWords(at, {
           piece: pieces?.find((piece) => piece.at === at),
@@ -52,13 +86,13 @@ function puzzle(all, number) {
   });
   const again = button(t("puzzles.again"), begin);
   const solution = button(t("puzzles.show"), reveal);
-  const next = el("a", { class: "button", href: `#/puzzles/${(number % all.length) + 1}` }, t("puzzles.next"));
 
-  const starts = (at) => !busy && task.legal.some((move) => parts(move)[0] === at);
-  const targets = () => (picked ? task.legal.map(parts).filter(([from]) => from === picked) : []).map(([, to]) => to);
+  const legal = () => (task.legal ? task.legal.split(" ") : []);
+  const starts = (at) => !busy && legal().some((move) => parts(move)[0] === at);
+  const targets = () => (picked ? legal().map(parts).filter(([from]) => from === picked) : []).map(([, to]) => to);
 
   function begin() {
-    [task, busy, helped, last] = [all[number - 1], false, false, []];
+    [task, busy, helped, last] = [whole, false, false, []];
     text.textContent = t("puzzles.task", { moves });
     stand(task.pieces);
     pick(null);
@@ -84,7 +118,7 @@ function puzzle(all, number) {
 
   function stand(told) {
     const before = pieces ?? [];
-    pieces = told.map(([id, at, side, type]) => ({ id, at, side, type }));
+    pieces = readPieces(told).map(({ id, at, side, type }) => ({ id, at, side, type }));
     const at = last[1];
     const fallen = before.filter((piece) => at && !pieces.some(({ id }) => id === piece.id));
     board.setPieces(pieces, { fallen: fallen.map((piece) => ({ ...piece, at })) });
@@ -126,13 +160,10 @@ function puzzle(all, number) {
   }
 
   function finish() {
-    task = { ...task, legal: [] };
+    task = { ...task, legal: "" };
     pick(null);
-    if (!helped) keep("puzzles", [...new Set([...solved(), number])]);
-    list.replaceWith((list = numbers(all, number)));
     text.textContent = t(helped ? "puzzles.helped" : "puzzles.solved");
-    next.classList.add("primary");
-    next.focus();
+    done(!helped);
   }
 
   function reveal() {
@@ -145,30 +176,17 @@ function puzzle(all, number) {
     say(t("puzzles.best", { from, to }));
   }
 
-  let list = numbers(all, number);
   begin();
-  return [
-    el("p", {}, t("puzzles.lead")),
-    list,
-    el(
-      "div",
-      { class: "lesson puzzle" },
-      el("p", { class: "quiet" }, t("puzzles.of", { n: number, all: all.length })),
-      text,
-      board.element,
-      el("div", { class: "answers start" }, again, solution, next),
-    ),
-  ];
+  return [text, board.element, el("div", { class: "answers start" }, again, solution, next)];
 }
 
 /** Links to all puzzles, with those marked that have been solved in this browser. */
-function numbers(all, current) {
-  const done = solved();
+function numbers(all, current, address, done) {
   const link = (_, i) =>
     el(
       "a",
       {
-        href: `#/puzzles/${i + 1}`,
+        href: `${address}/${i + 1}`,
         class: done.includes(i + 1) ? "solved" : "",
         "aria-current": i + 1 === current ? "true" : null,
         "aria-label": t(done.includes(i + 1) ? "puzzles.number.solved" : "puzzles.number", { n: i + 1 }),

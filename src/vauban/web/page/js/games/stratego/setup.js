@@ -2,12 +2,13 @@
 
 import { Board } from "../../board.js";
 import { button, el, say, toast } from "../../dom.js";
+import { Advice } from "../../explorer.js";
 import { family } from "../../family.js";
 import { checkSetup, drawSetup } from "../../protocol.js";
 import { SavedSetups } from "../../saved.js";
 import { columnOf, rowOf, square } from "../../squares.js";
 import { t } from "../../strings.js";
-import { lettersOf, named, readSetup, setupFaults, tidySetup, writeSetup } from "./pieces.js";
+import { lettersOf, named, readSetup, setupFaults, shuffled, tidySetup, writeSetup } from "./pieces.js";
 
 export class SetupEditor {
   /** @param change(text) is called with every complete setup */
@@ -35,17 +36,13 @@ export class SetupEditor {
         },
       },
     );
+    this.advice = new Advice(variant);
     this.warnings = el("p", { class: "warnings", role: "status" });
     this.saved = new SavedSetups(
       variant,
       {
         value: () => this.value,
-        load: (text) => {
-          const rows = readSetup(text, variant);
-          if (!rows) return;
-          this.rows = rows;
-          this.#changed();
-        },
+        load: (text) => this.put(text),
         take: (text) => this.#take(text),
         faults: (text) => setupFaults(text, variant),
         tidy: tidySetup,
@@ -66,6 +63,7 @@ export class SetupEditor {
       this.board.element,
       el("p", { class: "quiet hint" }, t("setup.hint")),
       this.warnings,
+      this.advice.element,
       el(
         "details",
         {},
@@ -101,6 +99,14 @@ export class SetupEditor {
     return this.value;
   }
 
+  /** Put a setup on the board; one that cannot be read changes nothing. */
+  put(text) {
+    const rows = readSetup(text, this.variant);
+    if (!rows) return;
+    this.rows = rows;
+    this.#changed();
+  }
+
   setSide(side) {
     this.side = side;
     this.armyPlace.replaceChildren(family().army(side, this.variant.army, this.variant.army));
@@ -109,12 +115,24 @@ export class SetupEditor {
   }
 
   draw(kind) {
-    this.#ask(drawSetup(this.variant.name, kind), t("setup.drawn"), toast);
+    // Without the server there is at least an army to begin with; whether it can move is for the server to say.
+    const drawn = drawSetup(this.variant.name, kind).catch((error) => {
+      if (error.code !== "offline" || this.rows) throw error;
+      return writeSetup(shuffled(this.variant));
+    });
+    this.#ask(drawn, t("setup.drawn"), toast);
   }
 
   #take(text) {
     this.#ask(
-      checkSetup(this.variant.name, text).then(({ setup }) => setup),
+      checkSetup(this.variant.name, text).then(
+        ({ setup }) => setup,
+        (error) => {
+          // Its letters have been counted here.
+          if (error.code === "offline") return text;
+          throw error;
+        },
+      ),
       t("setup.imported"),
       (refusal) => this.saved.refuse(refusal),
     );
@@ -189,6 +207,7 @@ export class SetupEditor {
     this.wish = null;
     if (!kept) this.#nameTokens();
     this.saved.show(this.value);
+    this.advice.of(this.value);
     this.#render();
     const asked = this.value;
     this.change(asked);
@@ -196,7 +215,7 @@ export class SetupEditor {
       const { warnings } = await checkSetup(this.variant.name, asked);
       if (asked === this.value) this.warnings.textContent = warnings.map((code) => t(`setup.odd.${code}`)).join(" ");
     } catch (error) {
-      if (asked === this.value) this.saved.refuse(error.message);
+      if (asked === this.value && error.code !== "offline") this.saved.refuse(error.message);
     }
   }
 
