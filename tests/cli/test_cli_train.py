@@ -63,6 +63,11 @@ def told(*arguments: str) -> str:
     return done.output
 
 
+def json_line(said: str) -> str:
+    """Return the line of JSON of a command; a busy machine can say late, behind it, what was compiled."""
+    return [line for line in said.splitlines() if line.startswith("{")][-1]
+
+
 def match_text(agent: str, variant: str) -> str:
     """Return the output of a match, as far as a card reads it."""
     return json.dumps({"agents": [agent, "random"], **dict.fromkeys(STRENGTH, 0), "variant": variant})
@@ -113,7 +118,7 @@ def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.Capture
         "match", "net:runs/small", "random", "--games", "4", "--game", "tiny", "--seed", "3", "--setups", "own",
         "--workers", "1", "--json",
     )  # fmt: skip
-    Path("strength.jsonl").write_text(match)
+    Path("strength.jsonl").write_text(json_line(match))
     shown = told("models", "card", "runs/small", "--name", "recruit", "--matches", "strength.jsonl")
     assert "vauban train small.toml --set iterations=2" in shown and "Written to models/recruit" in shown
     card = read_card(Path("models/recruit"))
@@ -126,9 +131,9 @@ def test_a_run_from_the_estimate_to_the_card(config: Path, capfd: pytest.Capture
     assert training["curve"][-1]["score.random"] == round(last["score.random"], 5)
     [row] = card["strength"]
     assert row["command"].startswith("vauban match net:models/recruit random --games 4 --game tiny")
-    assert row["score"] == json.loads(match.splitlines()[-1])["score"]
+    assert row["score"] == json.loads(json_line(match))["score"]
     again = told(*shlex.split(row["command"])[1:], "--workers", "1", "--json")
-    assert json.loads(again.splitlines()[-1])["score"] == row["score"], "up to rounding, the command comes to the same"
+    assert json.loads(json_line(again))["score"] == row["score"], "up to rounding, the command comes to the same"
     stored = load_model(Path("models/recruit"))
     trained = load_model(Path("runs/small"))
     assert card["networks"]["move"]["dtype"] == "bfloat16"
@@ -183,7 +188,7 @@ def test_a_process_that_is_killed_goes_on_to_the_numbers_of_one_that_was_not(con
     running.kill()  # while it plays, learns or saves
     running.communicate()
     match = ("match", "net:runs/small", "random", "--games", "2", "--game", "tiny", "--workers", "1", "--json")
-    assert json.loads(told(*match).splitlines()[-1])["games"] == 2, "what is left plays"
+    assert json.loads(json_line(told(*match)))["games"] == 2, "what is left plays"
     run = Run.resume(Path("runs/small"))
     for _ in range(2):
         run.iterate()
@@ -330,8 +335,7 @@ def test_a_small_game_ends_with_a_command_that_measures_it(config: Path) -> None
     words = "the model is in run/model. To see how good it is: vauban "
     command = next(line for line in said.splitlines() if words in line).partition(words)[2]
     assert command == "exploitability kuhn net:run/model"
-    # On the last line: a command that has to compile says so before.
-    assert "exploitability" in json.loads(told(*shlex.split(command), "--json").splitlines()[-1])
+    assert "exploitability" in json.loads(json_line(told(*shlex.split(command), "--json")))
 
 
 def test_games_for_stakes_are_not_evaluated() -> None:
@@ -627,7 +631,7 @@ def test_a_variant_of_ones_own_is_trained_resumed_and_measured(config: Path, mon
     Path("mine.toml").write_text(mine)
     told("train", "small.toml", "--device", "cpu", "--set", "game=mine.toml", "--set", "iterations=1", "--out", "run")
     match = ("match", "net:./run", "random", "--games", "2", "--game", "mine.toml", "--workers", "1", "--json")
-    Path("matches.jsonl").write_text(told(*match).splitlines()[-1])  # above it: what was compiled
+    Path("matches.jsonl").write_text(json_line(told(*match)))
     told("models", "card", "run", "--name", "mine", "--matches", "matches.jsonl")
     command = read_card(Path("models/mine"))["strength"][0]["command"]
     assert f"--game {Path('mine.toml').absolute()}" in command
@@ -641,7 +645,7 @@ def test_matches_in_which_an_agent_broke_down_are_refused(config: Path) -> None:
     run.save()
     Path("bad.py").write_text("class Bad:\n    def choose_move(self, view):\n        raise RuntimeError('lost')\n")
     match = ("match", "net:./run", "py:bad.py:Bad", "--games", "2", "--game", "tiny", "--workers", "1", "--json")
-    Path("matches.jsonl").write_text(told(*match).splitlines()[-1])  # above it: what was compiled
+    Path("matches.jsonl").write_text(json_line(told(*match)))
     with pytest.raises(
         ModelError, match="'py:.*bad.py:Bad' broke down in 2 of the games .failed: RuntimeError.*play .* again"
     ):
