@@ -363,6 +363,23 @@ class Host:
         made = made | {"game": self.settings.prefix + made["game"]}
         # A long game takes a while to read: not while all other games wait.
         table = Table.made(made) if made["record"] is None else await asyncio.to_thread(Table.made, made)
+        try:
+            await self._set_up(table, setups, address)
+            if moves:
+                await asyncio.to_thread(_make_moves, table, moves)
+            self.shelf.append(table.game, 0, table.events)
+        except BaseException:
+            self.programs.end(table)  # nobody will ever come to this table
+            raise
+        self.programs.leave(table)  # until somebody comes
+        # Of an agent that the host named no text is written down: it may be a command with a password.
+        levels = ["own" if each.level.startswith("own:") else each.level or each.who for each in table.sitters]
+        tell("game made", kind=table.kind, game=table.variant, levels=levels)
+        self._remember(table)
+        return table
+
+    async def _set_up(self, table: Table, setups: Mapping[int, str], address: str) -> None:
+        """Give a new table the known setups, and those that its machines choose."""
         known = dict(setups)
         for player, sitter in enumerate(table.sitters):
             if sitter.stays:
@@ -372,19 +389,6 @@ class Host:
                 known[player] = await self._choose_setup(sitter.agent, sitter.seed, table.variant, player, address)
         for player, setup in known.items():
             table.give_setup(SIDES[player], setup, new_salt() if table.sitters[player].is_machine else None)
-        if moves:
-            await asyncio.to_thread(_make_moves, table, moves)
-        try:
-            self.shelf.append(table.game, 0, table.events)
-        except ShelfError:
-            self.programs.end(table)
-            raise
-        self.programs.leave(table)  # until somebody comes
-        # Of an agent that the host named no text is written down: it may be a command with a password.
-        levels = ["own" if each.level.startswith("own:") else each.level or each.who for each in table.sitters]
-        tell("game made", kind=table.kind, game=table.variant, levels=levels)
-        self._remember(table)
-        return table
 
     # ── After a game ─────────────────────────────────────────────────────────────────────────────
 
@@ -750,7 +754,7 @@ class Host:
             thinking = self._thinking(sitter.agent, table.variant, sitter.seconds)
             accept, why = await thinking.ask(task, SETUP_SECONDS, owner=room.address)
         except Exception as error:
-            log.error("%s cannot answer an offer: %s", sitter.agent, _reason(error))
+            log.error("%s cannot answer an offer: %s", sitter.name, _reason(error))
             accept, why = False, "unable"
         room.weighing = None
         if table.phase == "play" and table.offer is not None and table.offer.kind == "draw":

@@ -284,11 +284,11 @@ class Programs:
             raise CannotGoOnError(f"{table.sitters[player].name} is not offered here any more")
         seat = self._seats.get((table.game, player))
         if seat is None:
-            if len(self._seats) >= self._most:
-                self._make_room(table.game)
             here = [each for each in self._seats.values() if each.address == address and each.leaving is None]
             if len(here) >= max(2, self._most // 2):
                 raise NoRoomError
+            if len(self._seats) >= self._most:
+                self._make_room(table.game)
             seat = self._seats[table.game, player] = _Seat(table, player, Pool(1, MODULES), address)
             seat.pool.start()
         seat.table = table
