@@ -10,6 +10,7 @@ what is larger than it may be is refused before it is read, and what does not fi
 
 from __future__ import annotations
 
+import http.client
 import re
 import shutil
 import urllib.error
@@ -208,11 +209,15 @@ class WebSource(Source):
                     while piece := answer.read(1 << 20):
                         file.write(piece)
                         self.refuse_size(name, file.tell(), most)
+                    if length and file.tell() < int(length):
+                        raise OSError(f"it ended after {file.tell():,} of {int(length):,} bytes")
         except urllib.error.HTTPError as error:
             if error.code in (404, 410):
                 return False
             raise ModelError(f"{self.address}: {name} cannot be fetched: {error}") from error
-        except (OSError, ValueError) as error:
+        except ModelError:
+            raise
+        except (OSError, ValueError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise ModelError(f"{self.address}: {name} cannot be fetched: {reason}") from error
         return True
