@@ -362,7 +362,7 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
     async def read_position(request: Request) -> Response:
         wanted = await body(request)
         try:
-            return JSONResponse(host.read_position(wanted))
+            return JSONResponse(await host.read_position(wanted))
         except TableError as error:
             if error.code != "position":
                 raise

@@ -30,7 +30,7 @@ from vauban.web.programs import CannotGoOnError, NoRoomError, Programs
 from vauban.web.reviews import Reviews, far_reviewers
 from vauban.web.rooms import Client, Room, numbered
 from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
-from vauban.web.show import SIDES, TableError, check_scripts, no_way_back, offered, show_of
+from vauban.web.show import SIDES, TableError, check_scripts, offered, show_of
 from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, new_table
 from vauban.web.thinking import ChooseMove, ChooseSetup, DrawHidden, WarmUp, WeighDraw, thinkers
 from vauban.web.wishes import read_absence, read_rules, read_side, read_switch, read_words, read_yes
@@ -273,14 +273,12 @@ class Host:
         table = await self._new_table(made, {})
         return {"game": table.game, "seats": made["secrets"], "games": 1, "family": table.show.family}
 
-    def read_position(self, wanted: Json) -> Json:
+    async def read_position(self, wanted: Json) -> Json:
         """Return a position that somebody puts together as text and pieces; or the pieces of one side's setup."""
         variant = find_offered(wanted.get("variant"), self.games)
-        if not show_of(variant).looks_back:
-            raise no_way_back()
         if "setup" in wanted:
             return setup_pieces(variant, wanted)
-        return position_json(variant, read_position(variant, wanted))
+        return position_json(variant, await asyncio.to_thread(read_position, variant, wanted))
 
     async def play_on(self, table: Table, wanted: Json, address: str = "") -> Json:
         """Make a game against a level that goes on from a position of a finished one; return what `make_game` does.
