@@ -30,7 +30,7 @@ from vauban.web.programs import CannotGoOnError, NoRoomError, Programs
 from vauban.web.reviews import Reviews, far_reviewers
 from vauban.web.rooms import Client, Room, numbered
 from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
-from vauban.web.show import SIDES, TableError, check_scripts, offered, show_of
+from vauban.web.show import SIDES, Show, TableError, check_scripts, offered, show_of
 from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, new_table
 from vauban.web.thinking import ChooseMove, ChooseSetup, DrawHidden, WarmUp, WeighDraw, thinkers
 from vauban.web.wishes import read_absence, read_rules, read_side, read_switch, read_words, read_yes
@@ -221,7 +221,7 @@ class Host:
             sitters = [self._machine(against.get(player), variant) for player in SIDES]
         invited = SIDES[1 - side] if kind == "friend" else None
         show = show_of(variant)
-        # A program cannot be told that a move was none.
+        # Protocols of programs have no message for a move that is taken back.
         takebacks = takebacks and not any(sitter.stays for sitter in sitters)
         rules = read_rules(wanted, show.switches(variant))
         made = new_table(
@@ -309,7 +309,7 @@ class Host:
         players, origin = (sitters[0], sitters[1]), {"ply": len(board.history), "pieces": pieces}
         if None in show.setups_of(board):
             # It began in the middle of a game: no setups lead there.
-            start = show.record(show.with_hidden(board, hidden), {"Result": "*", "End": "unfinished"})
+            start = await asyncio.to_thread(_unfinished_record, show, board, hidden)
             made = new_table(
                 table.variant, "level", players, rules=table.rules_played, played_on=origin, start=start
             )  # fmt: skip
@@ -360,7 +360,7 @@ class Host:
         """Put a table on the shelf, with the known setups, those that its machines choose, and these moves."""
         made = made | {"game": self.settings.prefix + made["game"]}
         # A long game takes a while to read: not while all other games wait.
-        table = Table.made(made) if made["record"] is None else await asyncio.to_thread(Table.made, made)
+        table = await asyncio.to_thread(Table.made, made)
         try:
             await self._set_up(table, setups, address)
             if moves:
@@ -859,6 +859,11 @@ def _reason(error: Exception) -> str:
 
 def _is_quick(agent: str, seconds: float) -> bool:
     return seconds <= QUICK_SECONDS and not has_learned(agent)
+
+
+def _unfinished_record(show: Show, board: Any, hidden: Mapping[int, int]) -> str:
+    """Return the record of a game that goes on with these hidden pieces."""
+    return show.record(show.with_hidden(board, hidden), {"Result": "*", "End": "unfinished"})
 
 
 def _make_moves(table: Table, moves: Sequence[str]) -> None:
