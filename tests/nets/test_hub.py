@@ -243,6 +243,7 @@ def _renamed(card: dict[str, Any]) -> None:
         (_set("networks", "move", "kind", to="evil"), "there is no kind of network 'evil'"),
         (_set("networks", "move", "observation_version", to=99), "it learned from version 99 of the observation"),
         (_set("networks", "move", "size", "width", to=1 << 20), "networks.move.size.width = 1,048,576, and"),
+        (_set("networks", "move", "size", "depth", to=16000), "networks.move.size.depth = 16,000, and"),
         (_set("networks", "move", "size", "depth", to=8), "weights are missing"),
         (
             lambda card: card["networks"]["move"]["size"].update(width=16384, feedforward=16384),

@@ -40,6 +40,8 @@ LARGEST_TEXT = 16 * 2**20
 """Bytes that a card, a page or a list of setups may have."""
 LARGEST_SETTING = 1 << 14
 """No number that a network is built from, such as its width, may be larger."""
+DEEPEST = 256
+"""No setting called depth or blocks may be larger: each layer takes time to build, also where it takes no memory."""
 README = "README.md"
 
 Tell = Callable[[str], None]
@@ -119,7 +121,8 @@ def check_stranger(card: Card, where: str) -> None:
             f"--game, and copy the model's folder by hand"
         )
     for name, number in _numbers({"networks": card["networks"]}):
-        if number > LARGEST_SETTING and not name.endswith(".parameters"):
+        most = DEEPEST if name.endswith(("depth", "blocks")) else LARGEST_SETTING
+        if number > most and not name.endswith(".parameters"):
             raise ModelError(f"{where}: {name} = {number:,}, and networks of such a size are not built here")
     game = store.game_of(card, where)
     total = 0
