@@ -231,7 +231,7 @@ def address_of(scope: Scope) -> str:
 
 def written_path(path: str) -> str:
     """Return a path as it is written down: without the name of a game, and shortened."""
-    return re.sub(r"^/api/games/[^/]+", "/api/games/{game}", path)[:MOST_PATH]
+    return re.sub(r"^/(api/games|ws)/[^/]+", r"/\1/{game}", path)[:MOST_PATH]
 
 
 # ── Answers ──────────────────────────────────────────────────────────────────────────────────────
