@@ -17,6 +17,7 @@ import urllib.request
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from http.client import HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -58,6 +59,12 @@ def split_address(text: str) -> tuple[str, str]:
     if found is None or ".." in text:
         raise ModelError(f"{text!r} names no model of the hub: write {HUB}OWNER/NAME, or {HUB}OWNER/NAME@REVISION")
     return found["repo"], found["revision"] or "main"
+
+
+def own_name(address: str) -> str:
+    """Return the name of the model at an address: its folder's, or that of its repository, whatever the revision."""
+    place = split_address(address)[0] if is_address(address) else address.rstrip("/")
+    return place.rpartition("/")[2]
 
 
 def kept(address: str, tell: Tell) -> Path:
@@ -208,11 +215,13 @@ class WebSource(Source):
                     while piece := answer.read(1 << 20):
                         file.write(piece)
                         self.refuse_size(name, file.tell(), most)
+                    if length and file.tell() != int(length):
+                        raise OSError(f"only {file.tell():,} of {int(length):,} bytes have come")
         except urllib.error.HTTPError as error:
             if error.code in (404, 410):
                 return False
             raise ModelError(f"{self.address}: {name} cannot be fetched: {error}") from error
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise ModelError(f"{self.address}: {name} cannot be fetched: {reason}") from error
         return True
