@@ -54,7 +54,7 @@ def is_address(text: str) -> bool:
 
 
 def split_address(text: str) -> tuple[str, str]:
-    """Return OWNER/NAME and the revision of `hf:OWNER/NAME@REVISION`; without one, that of today."""
+    """Return OWNER/NAME and the revision of `hf:OWNER/NAME@REVISION`; without one, the newest."""
     found = _ADDRESS.fullmatch(text)
     if found is None or ".." in text:
         raise ModelError(f"{text!r} names no model of the hub: write {HUB}OWNER/NAME, or {HUB}OWNER/NAME@REVISION")
