@@ -29,10 +29,9 @@ from vauban.errors import MissingLibraryError, install_command
 from vauban.models import CARD
 from vauban.nets import store
 from vauban.nets.kinds import find_kind
-from vauban.nets.store import Card, ModelError
+from vauban.nets.store import HUB, Card, ModelError
 from vauban.sim.compile import cache_base
 
-HUB = "hf:"
 WEB = ("https://", "http://")
 LARGEST = 2 * 2**30
 """Bytes that the networks of a model may have, in files and in memory."""
