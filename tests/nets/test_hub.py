@@ -113,7 +113,7 @@ class Caller(BaseHTTPRequestHandler):
 def house(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[House]:
     """Return a server that the hub's library takes for the hub, in a folder of its own."""
     server = House()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(hub, "cache_base", lambda: tmp_path / "cache")
