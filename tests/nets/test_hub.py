@@ -26,7 +26,7 @@ from vauban.games.stratego.game import Stratego
 from vauban.learn.config import parse_config
 from vauban.learn.run import Run
 from vauban.nets import hub
-from vauban.nets.hub import check_stranger, fetch, split_address
+from vauban.nets.hub import check_stranger, fetch, own_name, split_address
 from vauban.nets.kinds import describe
 from vauban.nets.move import MoveNetwork
 from vauban.nets.store import STRENGTH, ModelError, load_model, make_card, read_card, save_model, with_place
@@ -47,6 +47,8 @@ class House(ThreadingHTTPServer):
         """By OWNER/NAME: the files of the repository."""
         self.made: list[dict[str, Any]] = []
         self.asked: list[str] = []
+        self.headers: dict[str, str] = {}
+        """Said of every file, in place of what is true."""
         self.endpoint = f"http://127.0.0.1:{self.server_port}"
 
 
@@ -59,8 +61,9 @@ class Caller(BaseHTTPRequestHandler):
     def answer(self, data: bytes | Any, status: int = 200, **headers: str) -> None:
         body = data if isinstance(data, bytes) else json.dumps(data).encode()
         self.send_response(status)
-        for name, value in {"Content-Length": str(len(body)), **headers}.items():
-            self.send_header(name.replace("_", "-"), value)
+        for name, value in {"Content_Length": str(len(body)), **headers}.items():
+            if value:
+                self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
@@ -81,7 +84,7 @@ class Caller(BaseHTTPRequestHandler):
             if data is None:
                 self.answer(b"", 404)
             else:
-                self.answer(data, ETag=f'"{hash(data):x}"', X_Repo_Commit=COMMIT)
+                self.answer(data, ETag=f'"{hash(data):x}"', X_Repo_Commit=COMMIT, **self.server.headers)
         else:
             self.answer(b"", 404)
 
@@ -111,7 +114,7 @@ class Caller(BaseHTTPRequestHandler):
 def house(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[House]:
     """Return a server that the hub's library takes for the hub, in a folder of its own."""
     server = House()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(hub, "cache_base", lambda: tmp_path / "cache")
@@ -220,6 +223,13 @@ def test_addresses_have_revisions() -> None:
     assert split_address("hf:a/b.c@refs/pr/1") == ("a/b.c", "refs/pr/1")
 
 
+@pytest.mark.parametrize(
+    "address", ["hf:a/mine", "hf:a/mine@v2", "hf:a/mine@refs/pr/1", "https://host/b/mine/", "b/mine"]
+)
+def test_a_fetched_model_is_named_as_where_it_comes_from(address: str) -> None:
+    assert own_name(address) == "mine"
+
+
 # ── Refused ──────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -290,6 +300,16 @@ def test_files_that_are_too_large_or_not_there_or_no_weights_are_refused(
     del files["card.json"]
     with pytest.raises(ModelError, match="this is no model of Vauban: there is no card.json"):
         fetch(address, out)
+    for headers, words in (
+        ({"Content_Length": "100"}, "card.json cannot be fetched: only 2 of 100 bytes have come"),
+        ({"Content_Length": "", "Transfer_Encoding": "chunked"}, "card.json cannot be fetched: IncompleteRead"),
+    ):
+        house.files["models/odd"] = {"card.json": b"9\r"}
+        house.headers = headers
+        with pytest.raises(ModelError, match=words):
+            fetch(address, out)
+    with pytest.raises(ModelError, match="cannot be fetched: URL can't contain control characters"):
+        fetch("http://127.0.0.1/two words", out)
     with pytest.raises(ModelError, match="there is no such folder"):
         fetch("./nowhere", out)
     house.shutdown()

@@ -29,10 +29,9 @@ from vauban.errors import MissingLibraryError, install_command
 from vauban.models import CARD
 from vauban.nets import store
 from vauban.nets.kinds import find_kind
-from vauban.nets.store import Card, ModelError
+from vauban.nets.store import HUB, Card, ModelError
 from vauban.sim.compile import cache_base
 
-HUB = "hf:"
 WEB = ("https://", "http://")
 LARGEST = 2 * 2**30
 """Bytes that the networks of a model may have, in files and in memory."""
@@ -56,11 +55,17 @@ def is_address(text: str) -> bool:
 
 
 def split_address(text: str) -> tuple[str, str]:
-    """Return OWNER/NAME and the revision of `hf:OWNER/NAME@REVISION`; without one, that of today."""
+    """Return OWNER/NAME and the revision of `hf:OWNER/NAME@REVISION`; without one, the newest."""
     found = _ADDRESS.fullmatch(text)
     if found is None or ".." in text:
         raise ModelError(f"{text!r} names no model of the hub: write {HUB}OWNER/NAME, or {HUB}OWNER/NAME@REVISION")
     return found["repo"], found["revision"] or "main"
+
+
+def own_name(address: str) -> str:
+    """Return the name of the model at an address: its folder's, or that of its repository, whatever the revision."""
+    place = split_address(address)[0] if is_address(address) else address.rstrip("/")
+    return place.rpartition("/")[2]
 
 
 def kept(address: str, tell: Tell) -> Path:
