@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from vauban import __version__
 from vauban.agents import make_agent
 from vauban.agents.adapter import build
 from vauban.agents.base import Agent, AsksForOne, Listener, Program, Row, SetsUp, check_plays, close
@@ -328,7 +329,11 @@ def record_text(match: Match, game: FinishedGame) -> str | None:
         **dict(zip(names, result.agents, strict=True)),
         "Seed": str(match.seed),
         "Number": str(result.number),
+        "Program": f"Vauban {__version__}",
+        "Seconds": f"{result.seconds:.3f}",
     }
+    if match.time is not None:
+        headers["Time"] = f"{match.time:g}"
     if match.gives_setups:
         headers["Setups"] = match.setups
     if result.note:
