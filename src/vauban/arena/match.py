@@ -283,7 +283,7 @@ def repetition(match: Match, games: int, different: int) -> str | None:
     advice = "let setups be drawn (--setups human or uniform)" if match.setups == OWN else "take other setups"
     return (
         f"only {different} of {games} games differ: these agents play the same games again, so all figures are of "
-        f"{different} games and no more. For others, {advice}, or give the agents chance"
+        f"{different} {'game' if different == 1 else 'games'} and no more. For others, {advice}, or give the agents chance"
     )
 
 
