@@ -280,10 +280,11 @@ def repetition(match: Match, games: int, different: int) -> str | None:
     """
     if match.game.setups is None or match.game.has_chance or different >= MOSTLY * games:
         return None
+    counted = "1 game" if different == 1 else f"{different} games"
     advice = "let setups be drawn (--setups human or uniform)" if match.setups == OWN else "take other setups"
     return (
         f"only {different} of {games} games differ: these agents play the same games again, so all figures are of "
-        f"{different} {'game' if different == 1 else 'games'} and no more. For others, {advice}, or give the agents chance"
+        f"{counted} and no more. For others, {advice}, or give the agents chance"
     )
 
 
