@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from vauban.errors import ConfigurationError
+from vauban.games.base import CHANCE
 from vauban.solve.tree import Tree
-from vauban.solve.walk import CHANCE, TERMINAL
+from vauban.solve.walk import TERMINAL
 
 LARGEST = 10**7
 """The largest denominator of a probability: beyond it, a float no longer tells the fraction."""
