@@ -71,7 +71,21 @@ class HomeScreen {
     };
     // It may have been kept for another version of the page.
     if (!this.offered.variants.some((each) => each.name === wish.variant)) wish.variant = first;
-    return wish;
+    return this.#met(wish);
+  }
+
+  /** Whoever names an opponent of their own wants to play it: one that was not here at the last visit is proposed. */
+  #met(wish) {
+    const own = this.offered.levels.filter((level) => level.own);
+    const known = recall("own", []);
+    keep("own", own.length ? own.map(({ key }) => key) : null);
+    const newcomer = own.find(({ key }) => !known.includes(key));
+    if (!newcomer) return wish;
+    const { variants } = newcomer;
+    const met = { ...wish, mode: "level", level: newcomer.key, blue: newcomer.key };
+    if (!variants.includes(wish.variant)) [met.variant] = variants;
+    keep("wish", met);
+    return met;
   }
 
   #set(name) {
@@ -119,17 +133,18 @@ class HomeScreen {
   }
 
   /**
-   * The level that was chosen or, where it does not play the variant, the nearest: in a family only the strongest play
-   * some variants alone. In another family one begins as at first: with an easy one, and watches the strongest as blue.
+   * The level that was chosen or, where it does not play the variant, the nearest: of a family's levels only the strongest
+   * play some variants alone. Otherwise one begins as at first: with an easy one, and watches the strongest as blue.
    */
   #chosen(name) {
     const { levels, wish, offered } = this;
     if (levels.some((level) => level.key === wish[name])) return wish[name];
-    const known = offered.levels.find((level) => level.key === wish[name]);
-    if (!known) return name === "blue" ? levels.at(-1).key : easyOne(levels);
+    const usual = levels.filter(({ own }) => !own);
+    const known = offered.levels.find(({ key, own }) => key === wish[name] && !own);
+    if (!known) return name === "blue" ? usual.at(-1).key : easyOne(usual);
     const here = offered.variants.filter((each) => each.family === this.variant.family).map((each) => each.name);
     const strong = name === "blue" || known.variants.some((each) => here.includes(each));
-    return strong ? levels.at(-1).key : easyOne(levels);
+    return strong ? usual.at(-1).key : easyOne(usual);
   }
 
   /** The side whose colour the setup has. */
