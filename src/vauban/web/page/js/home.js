@@ -63,6 +63,7 @@ class HomeScreen {
       minutes: this.bronstein.minutes,
       seconds: this.bronstein.seconds,
       move: 0,
+      whole: this.bronstein.whole,
       takebacks: true,
       aids: true,
       absence: ABSENCES[1],
@@ -365,6 +366,7 @@ class HomeScreen {
       this.#clockNumber("minutes", t("clock.minutes"), 1, minutes),
       this.#clockNumber("seconds", t("clock.seconds"), 0, seconds),
       this.#clockNumber("move", t("clock.move"), 0, minutes),
+      this.#clockNumber("whole", t("clock.whole"), 0, minutes),
     );
   }
 
@@ -469,8 +471,9 @@ function asked(wish, rules, setup) {
   };
 }
 
-function clockOf({ clock, minutes, seconds, move }) {
-  return clock === "bronstein" ? { kind: clock, minutes, seconds, move: move || null } : { kind: clock };
+function clockOf({ clock, minutes, seconds, move, whole }) {
+  if (clock !== "bronstein") return { kind: clock };
+  return { kind: clock, minutes, seconds, move: move || null, whole: whole || null };
 }
 
 /** Whom a newcomer may well beat. */
