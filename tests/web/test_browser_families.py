@@ -46,7 +46,7 @@ def links(page) -> list[str]:
     return [link.get_attribute("href") for link in page.locator("#header nav a").all()]
 
 
-HOME = ["#/", "#/setups", "#/puzzles", "#/rules", "#/import"]
+HOME = ["#/", "#/setups", "#/puzzles", "#/rules", "#/import", "#/analysis"]
 
 
 def test_a_second_family_is_chosen_drawn_and_played_beside_the_first(visit, tmp_path, package):
@@ -60,7 +60,7 @@ def test_a_second_family_is_chosen_drawn_and_played_beside_the_first(visit, tmp_
 
         visitor.choose(variant="ambush")
         expect(page.locator("h1")).to_have_text("Nine squares, two secrets")
-        assert links(page) == ["#/", "#/ambush/rules", "#/import"]
+        assert links(page) == ["#/", "#/ambush/rules", "#/import", "#/analysis"]
         visitor.see(".home .summary, .home .quiet", has_text="A King and a Guard each")
         visitor.picture("family-home")
         page.get_by_role("link", name="Rules").click()
@@ -80,7 +80,7 @@ def test_a_second_family_is_chosen_drawn_and_played_beside_the_first(visit, tmp_
         visitor.see(".page")
 
         visitor.open()
-        assert links(page) == ["#/", "#/ambush/rules", "#/import"]
+        assert links(page) == ["#/", "#/ambush/rules", "#/import", "#/analysis"]
         expect(page.locator(".setup input")).not_to_have_value("")
         page.locator(".setup input").fill("K.G")
         visitor.button("Play").click()
@@ -119,7 +119,7 @@ def test_a_family_whose_script_has_next_to_nothing_is_plain_in_all_else(visit, t
         visitor = visit(serving)
         page = visitor.open().page
         visitor.choose(mode="hotseat", variant="ambush")
-        assert links(page) == ["#/", "#/import"]
+        assert links(page) == ["#/", "#/import", "#/analysis"]
         expect(page.locator("h1")).to_have_text("Games of hidden information")
         visitor.button("Play").click()
         for side in ("Red", "Blue"):
@@ -163,7 +163,7 @@ def test_a_family_whose_script_is_broken_is_plain_and_the_others_are_as_they_wer
         visitor.forgive("stratego.js|404|mine")
         page = visitor.open().page
         visitor.see(".toast", has_text="The games of the family stratego are shown as text")
-        assert links(page) == ["#/", "#/import"]
+        assert links(page) == ["#/", "#/import", "#/analysis"]
         expect(page.locator(".setup input")).not_to_have_value("")
         visitor.button("Play").click()
         visitor.see(".plain pre", has_text="red: flag")
@@ -371,12 +371,20 @@ def test_an_agent_that_was_brought_along_is_played_beside_the_levels_and_in_a_pl
         visitor = visit(serving)
         page = visitor.open().page
         names = page.locator("input[name=level]")
-        assert "own:cfr+:iterations=20" not in [each.get_attribute("value") for each in names.all()]
-        visitor.choose(variant="kuhn")
-        values = [each.get_attribute("value") for each in names.all()]
-        assert values == ["random", "own:cfr+:iterations=20"]
-        page.locator("input[name=level]").nth(1).check(force=True)
+        # Whoever names an opponent wants to play it: it is proposed, in a game that it plays.
+        expect(page.locator("input[name=variant]:checked")).to_have_value("kuhn")
+        assert [each.get_attribute("value") for each in names.all()] == ["random", "own:cfr+:iterations=20"]
+        expect(page.locator("input[name=level]:checked")).to_have_value("own:cfr+:iterations=20")
         visitor.picture("opponent")
+        visitor.choose(variant="barrage")
+        expect(page.locator("input[name=level]:checked")).to_have_value("prober")
+        assert "own:cfr+:iterations=20" not in [each.get_attribute("value") for each in names.all()]
+        # What is chosen afterwards stays, also if it is another opponent.
+        visitor.choose(level="fox")
+        visitor.open()
+        expect(page.locator("input[name=level]:checked")).to_have_value("fox")
+        visitor.choose(variant="kuhn")
+        page.locator("input[name=level]").nth(1).check(force=True)
         visitor.button("Play").click()
         visitor.see(".top-card", has_text="cfr+:iterations=20")
         visitor.button("pass").click()
