@@ -331,6 +331,10 @@ def test_setups_are_drawn_from_a_file(tmp_path) -> None:
     path.write_text("# what I play\nFLPJ   # Flag in the corner\n\nJFPL\n")
     sampler, rng = make_sampler(f"list:{path}", Stratego(VARIANTS["tiny"])), random.Random(1)
     assert {setup_text(sampler(rng), VARIANTS["tiny"]) for _ in range(40)} == {"FLPJ", "JFPL"}
+    path.write_text("FLPJ\nJFPL\n" + "JFPL\n" * 2)
+    sampler = make_sampler(f"list:{path}", Stratego(VARIANTS["tiny"]))
+    drawn = [setup_text(sampler(rng), VARIANTS["tiny"]) for _ in range(400)]
+    assert 260 < drawn.count("JFPL") < 340, "three lines of four"
 
 
 def test_changing_a_drawn_setup_changes_no_later_one(tmp_path) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
@@ -193,3 +197,12 @@ def test_only_the_player_on_turn_acts_in_parallel() -> None:
     assert masks["first"].any() and not masks["second"].any()
     game.step({"first": 0, "second": 1})
     assert game.unwrapped.table.actions == [(0, 0)]
+
+
+def test_the_example_with_maskable_ppo_trains() -> None:
+    pytest.importorskip("sb3_contrib", reason="sb3-contrib is not installed: pip install sb3-contrib")
+    example = Path(__file__).parents[2] / "examples" / "maskable_ppo.py"
+    small = ("--game", "tiny", "--opponent", "random", "--games", "8", "--steps", "1024", "--judged", "20")
+    done = subprocess.run([sys.executable, example, *small], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    assert [line.partition(":")[0] for line in done.stdout.splitlines()] == ["before", "after"]
