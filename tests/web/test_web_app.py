@@ -293,9 +293,12 @@ def test_a_machine_answers_an_offer_that_came_while_it_thought_before_it_moves()
         with server.sit(made["game"], "red", made["seats"]["red"]) as seat:
             seat.quiet_move(random.Random(1))
             seat.do("offer_draw")
-            sight = seat.until(lambda sight: sight["ply"] == 2)
+            sight = seat.until(lambda sight: sight["ply"] == 2 or sight["over"] is not None)
             assert sight["offer"] is None
-            assert (sight["note"]["by"], sight["note"]["accept"]) == ("blue", False)
+            agreed = sight["over"] is not None  # one setup in twenty is so bad that it takes the draw
+            assert (sight["note"]["by"], sight["note"]["accept"], sight["ply"]) == ("blue", agreed, 1 if agreed else 2)
+            if agreed:
+                return
             seat.quiet_move(random.Random(1))
             assert seat.sight["note"] is None
     finally:
