@@ -59,9 +59,13 @@ def test_a_clock_of_work_stands_still_while_a_kernel_is_compiled() -> None:
     def thrice(number):  # type: ignore[no-untyped-def]
         return number + number + number
 
-    thrice.__module__ = "elsewhere"  # nothing of it is kept
-    function = compile.compiled(thrice, compile.CPU)
-    with compile.progress(function, "sums"):
+    @kernel
+    def squared(number):  # type: ignore[no-untyped-def]
+        return number * number
+
+    thrice.__module__ = squared.__module__ = "elsewhere"  # nothing of them is kept
+    function, around = compile.compiled(thrice, compile.CPU), compile.compiled(squared, compile.CPU)
+    with compile.progress(around, "products"):
         begun = compile.working_seconds()
         with compile.progress(function, "sums"):
             assert function(3) == 9
