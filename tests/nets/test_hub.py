@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import Any
 
 import pytest
@@ -252,6 +253,7 @@ def _renamed(card: dict[str, Any]) -> None:
         (_set("networks", "move", "kind", to="evil"), "there is no kind of network 'evil'"),
         (_set("networks", "move", "observation_version", to=99), "it learned from version 99 of the observation"),
         (_set("networks", "move", "size", "width", to=1 << 20), "networks.move.size.width = 1,048,576, and"),
+        (_set("networks", "move", "size", "depth", to=16000), "networks.move.size.depth = 16,000, and"),
         (_set("networks", "move", "size", "depth", to=8), "weights are missing"),
         (
             lambda card: card["networks"]["move"]["size"].update(width=16384, feedforward=16384),
@@ -283,8 +285,9 @@ def test_files_that_are_too_large_or_not_there_or_no_weights_are_refused(
     with monkeypatch.context() as smaller:
         smaller.setattr(hub, "LARGEST", len(files["move.safetensors"]) + (1 << 20))
         files["move.safetensors"] += bytes(1 << 21)
-        with pytest.raises(ModelError, match=r"move.safetensors has [\d,]+ bytes, and .* MB is the most"):
+        with pytest.raises(ModelError, match=r"move.safetensors has [\d,]+ bytes, and .* MB is the most") as caught:
             fetch(address, out)
+        assert str(caught.value).count(address) == 1
     files["move.safetensors"] = b"\x80\x04a pickle"
     with pytest.raises(ModelError, match="cannot be read as weights in safetensors format"):
         fetch(address, out)
@@ -314,6 +317,31 @@ def test_files_that_are_too_large_or_not_there_or_no_weights_are_refused(
     with pytest.raises(ModelError, match="card.json cannot be fetched"):
         fetch(address, out)
     assert not left(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1,000\r\n\r\n{}", "cannot be fetched"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{}", "it ended after 2 of 1,000 bytes"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "cannot be fetched"),
+        (b"nonsense\r\n\r\n", "cannot be fetched"),
+    ],
+)
+def test_an_answer_that_breaks_off_or_is_none_is_told_in_a_sentence(tmp_path: Path, answer: bytes, words: str) -> None:
+    class Broken(StreamRequestHandler):
+        def handle(self) -> None:
+            while self.rfile.readline().strip():
+                pass
+            self.wfile.write(answer)
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Broken) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}/mine"
+        with pytest.raises(ModelError, match=words) as caught:
+            fetch(address, tmp_path / "out")
+        server.shutdown()
+    assert str(caught.value).startswith(f"{address}: card.json")
 
 
 def test_every_kind_of_network_can_be_measured_without_memory() -> None:

@@ -10,6 +10,7 @@ what is larger than it may be is refused before it is read, and what does not fi
 
 from __future__ import annotations
 
+import http.client
 import re
 import shutil
 import urllib.error
@@ -17,7 +18,6 @@ import urllib.request
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from http.client import HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -39,6 +39,8 @@ LARGEST_TEXT = 16 * 2**20
 """Bytes that a card, a page or a list of setups may have."""
 LARGEST_SETTING = 1 << 14
 """No number that a network is built from, such as its width, may be larger."""
+DEEPEST = 256
+"""No setting called depth or blocks may be larger: each layer takes time to build, also where it takes no memory."""
 README = "README.md"
 
 Tell = Callable[[str], None]
@@ -124,7 +126,8 @@ def check_stranger(card: Card, where: str) -> None:
             f"--game, and copy the model's folder by hand"
         )
     for name, number in _numbers({"networks": card["networks"]}):
-        if number > LARGEST_SETTING and not name.endswith(".parameters"):
+        most = DEEPEST if name.endswith(("depth", "blocks")) else LARGEST_SETTING
+        if number > most and not name.endswith(".parameters"):
             raise ModelError(f"{where}: {name} = {number:,}, and networks of such a size are not built here")
     game = store.game_of(card, where)
     total = 0
@@ -214,13 +217,15 @@ class WebSource(Source):
                     while piece := answer.read(1 << 20):
                         file.write(piece)
                         self.refuse_size(name, file.tell(), most)
-                    if length and file.tell() != int(length):
-                        raise OSError(f"only {file.tell():,} of {int(length):,} bytes have come")
+                    if length and file.tell() < int(length):
+                        raise OSError(f"it ended after {file.tell():,} of {int(length):,} bytes")
         except urllib.error.HTTPError as error:
             if error.code in (404, 410):
                 return False
             raise ModelError(f"{self.address}: {name} cannot be fetched: {error}") from error
-        except (OSError, ValueError, HTTPException) as error:
+        except ModelError:
+            raise
+        except (OSError, ValueError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise ModelError(f"{self.address}: {name} cannot be fetched: {reason}") from error
         return True
