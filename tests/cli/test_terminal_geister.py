@@ -92,6 +92,12 @@ def test_every_end_is_a_sentence(end: str, winner: int | None, person: int | Non
     assert said.endswith(".") and "_" not in said
 
 
+@pytest.mark.parametrize("name", ["geister", "barrage", "kuhn"])
+def test_a_draw_by_the_time_of_the_whole_game_is_nobodys_time(name: str) -> None:
+    said = show_of(game(name)).ended(Outcome(None, "time", 0.0))
+    assert said == "A draw: the time for the whole game is up."
+
+
 def test_the_screen_is_the_same_whatever_the_colours_that_are_hidden() -> None:
     def screen(setup: str) -> str:
         person: Person = typing(("BCDE", "ready", "e2e3", "moves", "e3e2", "b1a1", "quit"))

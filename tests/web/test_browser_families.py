@@ -371,12 +371,20 @@ def test_an_agent_that_was_brought_along_is_played_beside_the_levels_and_in_a_pl
         visitor = visit(serving)
         page = visitor.open().page
         names = page.locator("input[name=level]")
-        assert "own:cfr+:iterations=20" not in [each.get_attribute("value") for each in names.all()]
-        visitor.choose(variant="kuhn")
-        values = [each.get_attribute("value") for each in names.all()]
-        assert values == ["random", "own:cfr+:iterations=20"]
-        page.locator("input[name=level]").nth(1).check(force=True)
+        # Whoever names an opponent wants to play it: it is proposed, in a game that it plays.
+        expect(page.locator("input[name=variant]:checked")).to_have_value("kuhn")
+        assert [each.get_attribute("value") for each in names.all()] == ["random", "own:cfr+:iterations=20"]
+        expect(page.locator("input[name=level]:checked")).to_have_value("own:cfr+:iterations=20")
         visitor.picture("opponent")
+        visitor.choose(variant="barrage")
+        expect(page.locator("input[name=level]:checked")).to_have_value("prober")
+        assert "own:cfr+:iterations=20" not in [each.get_attribute("value") for each in names.all()]
+        # What is chosen afterwards stays, also if it is another opponent.
+        visitor.choose(level="fox")
+        visitor.open()
+        expect(page.locator("input[name=level]:checked")).to_have_value("fox")
+        visitor.choose(variant="kuhn")
+        page.locator("input[name=level]").nth(1).check(force=True)
         visitor.button("Play").click()
         visitor.see(".top-card", has_text="cfr+:iterations=20")
         visitor.button("pass").click()

@@ -79,9 +79,12 @@ def test_a_bank_never_grows_never_falls_below_nothing_and_leaves_the_other_alone
     assert (shown[1] == 0) == clock.is_up(banks, player, spent)
 
 
-@given(st.integers(1_000, 180 * 60_000), st.integers(0, 60_000), st.none() | st.integers(1_000, 180 * 60_000))
-def test_a_clock_is_read_back_to_the_millisecond(bank, free, cap):
-    clock = Clock("bronstein", bank, free, cap)
+LIMITS = st.none() | st.integers(1_000, 180 * 60_000)
+
+
+@given(st.integers(1_000, 180 * 60_000), st.integers(0, 60_000), LIMITS, LIMITS)
+def test_a_clock_is_read_back_to_the_millisecond(bank, free, cap, whole):
+    clock = Clock("bronstein", bank, free, cap, whole)
     assert make_clock(clock.as_json()) == clock
 
 
@@ -96,7 +99,8 @@ def test_what_is_offered_can_be_made():
     {"kind": "bronstein", "minutes": 0, "seconds": 5}, {"kind": "bronstein", "minutes": 1e9, "seconds": 5},
     {"kind": "bronstein", "minutes": 5, "seconds": -1}, {"kind": "bronstein", "minutes": "5", "seconds": 1},
     {"kind": "bronstein", "minutes": True, "seconds": 1}, {"kind": "bronstein", "minutes": float("nan"), "seconds": 1},
-    *({"kind": "bronstein", "minutes": 5, "seconds": 1, "move": move} for move in (0, 181, -1, "x", True)),
+    *({"kind": "bronstein", "minutes": 5, "seconds": 1, key: limit} for key in ("move", "whole")
+      for limit in (0, 181, -1, "x", True)),
     {"kind": "bronstein", "minutes": float("inf"), "seconds": 1}, {"kind": "bronstein", "minutes": 5, "seconds": 61},
 ])  # fmt: skip
 def test_a_clock_that_is_none_is_refused_with_a_sentence(given_):

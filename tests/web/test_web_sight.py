@@ -351,7 +351,9 @@ def test_clocks_are_told_as_they_stand():
     said = wall.sight(at, "red", spent=13_000, now=5.0)["clock"]
     assert said["running"] == "blue" and said["now"] == 5.0
     assert said["blue"] == {"bank": 890.0, "move": 167.0} and said["red"] == {"bank": 900.0, "move": 180.0}
-    assert wall.sight(table(), "red")["clock"] is None
+    assert "whole" not in said and wall.sight(table(), "red")["clock"] is None
+    at = play(table(clock={"kind": "bronstein", "minutes": 12, "seconds": 4, "whole": 50}), "e3e4")
+    assert wall.sight(at, "red", spent=13_000)["clock"]["whole"] == 2_987.0
 
 
 def test_the_end_is_told_with_what_opens_the_seal():

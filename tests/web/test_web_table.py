@@ -302,6 +302,28 @@ def test_a_game_in_which_the_clock_began_anew_after_a_take_back_stands_as_it_sto
     assert (found.plies, found.used, found.banks[0]) == (0, 0, 15 * 60_000 - 6_000)
 
 
+def test_when_the_time_of_the_whole_game_is_up_it_is_a_draw():
+    clock = {"kind": "bronstein", "minutes": 1, "seconds": 4, "whole": 1.5}
+    at = table(clock=clock, kind="hotseat")
+    at.move("red", "e3e4", 40_000)
+    at.move("blue", "d8d7", 30_000)
+    assert (at.whole_left, at.time_left) == (20_000, 20_000)
+    # What was thought about moves that are taken back was thought all the same, and no millisecond twice.
+    at.take_back("red", 5_000)
+    assert at.used == 45_000 and at.whole_left - at.used == 15_000
+    at.move("red", "e3e4", 46_000)
+    assert at.whole_left == 14_000
+    assert not at.look_at_time(13_999) and at.look_at_time(14_000)
+    assert (at.over.winner, at.over.end) == (None, "time")
+    assert state(Table.replayed(json.loads(json.dumps(at.events)))) == state(at)
+    [read] = read_games(at.record())
+    assert (read.result, read.end) == ("1/2-1/2", "time")
+    # Whose own time ends before that loses.
+    at = table(clock=clock | {"whole": 3}, kind="hotseat")
+    at.move("red", "e3e4", 60_000)
+    assert (at.over.winner, at.over.end) == (1, "time")
+
+
 def test_time_that_is_up_ends_the_game_even_with_a_move():
     at = table(clock={"kind": "bronstein", "minutes": 1, "seconds": 2})
     at.move("red", "e3e4", 59_999)

@@ -25,6 +25,8 @@ ENDS = {
     "unfinished": "the game was not finished",
 }
 """Ends of a game in words, where the name of the end does not do."""
+ENDS_DRAWN = ENDS | {"time": "the time for the whole game is up"}
+"""The same, of a draw."""
 
 
 class Show:
@@ -68,7 +70,7 @@ class Show:
 
     def ended(self, outcome: Outcome, person: int | None = None) -> str:
         """Say how a game ended, as a sentence to one of its players, or to an onlooker."""
-        why = ENDS.get(outcome.end, outcome.end)
+        why = (ENDS_DRAWN if outcome.winner is None else ENDS).get(outcome.end, outcome.end)
         if outcome.end == "unfinished" or outcome.winner is None:
             return f"{'No result' if outcome.end == 'unfinished' else 'A draw'}: {why}."
         won = "lose" if person == 1 - outcome.winner else "win" if person is not None else "won"

@@ -6,7 +6,8 @@
 
 Three kinds. With `none` nobody loses by time. `strategus` gives a bank, some free time on every move, and
 a longest time for one move. `bronstein` gives a bank that runs at once; after the move as much as was used
-of it comes back, up to a number of seconds, so that a bank never grows; it may have a longest time for one move, too.
+of it comes back, up to a number of seconds, so that a bank never grows; it may have a longest time for one move, too,
+and one for the whole game, after which the game is a draw (`vauban.web.table`).
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ class Clock:
     """On every move: not taken from the bank, or given back to it."""
     cap: int | None = None
     """For one move at most."""
+    whole: int | None = None
+    """For all moves of both players together: then the game is a draw."""
 
     def banks(self) -> Banks:
         """Return the time that both players begin with."""
@@ -73,7 +76,8 @@ class Clock:
         """Return the clock as `make_clock` reads it."""
         if self.kind == "bronstein":
             own = {"kind": self.kind, "minutes": self.bank / 60_000, "seconds": self.free / 1_000}
-            return own if self.cap is None else own | {"move": self.cap / 60_000}
+            limits = {"move": self.cap, "whole": self.whole}
+            return own | {key: limit / 60_000 for key, limit in limits.items() if limit is not None}
         return {"kind": self.kind}
 
 
@@ -83,7 +87,8 @@ STRATEGUS = Clock("strategus", 15 * 60_000, 3_000, 3 * 60_000)
 
 def make_clock(given: Mapping[str, Any] | None) -> Clock:
     """Return the clock that a table describes: {"kind": "none"}, {"kind": "strategus"}, or
-    {"kind": "bronstein", "minutes": 12, "seconds": 4}, perhaps with "move": 3, the most minutes for one move."""
+    {"kind": "bronstein", "minutes": 12, "seconds": 4}, perhaps with "move": 3, the most minutes for one move, and
+    "whole": 50, those for the whole game."""
     if given is None:
         return NONE
     kind = given.get("kind")
@@ -102,13 +107,20 @@ def make_clock(given: Mapping[str, Any] | None) -> Clock:
         raise ConfigurationError(f"a clock has up to {MOST_MINUTES} minutes, and at least a second, not {minutes!r}")
     if free is None or not 0 <= free <= MOST_SECONDS * 1_000:
         raise ConfigurationError(f"a clock gives 0 to {MOST_SECONDS} seconds back after a move, not {seconds!r}")
-    move = given.get("move")
-    cap = None if move is None else _milliseconds(move, 60_000)
-    if move is not None and (cap is None or not 1_000 <= cap <= MOST_MINUTES * 60_000):
+    return Clock("bronstein", bank, free, _limit(given, "move", "one move"), _limit(given, "whole", "the whole game"))
+
+
+def _limit(given: Mapping[str, Any], key: str, what: str) -> int | None:
+    """Return the longest time for something, if a clock has one."""
+    minutes = given.get(key)
+    if minutes is None:
+        return None
+    limit = _milliseconds(minutes, 60_000)
+    if limit is None or not 1_000 <= limit <= MOST_MINUTES * 60_000:
         raise ConfigurationError(
-            f"a clock gives one move up to {MOST_MINUTES} minutes, and at least a second, not {move!r}"
+            f"a clock gives {what} up to {MOST_MINUTES} minutes, and at least a second, not {minutes!r}"
         )
-    return Clock("bronstein", bank, free, cap)
+    return limit
 
 
 def _milliseconds(number: Any, unit: int) -> int | None:
@@ -125,9 +137,9 @@ CLOCKS: tuple[dict[str, Any], ...] = (
         "key": "bronstein",
         "minutes": 12,
         "seconds": 4,
+        "whole": 50,
         "most_minutes": MOST_MINUTES,
         "most_seconds": MOST_SECONDS,
     },
 )
-"""Clocks on offer. The proposed numbers are those of Gravon's championship, without its 50 minutes for the whole
-game."""
+"""Clocks on offer. The proposed numbers are those of Gravon's championship."""

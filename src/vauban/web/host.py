@@ -615,7 +615,7 @@ class Host:
                 asked = 1 - table.offer.by
                 if table.sitters[asked].is_machine:
                     room.weighing = self._spawn(self._weigh(room, asked))
-            left = table.clock.left(table.banks, table.turn)
+            left = table.time_left
             if left is not None:
                 wait = max(0.0, room.began + left / 1000 - time.monotonic())
                 room.flag = asyncio.get_running_loop().call_later(wait + 0.001, self._look_at_clock, room)
@@ -685,8 +685,7 @@ class Host:
         """End the game if a clock has run out."""
         table = room.table
         room.flag = None
-        if table.phase == "play" and table.clock.is_up(table.banks, table.turn, self._spent(room)):
-            table.flag_falls(table.turn)
+        if table.phase == "play" and table.look_at_time(self._spent(room)):
             self._changed(room)
         else:
             self._go_on(room)

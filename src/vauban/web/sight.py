@@ -148,8 +148,11 @@ def _clock(table: Table, spent: int, now: float) -> Json | None:
         bank, move = clock.shown(table.banks, player, spent if player == running else 0)
         sides[side] = {"bank": bank / 1000, "move": move / 1000}
     limits = {"free": clock.free / 1000, "cap": None if clock.cap is None else clock.cap / 1000}
+    left = table.whole_left
+    whole = {} if left is None else {"whole": max(0, left - (0 if running is None else spent)) / 1000}
     return {
-        "kind": clock.kind, **limits, **sides, "running": None if running is None else SIDES[running], "now": now,
+        "kind": clock.kind, **limits, **whole, **sides, "running": None if running is None else SIDES[running],
+        "now": now,
     }  # fmt: skip
 
 

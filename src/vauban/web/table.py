@@ -200,6 +200,8 @@ class Table:
         self.banks: Banks = self.clock.banks()
         self.times: list[tuple[int, int]] = []
         """Of each move, the bank of its side before it, and the milliseconds that it took."""
+        self.elapsed = 0
+        """Milliseconds that the game has taken without the move that is being thought about (`used` is of that)."""
         self.used = 0
         """Milliseconds of the move that is being thought about which were used before: when a server ended
         (`keep_time`), or on moves that were taken back."""
@@ -399,9 +401,8 @@ class Table:
 
     def move(self, seat: str, text: str, spent: int = 0) -> None:
         """Make a move, given as text; `spent` is how long it took, in milliseconds."""
-        player = self._on_turn(seat)
-        if self.clock.is_up(self.banks, player, spent):
-            self.flag_falls(player)
+        self._on_turn(seat)
+        if self.look_at_time(spent):
             return
         self._happen({"what": "move", "move": self.show.read_move(self.board, text), "ms": spent})
 
@@ -419,10 +420,29 @@ class Table:
             )
         self._end(End(player, "absent"))
 
-    def flag_falls(self, player: int) -> None:
-        """End the game: a player's time is up."""
-        self._playing(SIDES[player])
-        self._end(End(1 - player, "time"))
+    @property
+    def whole_left(self) -> int | None:
+        """Milliseconds that are left of the whole game, from the beginning of this move; None if there is no limit."""
+        return None if self.clock.whole is None else max(0, self.clock.whole - self.elapsed)
+
+    @property
+    def time_left(self) -> int | None:
+        """Milliseconds after which time ends the game, from the beginning of this move; None if there is no limit."""
+        limits = (self.clock.left(self.banks, self.turn), self.whole_left)
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def look_at_time(self, spent: int) -> bool:
+        """End the game if time is up after the side on turn has thought for so many milliseconds; say whether it is."""
+        left = self.time_left
+        if left is None or spent < left:
+            return False
+        self.flag_falls(self.turn if self.clock.left(self.banks, self.turn) == left else None)
+        return True
+
+    def flag_falls(self, player: int | None) -> None:
+        """End the game: a player's time is up; None: that of the whole game is, and it is a draw."""
+        self._playing(SIDES[self.turn])
+        self._end(End(None if player is None else 1 - player, "time"))
 
     def keep_time(self, spent: int) -> None:
         """Note how many milliseconds the side on turn has thought, before the server ends."""
@@ -629,6 +649,7 @@ class Table:
         assert self.board is not None
         self.times.append((self.banks[self.turn], event["ms"]))
         self.banks = self.clock.spend(self.banks, self.turn, event["ms"])
+        self.elapsed += event["ms"]
         # An offer lapses when the side that was asked moves instead; one to take a move back, with any move.
         if self.offer is not None and (self.offer.by != self.turn or self.offer.kind == "take_back"):
             self.offer = None
@@ -668,6 +689,7 @@ class Table:
             self.used = self.used if self.turn == turn else 0
         else:
             self.banks = (bank, self.banks[1]) if player == 0 else (self.banks[0], bank)
+            self.elapsed += spent - used
             self.used = used
         self.took_back = True
         self.firm = self.plies if self.firm is None else min(self.firm, self.plies)

@@ -25,7 +25,7 @@ ENDS = {
     "battleless_limit": ("", "", "too many moves without a battle"),
     "resigned": ("your opponent resigned", "you resigned", ""),
     "agreed": ("", "", "agreed"),
-    "time": ("your opponent's time is up", "your time is up", ""),
+    "time": ("your opponent's time is up", "your time is up", "the time for the whole game is up"),
     "illegal": ("your opponent gave no legal answer", "you gave no legal answer", ""),
     "absent": ("your opponent stayed away", "you stayed away", ""),
 }
@@ -57,7 +57,8 @@ def end_words(winner: int | None, end: str, person: int | None) -> str:
     """Say how a game ended, as a sentence to one of its players, or to an onlooker."""
     if person is None or end not in ENDS:
         who = "No result" if end == "unfinished" else "A draw" if winner is None else f"{capital(PLAYERS[winner])} won"
-        return f"{who}: {ENDS_SEEN[end]}."
+        drawn = ENDS[end][2] if winner is None and end in ENDS else ""
+        return f"{who}: {drawn or ENDS_SEEN[end]}."
     place = 2 if winner is None else 0 if winner == person else 1
     return f"{('You win', 'You lose', 'A draw')[place]}: {ENDS[end][place]}."
 

@@ -38,6 +38,7 @@ export class Clock extends Ticking {
       red: el("span", { class: "clock", role: "timer" }),
       blue: el("span", { class: "clock", role: "timer" }),
     };
+    this.whole = el("p", { class: "quiet whole", role: "timer" });
   }
 
   /** What a side has left now: {bank, move} in seconds. */
@@ -56,12 +57,22 @@ export class Clock extends Ticking {
     return spent <= free ? free - spent : 0;
   }
 
+  /** Seconds that are left of the whole game; null if it may take any time. */
+  get wholeLeft() {
+    const { whole, running } = this.told ?? {};
+    return whole === undefined ? null : Math.max(0, whole - (running ? this.passed : 0));
+  }
+
   words() {
     if (!this.told) return t("clock.no");
-    return SIDES.map((side) => `${t(`Side.${side}`)}: ${spoken(this.left(side).bank)}`).join(", ");
+    const sides = SIDES.map((side) => `${t(`Side.${side}`)}: ${spoken(this.left(side).bank)}`).join(", ");
+    const whole = this.wholeLeft;
+    return whole === null ? sides : `${sides}. ${t("clock.whole.left", { time: spoken(whole) })}`;
   }
 
   paint() {
+    const whole = this.wholeLeft;
+    if (whole !== null) this.whole.textContent = t("clock.whole.left", { time: digits(whole) });
     for (const [side, face] of Object.entries(this.faces)) {
       face.hidden = !this.told;
       if (!this.told) continue;

@@ -52,8 +52,8 @@ function endParts(sight, hotseat) {
   const how = verdict(sight, hotseat);
   const { end, detail } = sight.over;
   const key = end === "unfinished" ? "end.stopped" : `end.${end}`;
-  const exact = ["won", "lost"].includes(how) ? `${key}.${how}` : key;
-  const reason = has(exact) ? t(exact) : end.replaceAll("_", " ");
+  const text = [`${key}.${how}`, key].find(has);
+  const reason = text ? t(text) : end.replaceAll("_", " ");
   const said = end === "agreed" && sight.note ? answer(sight.note, sight.players) : detail && t("error.other", { text: detail });
   return { who: t(`end.${how}`), reason, more: said ? ` ${said}` : "" };
 }

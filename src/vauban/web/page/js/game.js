@@ -341,6 +341,7 @@ class GameScreen {
     if (sight.offer) lines.push(offerBox(sight, (message) => this.send(message), this.#fought(sight.offer.by)));
     lines.push(...this.#absence());
     lines.push(...this.play.counts().filter(Boolean));
+    if (sight.phase === "play" && sight.clock?.whole !== undefined) lines.push(this.clock.whole);
     if (this.#asked(sight)) lines.push(el("p", { class: "offer" }, this.#asked(sight)));
     if (sight.phase === "over") lines.push(...promiseLines(this.promises ?? {}, sight.players));
     if (sight.played_on) lines.push(el("p", { class: "quiet" }, t("played_on", sight.played_on)));

@@ -63,6 +63,7 @@ class HomeScreen {
       minutes: this.bronstein.minutes,
       seconds: this.bronstein.seconds,
       move: 0,
+      whole: this.bronstein.whole,
       takebacks: true,
       aids: true,
       absence: ABSENCES[1],
@@ -71,7 +72,21 @@ class HomeScreen {
     };
     // It may have been kept for another version of the page.
     if (!this.offered.variants.some((each) => each.name === wish.variant)) wish.variant = first;
-    return wish;
+    return this.#met(wish);
+  }
+
+  /** Whoever names an opponent of their own wants to play it: one that was not here at the last visit is proposed. */
+  #met(wish) {
+    const own = this.offered.levels.filter((level) => level.own);
+    const known = recall("own", []);
+    keep("own", own.length ? own.map(({ key }) => key) : null);
+    const newcomer = own.find(({ key }) => !known.includes(key));
+    if (!newcomer) return wish;
+    const { variants } = newcomer;
+    const met = { ...wish, mode: "level", level: newcomer.key, blue: newcomer.key };
+    if (!variants.includes(wish.variant)) [met.variant] = variants;
+    keep("wish", met);
+    return met;
   }
 
   #set(name) {
@@ -119,17 +134,18 @@ class HomeScreen {
   }
 
   /**
-   * The level that was chosen or, where it does not play the variant, the nearest: in a family only the strongest play
-   * some variants alone. In another family one begins as at first: with an easy one, and watches the strongest as blue.
+   * The level that was chosen or, where it does not play the variant, the nearest: of a family's levels only the strongest
+   * play some variants alone. Otherwise one begins as at first: with an easy one, and watches the strongest as blue.
    */
   #chosen(name) {
     const { levels, wish, offered } = this;
     if (levels.some((level) => level.key === wish[name])) return wish[name];
-    const known = offered.levels.find((level) => level.key === wish[name]);
-    if (!known) return name === "blue" ? levels.at(-1).key : easyOne(levels);
+    const usual = levels.filter(({ own }) => !own);
+    const known = offered.levels.find(({ key, own }) => key === wish[name] && !own);
+    if (!known) return name === "blue" ? usual.at(-1).key : easyOne(usual);
     const here = offered.variants.filter((each) => each.family === this.variant.family).map((each) => each.name);
     const strong = name === "blue" || known.variants.some((each) => here.includes(each));
-    return strong ? levels.at(-1).key : easyOne(levels);
+    return strong ? usual.at(-1).key : easyOne(usual);
   }
 
   /** The side whose colour the setup has. */
@@ -350,6 +366,7 @@ class HomeScreen {
       this.#clockNumber("minutes", t("clock.minutes"), 1, minutes),
       this.#clockNumber("seconds", t("clock.seconds"), 0, seconds),
       this.#clockNumber("move", t("clock.move"), 0, minutes),
+      this.#clockNumber("whole", t("clock.whole"), 0, minutes),
     );
   }
 
@@ -454,8 +471,9 @@ function asked(wish, rules, setup) {
   };
 }
 
-function clockOf({ clock, minutes, seconds, move }) {
-  return clock === "bronstein" ? { kind: clock, minutes, seconds, move: move || null } : { kind: clock };
+function clockOf({ clock, minutes, seconds, move, whole }) {
+  if (clock !== "bronstein") return { kind: clock };
+  return { kind: clock, minutes, seconds, move: move || null, whole: whole || null };
 }
 
 /** Whom a newcomer may well beat. */

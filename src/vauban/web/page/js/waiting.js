@@ -80,8 +80,10 @@ function awaited({ ready, invited }) {
 function clockWords(clock) {
   if (!clock) return t("clock.no");
   if (clock.kind !== "bronstein") return `${t("clock")}: ${t(`clock.${clock.kind}`)}. ${t(`clock.${clock.kind}.more`)}`;
-  const own = t("clock.bronstein.set", { minutes: clock.red.bank / 60, seconds: clock.free });
-  return clock.cap === null ? own : `${own} ${t("clock.bronstein.cap", { minutes: clock.cap / 60 })}`;
+  const words = [t("clock.bronstein.set", { minutes: clock.red.bank / 60, seconds: clock.free })];
+  if (clock.cap !== null) words.push(t("clock.bronstein.cap", { minutes: clock.cap / 60 }));
+  if (clock.whole) words.push(t("clock.bronstein.whole", { minutes: clock.whole / 60 }));
+  return words.join(" ");
 }
 
 function invitation(game, { seat, invitation: token }) {
