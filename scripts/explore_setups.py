@@ -49,13 +49,9 @@ class Plan(NamedTuple):
     """Of both sides' setups; `own`: each agent has setups of its own."""
 
 
-def _plans() -> dict[str, Plan]:
-    people = {name: Plan(f"net:{name}", f"net:{name}", "human") for name in ("classic", "barrage")}
-    others = {name: Plan(f"net:{name},setups=uniform", f"net:{name}", OWN) for name in ("medium", "fives", "geister")}
-    return people | others
-
-
-PLANS = _plans()
+PLANS = {name: Plan(f"net:{name}", f"net:{name}", "human") for name in ("classic", "barrage")} | {
+    name: Plan(f"net:{name},setups=uniform", f"net:{name}", OWN) for name in ("medium", "fives", "geister")
+}
 """By game. Where it is known how people set up, both sides do, and both count. Elsewhere setups are drawn with equal
 chances, and tried against the setups of the network."""
 
@@ -199,8 +195,6 @@ def patterns(game: Game) -> dict[str, list[Condition]]:
     table = LINES if shape(game)[0] == 1 else ARMIES
     strongest = next(kind for kind in STRONG if kind in army)
     filled = json.loads(json.dumps(table).replace("STRONGEST", strongest))
-    wanted = {kind for conditions in filled.values() for each in conditions for kind in each["of"]}
-    assert army <= wanted | {"captain", *OTHERS}
     return {
         key: when
         for key, when in filled.items()
@@ -249,8 +243,10 @@ def tried(name: str, texts: Iterable[str]) -> tuple[int, list[tuple[str, float]]
 
 
 def figure(points: Sequence[float]) -> list[float]:
-    """Return how many setups, their share of the points, and its 95 % interval: Wilson's, a little wide where games are
-    drawn."""
+    """Return the number of setups, their share of the points, and the ends of its 95 % interval.
+
+    The interval is Wilson's, a little wide where games are drawn.
+    """
     n, z = len(points), 1.959964
     share = sum(points) / n
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
@@ -269,22 +265,7 @@ def count(name: str, files: Sequence[Path], seed: int) -> dict[str, Any]:
     own = [places(game, game.setups.parse(text)) for text in drawn]
 
     kind = "evil" if game.family == "geister" else FLAG
-    spots = sorted({(place.row, edge(place, columns)) for place in laid[0][0]})
-    squares = []
-    for row, far in spots:
-        # A setup and its mirror image have both squares, and one that is its own mirror image counts once.
-        points = [each for setup, each in laid for place in setup if _is(place, row, far, kind, columns)]
-        both = 1 if 2 * far + 1 == columns else 2
-        source = own if PLANS[name].sampler == OWN else [setup for setup, _ in laid]
-        share = sum(_is(place, row, far, kind, columns) for setup in source for place in setup) / len(source) / both
-        told: dict[str, Any] = {"row": row, "edge": far, "share": round(share, 4)}
-        squares.append(told | ({"played": figure(points)} if len(points) >= LEAST else {}))
-    found = []
-    for key, when in patterns(game).items():
-        points = [each for setup, each in laid if holds(when, setup, columns)]
-        if len(points) >= LEAST:
-            share = sum(holds(when, setup, columns) for setup in own) / len(own)
-            found.append({"key": key, "played": figure(points), "network": round(share, 3), "when": when})
+    usual = own if PLANS[name].sampler == OWN else [setup for setup, _ in laid]
     return {
         "game": name,
         "sampler": PLANS[name].sampler,
@@ -293,10 +274,42 @@ def count(name: str, files: Sequence[Path], seed: int) -> dict[str, Any]:
         "columns": columns,
         "kind": kind,
         "all": figure([points for _, points in setups]),
-        "places": squares,
-        "patterns": found,
+        "places": of_squares(laid, usual, kind, columns),
+        "patterns": of_patterns(patterns(game), laid, own, columns),
         "examples": examples(game, drawn, by_setup(game, setups)),
     }
+
+
+Laid = Sequence[tuple[list[Place], float]]
+"""Setups with the points that each made."""
+
+
+def of_squares(laid: Laid, usual: Sequence[list[Place]], kind: str, columns: int) -> list[dict[str, Any]]:
+    """Return for each square how often a piece of a kind stands there in usual setups, and how it fared there.
+
+    A square and its mirror image are one.
+    """
+    found = []
+    for row, far in sorted({(place.row, edge(place, columns)) for place in laid[0][0]}):
+        points = [each for setup, each in laid for place in setup if _is(place, row, far, kind, columns)]
+        both = 1 if 2 * far + 1 == columns else 2
+        share = sum(_is(place, row, far, kind, columns) for setup in usual for place in setup) / len(usual) / both
+        told: dict[str, Any] = {"row": row, "edge": far, "share": round(share, 4)}
+        found.append(told | ({"played": figure(points)} if len(points) >= LEAST else {}))
+    return found
+
+
+def of_patterns(
+    known: dict[str, list[Condition]], laid: Laid, own: Sequence[list[Place]], columns: int
+) -> list[dict[str, Any]]:
+    """Return for each pattern how setups with it fared, and how often the network has it in its own."""
+    found = []
+    for key, when in known.items():
+        points = [each for setup, each in laid if holds(when, setup, columns)]
+        if len(points) >= LEAST:
+            share = sum(holds(when, setup, columns) for setup in own) / len(own)
+            found.append({"key": key, "played": figure(points), "network": round(share, 3), "when": when})
+    return found
 
 
 def _is(place: Place, row: int, far: int, kind: str, columns: int) -> bool:

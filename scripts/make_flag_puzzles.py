@@ -211,13 +211,9 @@ def main() -> None:
         tally["positions"] += 1
         variant, known = board.variant, seen(board, setup)
         left = hidden_types(known, setup)
-
-        def counted(draws: int, known=known, left=left, board=board, number=number) -> dict[int, float]:
-            return chances(drawn(known, left, board.variant, draws, number), known, board)
-
-        if clear(counted(DRAWS // 10)) is None:
-            continue
-        shares = counted(DRAWS)
+        if clear(chances(drawn(known, left, variant, DRAWS // 10, number), known, board)) is None:
+            continue  # a few draws settle most positions
+        shares = chances(drawn(known, left, variant, DRAWS, number), known, board)
         answer = clear(shares)
         if answer is None:
             continue

@@ -227,5 +227,10 @@ def test_a_tournament_at_poker_keeps_what_games_were_worth(tmp_path: Path) -> No
         report = report_json(tournament.results())
         assert report["stakes"] and report["games"] == 18
         assert len(list(tournament.records())) == 18
+        means = dict.fromkeys(tournament.settings.agents, 0.0)
+        for result in (each for match in tournament.results() for each in match):
+            for side, name in enumerate(result.agents):
+                means[name] += (result.utility, -result.utility)[side] / 12
+        assert dict(tournament.standings()) == pytest.approx(means)
     with Tournament.open(tmp_path / "t.db") as again:
         assert again.settings.made.name == "kuhn" and report_json(again.results()) == report

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from contenders import Dice, Rogue, Slow, Untidy, plain
 
+from vauban import __version__
 from vauban.agents.external.stratego.agent import ExternalAgent
 from vauban.arena import play
 from vauban.arena.match import FinishedGame, Match, record_text, records
@@ -238,6 +239,8 @@ def test_records_are_read_back_with_agents_seed_and_number() -> None:
     assert read[1].headers["Red"] == "random" and read[1].headers["Seed"] == "5"
     for recorded, game in zip(read, games, strict=True):
         assert recorded.board is not None and recorded.board.plies == game.result.plies
+        assert recorded.headers["Program"] == f"Vauban {__version__}" and "Time" not in recorded.headers
+        assert float(recorded.headers["Seconds"]) == round(game.result.seconds, 3)
         assert recorded.result == ("1-0", "0-1", "1/2-1/2")[2 if game.result.winner is None else game.result.winner]
 
 

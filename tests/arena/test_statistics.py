@@ -394,6 +394,13 @@ def test_the_first_bet_is_two_thirds_and_never_less_than_half() -> None:
     assert all(exact_betting.share_on_win(wins, losses) > Fraction(1, 2) for wins in range(9) for losses in range(9))
 
 
+def test_the_logarithm_is_that_of_the_exact_wealth_in_every_order_of_six_games() -> None:
+    for code in range(3**6):
+        outcomes = [code // 3**game % 3 - 1 for game in range(6)]
+        exact = math.log10(exact_betting.wealth_ratio(outcomes))
+        assert betting.log10_wealth_ratio(outcomes) == pytest.approx(exact, abs=1e-12), outcomes
+
+
 def test_between_equals_the_bettor_does_not_gain_on_average() -> None:
     """Every order of six fair games together: a bet is fair if their mean wealth is 1; a look ahead is not."""
     orders = [[1 if code >> game & 1 else -1 for game in range(6)] for code in range(64)]

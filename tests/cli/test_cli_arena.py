@@ -228,6 +228,27 @@ def test_a_tournament_is_played_reported_and_found_again(tmp_path: Path) -> None
     assert "begun with games 4, and this asks for 6" in str(done.exception)
 
 
+def test_ratings_stand_on_an_anchor_and_results_go_to_other_programs(tmp_path: Path) -> None:
+    file, pgn, log = (tmp_path / name for name in ("t.db", "t.pgn", "t.log"))
+    names = ["charger", "fox:setups=human", "random"]
+    options = ("--games", "4", "--game", "tiny", "--seed", "1", "--workers", "1")
+    table = told("tournament", str(file), *names, *options, "--pgn", str(pgn), "--log", str(log))
+    [free] = table["ratings"]
+    assert free["anchor"] is None and sum(row["rating"] for row in free["agents"]) == pytest.approx(0)
+    [held] = told("tournament", str(file), "--anchor", "fox:setups=human=1500.5")["ratings"]
+    assert held["anchor"] == "fox:setups=human"
+    moved = {row["agent"]: row["rating"] for row in held["agents"]}
+    shift = 1500.5 - {row["agent"]: row["rating"] for row in free["agents"]}["fox:setups=human"]
+    assert moved == pytest.approx({row["agent"]: row["rating"] + shift for row in free["agents"]})
+    lines = log.read_text().splitlines()
+    assert "12 of 12" in lines[-1] and all(f"{name} " in lines[-1] and "%" in lines[-1] for name in names)
+    games = pgn.read_text().split("\n\n[White ")
+    assert len(games) == 12 and games[0].startswith('[White "charger"]\n[Black "fox:setups=human"]\n[Result "')
+    assert games[0].endswith(games[0].split('[Result "')[1].partition('"')[0])
+    for text, words in (("random", "give an agent and its rating"), ("fox=0", "does not take part")):
+        assert words in str(here("tournament", str(file), "--anchor", text).exception)
+
+
 def test_the_agent_of_a_gauntlet_need_not_be_named_twice(tmp_path: Path) -> None:
     file = str(tmp_path / "t.db")
     table = told(

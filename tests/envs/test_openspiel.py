@@ -12,7 +12,7 @@ import pytest
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed: vauban-games[openspiel]")
 
 from open_spiel.python import policy as policies  # noqa: E402
-from open_spiel.python.algorithms import cfr, exploitability  # noqa: E402
+from open_spiel.python.algorithms import cfr, expected_game_score, exploitability  # noqa: E402
 
 import vauban.envs.openspiel as openspiel  # noqa: E402
 from vauban import Board  # noqa: E402
@@ -22,7 +22,7 @@ from vauban.errors import ConfigurationError  # noqa: E402
 from vauban.games import kit  # noqa: E402
 from vauban.games.base import game  # noqa: E402
 from vauban.sim.simulator import Simulator  # noqa: E402
-from vauban.solve import CFR, build_tree, evaluate, uniform  # noqa: E402
+from vauban.solve import CFR, build_tree, evaluate, uniform, write_efg  # noqa: E402
 
 PAGE = Path(__file__).parents[2] / "docs" / "openspiel.md"
 GOOFSPIEL = "goofspiel(imp_info=True,num_cards=3,points_order=descending)"
@@ -131,6 +131,22 @@ def test_its_exploitability_is_ours(name: str, rules: str | None) -> None:
     theirs, tree = openspiel.load(name, rules), build_tree(name, rules)
     expected = evaluate(tree, uniform(tree)).nash_conv
     assert exploitability.nash_conv(theirs, policies.UniformRandomPolicy(theirs)) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "rules"), [("kuhn", None), ("nano", "total_limit=4")])
+def test_a_tree_in_a_file_of_gambit_is_the_same_game(name: str, rules: str | None, tmp_path: Path) -> None:
+    tree, path = build_tree(name, rules), tmp_path / "game.efg"
+    write_efg(tree, path)
+    theirs = pyspiel.load_game("efg_game", {"filename": str(path)})
+    lines = path.read_text().splitlines()[3:]
+    assert len(lines) == tree.histories and len({line.split("{")[0] for line in lines if line[0] == "p"}) == sum(
+        tree.information_sets
+    )
+    found = evaluate(tree, uniform(tree))
+    uniformly = policies.UniformRandomPolicy(theirs)
+    assert exploitability.nash_conv(theirs, uniformly) == pytest.approx(found.nash_conv, abs=1e-9)
+    values = expected_game_score.policy_value(theirs.new_initial_state(), [uniformly, uniformly])
+    assert values == pytest.approx([found.value, -found.value], abs=1e-9)
 
 
 def test_its_cfr_does_the_same_on_our_kuhn_as_on_its_own() -> None:

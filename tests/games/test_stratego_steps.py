@@ -18,9 +18,9 @@ from vauban.board.stratego.records import list_moves
 from vauban.errors import ConfigurationError, InvalidMoveError, RecordError, SetupError
 from vauban.games import base, kit
 from vauban.games.base import NUMBER, PLAYER, STEP
-from vauban.games.stratego import StrategoSteps, inspect
+from vauban.games.stratego import StrategoSteps
 from vauban.games.stratego.game import Stratego
-from vauban.games.stratego.layout import BYTES, WORDS
+from vauban.games.stratego.layout import BYTES, SWITCH, WORDS
 from vauban.games.stratego.pieces import TYPES
 from vauban.games.stratego.steps.layout import CHOSEN, DEPLOYING, OPEN
 from vauban.games.stratego.switches import PRESETS
@@ -123,7 +123,7 @@ def test_the_rules_of_repetition_leave_some_pieces_without_a_move_and_these_are_
         board, rng = Board(plain, seed=seed), random.Random(seed)
         while not board.is_over:
             legal = {move.source for move in board.legal_moves}
-            bars = (inspect.TWO_SQUARE_BARS, inspect.CHASE_BARS)
+            bars = (SWITCH["two_square"], SWITCH["chase"])
             barred = {source for which in bars for source, _ in list_moves(board._record, which)}
             shut += len(barred - legal)
             habit = max(board.legal_actions, key=lambda action: action * 2654435761 % 4093)

@@ -128,6 +128,10 @@ def test_the_files_of_the_ecosystem_are_well_formed_and_agree() -> None:
         for step in job["steps"]:
             for target in re.findall(r"make ([\w-]+)", step.get("run", "")):
                 assert target in made
+    [oldest] = [each["versions"] for each in read["test.yml"]["jobs"]["light"]["strategy"]["matrix"]["include"]]
+    tried = {name: version.removesuffix(".*") for name, version in (each.split("==") for each in oldest.split())}
+    allowed = (re.match(r"([\w-]+)>=([\d.]+)", each) for each in PROJECT["dependencies"])
+    assert tried == {match[1]: match[2] for match in allowed if match}
 
 
 # ── Releases ─────────────────────────────────────────────────────────────────────────────────────

@@ -204,7 +204,7 @@ def test_a_page_says_what_the_algorithms_declare_and_nothing_of_others(tmp_path:
     assert f"| later | judged {last['later.loss']:.1f} |" in page and "* It kept 1 facts." in page
     for word in ("Ataraxos", "belief", "setups, for", "against itself", "search:mine", "stratego"):
         assert word not in page.replace("with the setups there", ""), word
-    assert "vauban exploitability kuhn net:mine" in page and "tags:\n- kuhn\n" in page
+    assert f"vauban exploitability kuhn net:{tmp_path / 'model'}" in page and "tags:\n- kuhn\n" in page
 
 
 def test_an_algorithm_that_is_not_known_here_is_named_on_the_page(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ from vauban.games.stratego.game import Stratego
 from vauban.learn.config import parse_config
 from vauban.learn.run import Run
 from vauban.nets import hub
-from vauban.nets.hub import check_stranger, fetch, split_address
+from vauban.nets.hub import check_stranger, fetch, own_name, split_address
 from vauban.nets.kinds import describe
 from vauban.nets.move import MoveNetwork
 from vauban.nets.store import STRENGTH, ModelError, load_model, make_card, read_card, save_model, with_place
@@ -46,6 +47,8 @@ class House(ThreadingHTTPServer):
         """By OWNER/NAME: the files of the repository."""
         self.made: list[dict[str, Any]] = []
         self.asked: list[str] = []
+        self.headers: dict[str, str] = {}
+        """Said of every file, in place of what is true."""
         self.endpoint = f"http://127.0.0.1:{self.server_port}"
 
 
@@ -58,8 +61,9 @@ class Caller(BaseHTTPRequestHandler):
     def answer(self, data: bytes | Any, status: int = 200, **headers: str) -> None:
         body = data if isinstance(data, bytes) else json.dumps(data).encode()
         self.send_response(status)
-        for name, value in {"Content-Length": str(len(body)), **headers}.items():
-            self.send_header(name.replace("_", "-"), value)
+        for name, value in {"Content_Length": str(len(body)), **headers}.items():
+            if value:
+                self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
@@ -80,7 +84,7 @@ class Caller(BaseHTTPRequestHandler):
             if data is None:
                 self.answer(b"", 404)
             else:
-                self.answer(data, ETag=f'"{hash(data):x}"', X_Repo_Commit=COMMIT)
+                self.answer(data, ETag=f'"{hash(data):x}"', X_Repo_Commit=COMMIT, **self.server.headers)
         else:
             self.answer(b"", 404)
 
@@ -110,7 +114,7 @@ class Caller(BaseHTTPRequestHandler):
 def house(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[House]:
     """Return a server that the hub's library takes for the hub, in a folder of its own."""
     server = House()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(hub, "cache_base", lambda: tmp_path / "cache")
@@ -219,6 +223,13 @@ def test_addresses_have_revisions() -> None:
     assert split_address("hf:a/b.c@refs/pr/1") == ("a/b.c", "refs/pr/1")
 
 
+@pytest.mark.parametrize(
+    "address", ["hf:a/mine", "hf:a/mine@v2", "hf:a/mine@refs/pr/1", "https://host/b/mine/", "b/mine"]
+)
+def test_a_fetched_model_is_named_as_where_it_comes_from(address: str) -> None:
+    assert own_name(address) == "mine"
+
+
 # ── Refused ──────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -242,6 +253,7 @@ def _renamed(card: dict[str, Any]) -> None:
         (_set("networks", "move", "kind", to="evil"), "there is no kind of network 'evil'"),
         (_set("networks", "move", "observation_version", to=99), "it learned from version 99 of the observation"),
         (_set("networks", "move", "size", "width", to=1 << 20), "networks.move.size.width = 1,048,576, and"),
+        (_set("networks", "move", "size", "depth", to=16000), "networks.move.size.depth = 16,000, and"),
         (_set("networks", "move", "size", "depth", to=8), "weights are missing"),
         (
             lambda card: card["networks"]["move"]["size"].update(width=16384, feedforward=16384),
@@ -273,8 +285,9 @@ def test_files_that_are_too_large_or_not_there_or_no_weights_are_refused(
     with monkeypatch.context() as smaller:
         smaller.setattr(hub, "LARGEST", len(files["move.safetensors"]) + (1 << 20))
         files["move.safetensors"] += bytes(1 << 21)
-        with pytest.raises(ModelError, match=r"move.safetensors has [\d,]+ bytes, and .* MB is the most"):
+        with pytest.raises(ModelError, match=r"move.safetensors has [\d,]+ bytes, and .* MB is the most") as caught:
             fetch(address, out)
+        assert str(caught.value).count(address) == 1
     files["move.safetensors"] = b"\x80\x04a pickle"
     with pytest.raises(ModelError, match="cannot be read as weights in safetensors format"):
         fetch(address, out)
@@ -287,6 +300,16 @@ def test_files_that_are_too_large_or_not_there_or_no_weights_are_refused(
     del files["card.json"]
     with pytest.raises(ModelError, match="this is no model of Vauban: there is no card.json"):
         fetch(address, out)
+    for headers, words in (
+        ({"Content_Length": "100"}, "card.json cannot be fetched: only 2 of 100 bytes have come"),
+        ({"Content_Length": "", "Transfer_Encoding": "chunked"}, "card.json cannot be fetched: IncompleteRead"),
+    ):
+        house.files["models/odd"] = {"card.json": b"9\r"}
+        house.headers = headers
+        with pytest.raises(ModelError, match=words):
+            fetch(address, out)
+    with pytest.raises(ModelError, match="cannot be fetched: URL can't contain control characters"):
+        fetch("http://127.0.0.1/two words", out)
     with pytest.raises(ModelError, match="there is no such folder"):
         fetch("./nowhere", out)
     house.shutdown()
@@ -294,6 +317,31 @@ def test_files_that_are_too_large_or_not_there_or_no_weights_are_refused(
     with pytest.raises(ModelError, match="card.json cannot be fetched"):
         fetch(address, out)
     assert not left(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1,000\r\n\r\n{}", "cannot be fetched"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{}", "it ended after 2 of 1,000 bytes"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "cannot be fetched"),
+        (b"nonsense\r\n\r\n", "cannot be fetched"),
+    ],
+)
+def test_an_answer_that_breaks_off_or_is_none_is_told_in_a_sentence(tmp_path: Path, answer: bytes, words: str) -> None:
+    class Broken(StreamRequestHandler):
+        def handle(self) -> None:
+            while self.rfile.readline().strip():
+                pass
+            self.wfile.write(answer)
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Broken) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}/mine"
+        with pytest.raises(ModelError, match=words) as caught:
+            fetch(address, tmp_path / "out")
+        server.shutdown()
+    assert str(caught.value).startswith(f"{address}: card.json")
 
 
 def test_every_kind_of_network_can_be_measured_without_memory() -> None:

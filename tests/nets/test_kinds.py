@@ -110,7 +110,7 @@ def test_a_kind_from_outside_is_trained_shown_made_a_card_of_played_and_gone_on_
     assert "grid" in shown and "channels 8 4" in shown and "dropout 0.0" in shown
     told("models", "card", "runs/conv", "--name", "pyramid")
     page = Path("models/pyramid", README).read_text(encoding="utf-8")
-    assert "| move | grid | channels 8 4, dropout 0.0, observation ataraxos |" in page
+    assert "| move | grid | channels 8 4, dropout 0.0, observation ataraxos (version 1) |" in page
     model = load_model("models/pyramid")
     assert isinstance(model.player, Conv) and model.player.config == ConvConfig((8, 4), 0.0, "ataraxos")
     assert model.card["networks"]["move"]["channels"] == [8, 4]

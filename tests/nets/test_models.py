@@ -445,7 +445,7 @@ def test_the_readme_says_for_how_many_minutes_the_shipped_models_were_trained() 
     minutes = {name: read_card(path)["training"]["minutes"] for name, path in store.shipped_models().items()}
     text = " ".join((Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").split())
     assert f"trained for {minutes.pop('barrage'):.0f} and {minutes.pop('classic'):.0f} minutes" in text
-    assert f"and `geister` {('six', 'seven', 'eight')[round(minutes.pop('geister')) - 6]}" in text
+    assert f"and `geister`, which had {('six', 'seven', 'eight')[round(minutes.pop('geister')) - 6]}" in text
     assert {round(each) for each in minutes.values()} == {5} and "five minutes each" in text
 
 

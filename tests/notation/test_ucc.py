@@ -404,7 +404,14 @@ def test_a_line_for_another_board_is_as_the_page_shows_it() -> None:
     line = "RED ./bot 8 8 SETUP 3 ARMY 1=1 2=1 8=2 9=2 s=1 B=2 F=1 LAKES 2,3 5,3 2,4 5,4"
     assert ucc.setup_line(0, "./bot", VARIANTS["duel"]) == line
     assert ucc.parse_setup_line(f"{line} CLOCK 2")[2].army == VARIANTS["duel"].army, "later words are for later days"
-    for wrong in ("RED ./bot 6 6", f"{line[:20]} ARMY 1=1", line.replace("F=1", "F=2"), line.replace("5,4", "9,9")):
+    beside = line.replace("2,4 5,4", "10,3 13,3")  # counted on from the end of a row, they would be the same squares
+    for wrong in (
+        "RED ./bot 6 6",
+        f"{line[:20]} ARMY 1=1",
+        line.replace("F=1", "F=2"),
+        line.replace("5,4", "9,9"),
+        beside,
+    ):
         with pytest.raises(NotationError):
             ucc.parse_setup_line(wrong)
 
@@ -639,6 +646,7 @@ def test_another_board_than_the_one_it_was_started_for_is_refused() -> None:
 @pytest.mark.parametrize("player", [0, 1])
 def test_events_that_cannot_be_read_do_not_stop_it(player: int, capsys: pytest.CaptureFixture[str]) -> None:
     odd = {
+        player: "hello\n",
         10: "hello\n",
         11: "\n",
         20: "0 0 UP ILLEGAL\n",

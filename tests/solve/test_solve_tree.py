@@ -38,6 +38,7 @@ from vauban.solve import (
     tabulate,
     uniform,
 )
+from vauban.solve.gambit import efg_lines
 from vauban.solve.walk import TERMINAL
 
 # ── Stratego against a plain walk ────────────────────────────────────────────────────────────────
@@ -472,6 +473,15 @@ def test_the_command_prints_a_table_for_people() -> None:
     assert "So the game is worth 0.50000000 to 0.50000000 to red." in done.stdout
     assert "-0.00000000" not in done.stdout
     assert "Example: vauban exploitability leduc" in CliRunner().invoke(app, ["--help"]).stdout
+
+
+def test_a_file_of_gambit_has_exact_fractions_and_names() -> None:
+    lines = list(efg_lines(build_tree("kuhn")))
+    assert lines[:3] == ['EFG 2 R "kuhn"', '{ "first" "second" }', ""]
+    assert lines[3] == 'c "" 1 "" { "1" 1/3 "2" 1/3 "3" 1/3 } 0' and lines[4] == 'c "" 2 "" { "1" 1/2 "2" 1/2 } 0'
+    assert lines[5] == 'p "" 1 1 "" { "pass" "bet" } 0' and lines[6] == 'p "" 2 1 "" { "pass" "bet" } 0'
+    assert lines[7] == 't "" 1 "" { -1, 1 }', "first has the Jack and both pass"
+    assert [line[0] for line in lines[3:]].count("t") == 30
 
 
 @pytest.mark.parametrize(

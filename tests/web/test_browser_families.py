@@ -46,7 +46,7 @@ def links(page) -> list[str]:
     return [link.get_attribute("href") for link in page.locator("#header nav a").all()]
 
 
-HOME = ["#/", "#/setups", "#/puzzles", "#/rules", "#/import"]
+HOME = ["#/", "#/setups", "#/puzzles", "#/rules", "#/import", "#/analysis"]
 
 
 def test_a_second_family_is_chosen_drawn_and_played_beside_the_first(visit, tmp_path, package):
@@ -60,7 +60,7 @@ def test_a_second_family_is_chosen_drawn_and_played_beside_the_first(visit, tmp_
 
         visitor.choose(variant="ambush")
         expect(page.locator("h1")).to_have_text("Nine squares, two secrets")
-        assert links(page) == ["#/", "#/ambush/rules", "#/import"]
+        assert links(page) == ["#/", "#/ambush/rules", "#/import", "#/analysis"]
         visitor.see(".home .summary, .home .quiet", has_text="A King and a Guard each")
         visitor.picture("family-home")
         page.get_by_role("link", name="Rules").click()
@@ -80,7 +80,7 @@ def test_a_second_family_is_chosen_drawn_and_played_beside_the_first(visit, tmp_
         visitor.see(".page")
 
         visitor.open()
-        assert links(page) == ["#/", "#/ambush/rules", "#/import"]
+        assert links(page) == ["#/", "#/ambush/rules", "#/import", "#/analysis"]
         expect(page.locator(".setup input")).not_to_have_value("")
         page.locator(".setup input").fill("K.G")
         visitor.button("Play").click()
@@ -119,7 +119,7 @@ def test_a_family_whose_script_has_next_to_nothing_is_plain_in_all_else(visit, t
         visitor = visit(serving)
         page = visitor.open().page
         visitor.choose(mode="hotseat", variant="ambush")
-        assert links(page) == ["#/", "#/import"]
+        assert links(page) == ["#/", "#/import", "#/analysis"]
         expect(page.locator("h1")).to_have_text("Games of hidden information")
         visitor.button("Play").click()
         for side in ("Red", "Blue"):
@@ -163,7 +163,7 @@ def test_a_family_whose_script_is_broken_is_plain_and_the_others_are_as_they_wer
         visitor.forgive("stratego.js|404|mine")
         page = visitor.open().page
         visitor.see(".toast", has_text="The games of the family stratego are shown as text")
-        assert links(page) == ["#/", "#/import"]
+        assert links(page) == ["#/", "#/import", "#/analysis"]
         expect(page.locator(".setup input")).not_to_have_value("")
         visitor.button("Play").click()
         visitor.see(".plain pre", has_text="red: flag")

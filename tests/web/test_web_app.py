@@ -904,6 +904,25 @@ def test_recorded_games_are_imported_and_bad_ones_refused_with_the_reason(server
         assert status == 400 and words in found["error"]["text"], found
 
 
+def test_an_import_runs_no_code_and_makes_no_game_that_is_not_offered(server, tmp_path):
+    ran = tmp_path / "ran"
+    mine = tmp_path / "mine.py"
+    mine.write_text(f"open({str(ran)!r}, 'w')\nMine = None\n")
+    for name in (
+        f"py:{mine}:Mine",
+        f"steps:py:{mine}:Mine",
+        f'{{\\"game\\": \\"py:{mine}:Mine\\", \\"rules\\": null}}',
+    ):
+        status, found, _ = server.ask("POST", "/api/import", {"text": f'[Game "{name}"]\n[Seed "1"]\n\n*'})
+        assert (status, found["error"]["key"]) == (400, "import.variant"), name
+    assert not ran.exists()
+
+
+def test_of_several_games_the_first_is_imported_and_no_other_played(server):
+    text = write_game(Board.random("barrage", 5), {})
+    assert server.post("/api/import", text=f'{text}\n\n[Variant "barrage"]\n\n1. a1a1 *')["games"] == 2
+
+
 # ── People who mean no good ──────────────────────────────────────────────────────────────────────
 
 

@@ -150,6 +150,12 @@ def test_the_pieces_of_a_setup_stand_where_a_game_would_have_them(server):
     assert whole["text"] == show_of("barrage").position_of(board)
 
 
+@pytest.mark.parametrize("wanted", [{"pieces": []}, {"text": "x"}, {}])
+def test_a_game_without_positions_has_none_that_could_be_put_together(wanted):
+    with pytest.raises(TableError, match="cannot be looked back on"):
+        lines.read_position("kuhn", wanted)
+
+
 def test_a_position_that_cannot_be_is_refused_with_the_reason(server):
     flags = [{"at": "a1", "side": "red", "type": "flag"}, {"at": "a10", "side": "blue", "type": "flag"}]
     scout = {"at": "b1", "side": "red", "type": "scout"}

@@ -217,6 +217,13 @@ def test_two_machines_of_which_one_is_a_program_are_watched():
             watcher.do("stop")
             watcher.until(lambda sight: sight["over"] is not None)
         wait_until(lambda: not server.host.programs.running)
+        # The other one cannot set up: no game is begun, and the program is not left behind.
+        server.host.quick._most = 0
+        with pytest.raises(AssertionError, match="try again in a moment"):
+            server.post(
+                "/api/games", variant="classic", against={**against, "red": "own:ucc_bot.py", "blue": "recruit"}
+            )
+        assert not server.host.programs.running
 
 
 def test_there_is_room_for_so_many_programs_and_those_that_were_left_make_room(monkeypatch):
@@ -232,12 +239,14 @@ def test_there_is_room_for_so_many_programs_and_those_that_were_left_make_room(m
         assert host_module.Settings.absence < module.LEFT_SECONDS
 
 
-def test_one_address_has_half_of_the_room_for_programs():
+def test_one_address_has_half_of_the_room_for_programs_and_sends_no_others_away_beyond_it():
     with serving(UCC) as server:
-        server.host.programs._most = 4
+        server.host.programs._most = 3
+        begin(server, UCC)  # nobody comes to this one
         seats = [sit(server, begin(server, UCC)) for _ in range(2)]
         with pytest.raises(AssertionError, match="As many programs play here as there is room for"):
             begin(server, UCC)
+        assert server.host.programs.running == 3
         for seat in seats:
             seat.ws.close()
 

@@ -137,6 +137,7 @@ def test_what_is_written_down_holds_no_secret_no_setup_and_no_move(tmp_path):
         status, _, _ = talk.ask("GET", f"/api/games/{made['game']}/picture.svg?ply=1&seat=red", secret=look)
         assert status == 200
         assert talk.ask("GET", f"/api/games/{made['game']}/record", secret="wrong" * 8)[0] == 404
+        assert talk.ask("GET", f"/ws/{made['game']}")[0] == 404
         assert talk.ask("GET", "/" + "x" * 500)[0] == 404
         friend = talk.post("/api/games", variant="barrage", against={"kind": "friend"})
         joined = talk.join(friend["game"], friend["friend"]["invitation"])
@@ -145,8 +146,9 @@ def test_what_is_written_down_holds_no_secret_no_setup_and_no_move(tmp_path):
         process.communicate(timeout=PATIENCE)
     text = log.read_text()
     told = [json.loads(line) for line in text.splitlines()]
-    assert [each["status"] for each in told if each["what"] == "request"] == [200, 200, 404, 404, 200, 200]
-    assert [each["path"] for each in told if each.get("status") == 404] == ["/api/games/{game}/record", "/" + "x" * 99]
+    assert [each["status"] for each in told if each["what"] == "request"] == [200, 200, 404, 404, 404, 200, 200]
+    lost = ["/api/games/{game}/record", "/ws/{game}", "/" + "x" * 99]
+    assert [each["path"] for each in told if each.get("status") == 404] == lost
     over = next(each for each in told if each["what"] == "game over")
     assert (over["kind"], over["game"], over["end"]) == ("level", "barrage", "resigned")
     assert next(each for each in told if each["what"] == "game made")["levels"] == ["person", "cadet"]

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from vauban import __version__
 from vauban.agents import make_agent
 from vauban.agents.adapter import build
 from vauban.agents.base import Agent, AsksForOne, Listener, Program, Row, SetsUp, check_plays, close
@@ -279,10 +280,11 @@ def repetition(match: Match, games: int, different: int) -> str | None:
     """
     if match.game.setups is None or match.game.has_chance or different >= MOSTLY * games:
         return None
+    counted = "1 game" if different == 1 else f"{different} games"
     advice = "let setups be drawn (--setups human or uniform)" if match.setups == OWN else "take other setups"
     return (
         f"only {different} of {games} games differ: these agents play the same games again, so all figures are of "
-        f"{different} games and no more. For others, {advice}, or give the agents chance"
+        f"{counted} and no more. For others, {advice}, or give the agents chance"
     )
 
 
@@ -328,7 +330,11 @@ def record_text(match: Match, game: FinishedGame) -> str | None:
         **dict(zip(names, result.agents, strict=True)),
         "Seed": str(match.seed),
         "Number": str(result.number),
+        "Program": f"Vauban {__version__}",
+        "Seconds": f"{result.seconds:.3f}",
     }
+    if match.time is not None:
+        headers["Time"] = f"{match.time:g}"
     if match.gives_setups:
         headers["Setups"] = match.setups
     if result.note:

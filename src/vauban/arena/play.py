@@ -194,7 +194,7 @@ def _sit_down(match: Match, number: int, player: int) -> Agent:
 
 
 def _set_up(match: Match, number: int, player: int, agent: Agent, row: Row | None) -> Row:
-    """Return the player's setup; a program is asked for it, or told it where its protocol has no words for the army."""
+    """Return the player's setup; a program is asked for it, and has the drawn one if it cannot set up that army."""
     if row is not None:
         if isinstance(agent, Program):
             agent.give_setup(match.game, row)

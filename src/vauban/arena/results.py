@@ -80,6 +80,21 @@ class Tally:
         return f"{self.wins}–{self.draws}–{self.losses}"
 
 
+def results_pgn(matches: Iterable[Iterable[GameResult]]) -> str:
+    """Return who won each game as PGN without moves, which programs such as Ordo and BayesElo rate.
+
+    White is the first player. Quotation marks in names are single ones: not every program reads escaped ones.
+    """
+    results = {0: "1-0", 1: "0-1", None: "1/2-1/2"}
+    games = []
+    for match in matches:
+        for game in in_order(match):
+            white, black = (name.replace('"', "'") for name in game.agents)
+            result = results[game.winner]
+            games.append(f'[White "{white}"]\n[Black "{black}"]\n[Result "{result}"]\n\n{result}\n')
+    return "\n".join(games)
+
+
 PairCounts = tuple[int, int, int, int, int]
 """Numbers of pairs that brought an agent 0, ½, 1, 1½ and 2 points."""
 

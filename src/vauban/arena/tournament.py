@@ -289,6 +289,16 @@ class Tournament:
         """Number of games that have been played."""
         return int(self._database.execute("SELECT count(*) FROM games").fetchone()[0])
 
+    def standings(self) -> list[tuple[str, float]]:
+        """Return each agent that has played with its mean score so far, or its mean utility, the best first."""
+        worth = "CASE winner WHEN {0} THEN 1.0 WHEN {1} THEN 0.0 ELSE 0.5 END"
+        sides = (worth.format(0, 1), worth.format(1, 0)) if self.settings.made.drawn else ("utility", "-utility")
+        return self._database.execute(
+            f"SELECT text, avg(worth) AS mean FROM (SELECT red AS agent, {sides[0]} AS worth FROM games "
+            f"UNION ALL SELECT blue, {sides[1]} FROM games) JOIN agents ON id = agent "
+            "GROUP BY id ORDER BY mean DESC, id"
+        ).fetchall()
+
     def results(self) -> list[list[GameResult]]:
         """Return the results of each match that has begun, by number."""
         found = (self._results(pairing) for pairing in range(len(self.matches)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import shlex
 import time as clock
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from vauban.work.base import Executor
 
 INTERRUPTED = 130
+SHOWN = 3
+"""Agents of a tournament that are named while it runs: as many as fit beside its progress."""
 ANY_GAME, SOME = "any game", "some games"
 
 Workers = Annotated[
@@ -295,7 +298,17 @@ def tournament(
     memory: Memory = None,
     workers: Workers = None,
     ray: Ray = None,
+    anchor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AGENT=RATING",
+            help="Set one agent's rating; the others follow (default: their mean is 0).",
+        ),
+    ] = None,
     save: Annotated[Path | None, typer.Option(help="Write all games to a file (vauban replay shows them).")] = None,
+    pgn: Annotated[
+        Path | None, typer.Option(help="Write who won each game as PGN without moves, for Ordo or BayesElo.")
+    ] = None,
     log: Log = None,
     html: Html = None,
     json: Json = False,
@@ -303,17 +316,21 @@ def tournament(
     """Let every agent play every other, or one all others, and rate them.
 
     All games are kept in FILE.db. A tournament that was interrupted, or killed, goes on when the file
-    is named again, with nothing else or with the same settings; it ends with the same table.
+    is named again, with nothing else or with the same settings; it ends with the same table. The
+    standings are shown while it runs.
 
     Example: vauban tournament ladder.db cadet random fox hunter --games 200 --game barrage
 
     Example: vauban tournament ladder.db
 
+    Example: vauban tournament ladder.db --anchor random=0 --pgn ladder.pgn
+
     Example: vauban tournament new.db fox hunter --gauntlet cadet --ray auto --html new.html
     """
     from vauban.arena.report import report_json, report_text
+    from vauban.arena.results import results_pgn
 
-    check_files(file, save=save, log=log, html=html)
+    check_files(file, save=save, pgn=pgn, log=log, html=html)
     taking_part = tuple(agents or ())
     if gauntlet is not None and taking_part and gauntlet not in taking_part:
         taking_part = (gauntlet, *taking_part)
@@ -323,6 +340,7 @@ def tournament(
     }  # fmt: skip
     given = {name: value for name, value in options.items() if value is not None}
     with _opened(file, given) as played:
+        rating = None if anchor is None else _anchor(anchor, played)
         interrupted = False
         with (
             ended_politely(),
@@ -330,7 +348,7 @@ def tournament(
             progress_bar(file.name, played.games, log) as move,
         ):
             try:
-                played.play(executor, move)
+                played.play(executor, lambda done: move(done, f"{file.name}: {_standings(played)}" if done else None))
             except KeyboardInterrupt:
                 interrupted = True
         results = played.results()
@@ -338,7 +356,7 @@ def tournament(
             _say_how_to_go_on(file, played)
         if not results:
             raise typer.Exit(INTERRUPTED)
-        report = report_json(results)
+        report = report_json(results, rating)
         settings = played.settings
         conditions = _conditions(
             settings.made, played.matches[0].setups, settings.seed, settings.time, settings.bot_time
@@ -355,6 +373,9 @@ def tournament(
             _say(f"{_listed_conditions(conditions)}: {played.played} of {played.games} games, in {file}.")
         if save is not None:
             _write_games(save, played.records(), played.played)
+        if pgn is not None:
+            with complaining(pgn):
+                pgn.write_text(results_pgn(results), encoding="utf-8")
         _write_page(html, report, file.stem, conditions)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -375,6 +396,36 @@ def _opened(file: Path, given: dict[str, Any]) -> Tournament:
     if "agents" not in given:
         raise ConfigurationError(f"there is no tournament {file} yet: name the agents that are to play")
     return Tournament.open(file, Settings(**{"seed": _fresh_seed(), **given}))
+
+
+def _anchor(text: str, played: Tournament) -> tuple[str, float]:
+    """Return the agent whose rating is set, and the rating; refuse what cannot be one before anything is played."""
+    agent, _, number = text.rpartition("=")
+    try:
+        rating = float(number)
+    except ValueError:
+        rating = math.nan
+    if not agent or not math.isfinite(rating):
+        raise ConfigurationError(f"--anchor {text!r}: give an agent and its rating, e.g. --anchor random=0")
+    if agent not in played.settings.agents:
+        taking_part = ", ".join(played.settings.agents)
+        raise ConfigurationError(f"--anchor {text!r}: {agent!r} does not take part; those who do are {taking_part}")
+    if not played.settings.made.drawn:
+        raise ConfigurationError(
+            f"--anchor sets a rating, and games of {played.settings.made.name!r} are worth more than a win or a loss: "
+            "leave it out"
+        )
+    return agent, rating
+
+
+def _standings(played: Tournament) -> str:
+    """Return the best agents so far with their scores, or what they have won where games have stakes."""
+    from vauban.arena.report import short_names
+
+    short = short_names(played.settings.agents)
+    form = "{:.0%}" if played.settings.made.drawn else "{:+.3f}"
+    best = [f"{short[agent]} {form.format(score)}" for agent, score in played.standings()[:SHOWN]]
+    return ", ".join(best)
 
 
 def _say_how_to_go_on(file: Path, played: Tournament) -> None:

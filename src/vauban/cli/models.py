@@ -189,10 +189,9 @@ def fetch_model(
 
     Example: vauban models fetch https://example.org/models/mine --out models/theirs
     """
-    from vauban.nets.hub import fetch
+    from vauban.nets.hub import fetch, own_name
 
-    name = address.rstrip("/").rpartition("/")[2].partition("@")[0]
-    folder = out or Path("models") / name
+    folder = out or Path("models") / own_name(address)
     try:
         card = fetch(address, folder)
     except FileExistsError:

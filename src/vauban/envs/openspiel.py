@@ -122,7 +122,8 @@ class VaubanState(pyspiel.State):  # type: ignore[misc]
         game = self._frame.game
         count = call(game, game.kernels.legal_count, self._record)
         weights = [int(call(game, game.kernels.chance_weight, self._record, index)) for index in range(count)]
-        return [(index, weight / sum(weights)) for index, weight in enumerate(weights)]
+        total = sum(weights)
+        return [(index, weight / total) for index, weight in enumerate(weights)]
 
     def returns(self) -> list[float]:
         """Return what the game is worth to both players; 0 while it goes on."""
@@ -182,7 +183,7 @@ class VaubanState(pyspiel.State):  # type: ignore[misc]
 
 
 class VaubanObserver:
-    """Observes states as OpenSpiel asks for it."""
+    """Writes what a player observes into OpenSpiel's tensors and texts."""
 
     def __init__(self, frame: _Frame, recalls: bool) -> None:
         self._frame = frame

@@ -39,8 +39,8 @@ class EvaluationConfig:
     rules: str = ""
     """The rules of these games, if not those of the training."""
     earlier: bool = False
-    """Play against what it was itself, too, when it had learned for half as long or less: who loses goes round in
-    circles."""
+    """Play against the run's own model of half the iterations or fewer, too. A run that loses to it may be going round
+    in circles."""
     exact: bool = False
     """Compute how far the model is from an equilibrium, too: in a game that is small enough."""
 

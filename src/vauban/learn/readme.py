@@ -12,9 +12,8 @@ from vauban.games.base import Game
 from vauban.learn.base import Learner, find_learner
 from vauban.learn.metrics import facts_text
 from vauban.nets.belief import uniform_belief
-from vauban.nets.hub import HUB
 from vauban.nets.kinds import settings_text
-from vauban.nets.store import ENDS_OF_WINS, Card, game_of
+from vauban.nets.store import ENDS_OF_WINS, HUB, Card, game_of
 
 README = "README.md"
 """In a model's folder, beside its card."""

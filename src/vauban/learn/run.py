@@ -508,7 +508,7 @@ class Run:
 
 
 def earlier_model(folder: Path) -> Path | None:
-    """Return the model of an earlier iteration that a run is measured against, by the number of which it is named."""
+    """Return the model of an earlier iteration that a run is measured against; its name is that iteration's number."""
     there = sorted((folder / EARLIER).glob("[0-9]*"))
     return there[0] if there else None
 

@@ -10,6 +10,7 @@ what is larger than it may be is refused before it is read, and what does not fi
 
 from __future__ import annotations
 
+import http.client
 import re
 import shutil
 import urllib.error
@@ -28,10 +29,9 @@ from vauban.errors import MissingLibraryError, install_command
 from vauban.models import CARD
 from vauban.nets import store
 from vauban.nets.kinds import find_kind
-from vauban.nets.store import Card, ModelError
+from vauban.nets.store import HUB, Card, ModelError
 from vauban.sim.compile import cache_base
 
-HUB = "hf:"
 WEB = ("https://", "http://")
 LARGEST = 2 * 2**30
 """Bytes that the networks of a model may have, in files and in memory."""
@@ -39,6 +39,8 @@ LARGEST_TEXT = 16 * 2**20
 """Bytes that a card, a page or a list of setups may have."""
 LARGEST_SETTING = 1 << 14
 """No number that a network is built from, such as its width, may be larger."""
+DEEPEST = 256
+"""No setting called depth or blocks may be larger: each layer takes time to build, also where it takes no memory."""
 README = "README.md"
 
 Tell = Callable[[str], None]
@@ -53,11 +55,17 @@ def is_address(text: str) -> bool:
 
 
 def split_address(text: str) -> tuple[str, str]:
-    """Return OWNER/NAME and the revision of `hf:OWNER/NAME@REVISION`; without one, that of today."""
+    """Return OWNER/NAME and the revision of `hf:OWNER/NAME@REVISION`; without one, the newest."""
     found = _ADDRESS.fullmatch(text)
     if found is None or ".." in text:
         raise ModelError(f"{text!r} names no model of the hub: write {HUB}OWNER/NAME, or {HUB}OWNER/NAME@REVISION")
     return found["repo"], found["revision"] or "main"
+
+
+def own_name(address: str) -> str:
+    """Return the name of the model at an address: its folder's, or that of its repository, whatever the revision."""
+    place = split_address(address)[0] if is_address(address) else address.rstrip("/")
+    return place.rpartition("/")[2]
 
 
 def kept(address: str, tell: Tell) -> Path:
@@ -118,7 +126,8 @@ def check_stranger(card: Card, where: str) -> None:
             f"--game, and copy the model's folder by hand"
         )
     for name, number in _numbers({"networks": card["networks"]}):
-        if number > LARGEST_SETTING and not name.endswith(".parameters"):
+        most = DEEPEST if name.endswith(("depth", "blocks")) else LARGEST_SETTING
+        if number > most and not name.endswith(".parameters"):
             raise ModelError(f"{where}: {name} = {number:,}, and networks of such a size are not built here")
     game = store.game_of(card, where)
     total = 0
@@ -208,11 +217,15 @@ class WebSource(Source):
                     while piece := answer.read(1 << 20):
                         file.write(piece)
                         self.refuse_size(name, file.tell(), most)
+                    if length and file.tell() < int(length):
+                        raise OSError(f"it ended after {file.tell():,} of {int(length):,} bytes")
         except urllib.error.HTTPError as error:
             if error.code in (404, 410):
                 return False
             raise ModelError(f"{self.address}: {name} cannot be fetched: {error}") from error
-        except (OSError, ValueError) as error:
+        except ModelError:
+            raise
+        except (OSError, ValueError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise ModelError(f"{self.address}: {name} cannot be fetched: {reason}") from error
         return True

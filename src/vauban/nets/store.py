@@ -42,6 +42,8 @@ FORMAT = 1
 """The version of the card."""
 SETUPS = "setups.txt"
 SHIPPED = FOLDER
+HUB = "hf:"
+"""The beginning of the address of a model on the Hugging Face hub."""
 
 Card = dict[str, Any]
 PLAYS = "move"
@@ -376,7 +378,7 @@ def find_model(name: str | Path) -> Path:
     """Return the folder of a model: a shipped one by its name, one of the hub (`hf:OWNER/NAME`) where it is kept; else,
     with a slash in it, a path of a model or of a run."""
     text = str(name)
-    if isinstance(name, str) and name.startswith("hf:"):
+    if isinstance(name, str) and name.startswith(HUB):
         from vauban.nets import hub
 
         return hub.kept(name, lambda sentence: print(sentence, file=sys.stderr, flush=True))

@@ -11,6 +11,7 @@ evaluate(tree, solver.average()).exploitability
 from vauban.solve.cfr import CFR, CFRPlus, ExternalSampling, OutcomeSampling, Solver
 from vauban.solve.dynamics import RegularisedDynamics
 from vauban.solve.evaluate import Evaluation, best_response, counterfactual_regrets, evaluate
+from vauban.solve.gambit import write_efg
 from vauban.solve.linear import MatrixEquilibrium, TreeEquilibrium, solve_matrix, solve_tree
 from vauban.solve.matrix import fictitious_play, matrix_nash_conv, regret_matching_plus
 from vauban.solve.policies import GivesProbabilities, Policy, first, joined, mixed, tabulate, uniform
@@ -44,4 +45,5 @@ __all__ = [
     "solve_tree",
     "tabulate",
     "uniform",
+    "write_efg",
 ]

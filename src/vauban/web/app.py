@@ -231,7 +231,7 @@ def address_of(scope: Scope) -> str:
 
 def written_path(path: str) -> str:
     """Return a path as it is written down: without the name of a game, and shortened."""
-    return re.sub(r"^/api/games/[^/]+", "/api/games/{game}", path)[:MOST_PATH]
+    return re.sub(r"^/(api/games|ws)/[^/]+", r"/\1/{game}", path)[:MOST_PATH]
 
 
 # ── Answers ──────────────────────────────────────────────────────────────────────────────────────
@@ -362,7 +362,7 @@ def _add_games(app: FastAPI, host: Host, limits: Limits) -> None:
     async def read_position(request: Request) -> Response:
         wanted = await body(request)
         try:
-            return JSONResponse(host.read_position(wanted))
+            return JSONResponse(await host.read_position(wanted))
         except TableError as error:
             if error.code != "position":
                 raise

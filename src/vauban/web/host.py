@@ -30,7 +30,7 @@ from vauban.web.programs import CannotGoOnError, NoRoomError, Programs
 from vauban.web.reviews import Reviews, far_reviewers
 from vauban.web.rooms import Client, Room, numbered
 from vauban.web.shelf import ConflictError, Shelf, ShelfError, UnreadableError
-from vauban.web.show import SIDES, TableError, check_scripts, no_way_back, offered, show_of
+from vauban.web.show import SIDES, Show, TableError, check_scripts, offered, show_of
 from vauban.web.table import PACES, PERSON, SEATS, WATCH, Event, Sitter, Table, new_table
 from vauban.web.thinking import ChooseMove, ChooseSetup, DrawHidden, WarmUp, WeighDraw, thinkers
 from vauban.web.wishes import read_absence, read_rules, read_side, read_switch, read_words, read_yes
@@ -221,7 +221,7 @@ class Host:
             sitters = [self._machine(against.get(player), variant) for player in SIDES]
         invited = SIDES[1 - side] if kind == "friend" else None
         show = show_of(variant)
-        # A program cannot be told that a move was none.
+        # Protocols of programs have no message for a move that is taken back.
         takebacks = takebacks and not any(sitter.stays for sitter in sitters)
         rules = read_rules(wanted, show.switches(variant))
         made = new_table(
@@ -273,14 +273,12 @@ class Host:
         table = await self._new_table(made, {})
         return {"game": table.game, "seats": made["secrets"], "games": 1, "family": table.show.family}
 
-    def read_position(self, wanted: Json) -> Json:
+    async def read_position(self, wanted: Json) -> Json:
         """Return a position that somebody puts together as text and pieces; or the pieces of one side's setup."""
         variant = find_offered(wanted.get("variant"), self.games)
-        if not show_of(variant).looks_back:
-            raise no_way_back()
         if "setup" in wanted:
             return setup_pieces(variant, wanted)
-        return position_json(variant, read_position(variant, wanted))
+        return position_json(variant, await asyncio.to_thread(read_position, variant, wanted))
 
     async def play_on(self, table: Table, wanted: Json, address: str = "") -> Json:
         """Make a game against a level that goes on from a position of a finished one; return what `make_game` does.
@@ -311,7 +309,7 @@ class Host:
         players, origin = (sitters[0], sitters[1]), {"ply": len(board.history), "pieces": pieces}
         if None in show.setups_of(board):
             # It began in the middle of a game: no setups lead there.
-            start = show.record(show.with_hidden(board, hidden), {"Result": "*", "End": "unfinished"})
+            start = await asyncio.to_thread(_unfinished_record, show, board, hidden)
             made = new_table(
                 table.variant, "level", players, rules=table.rules_played, played_on=origin, start=start
             )  # fmt: skip
@@ -362,7 +360,24 @@ class Host:
         """Put a table on the shelf, with the known setups, those that its machines choose, and these moves."""
         made = made | {"game": self.settings.prefix + made["game"]}
         # A long game takes a while to read: not while all other games wait.
-        table = Table.made(made) if made["record"] is None else await asyncio.to_thread(Table.made, made)
+        table = await asyncio.to_thread(Table.made, made)
+        try:
+            await self._set_up(table, setups, address)
+            if moves:
+                await asyncio.to_thread(_make_moves, table, moves)
+            self.shelf.append(table.game, 0, table.events)
+        except BaseException:
+            self.programs.end(table)  # nobody will ever come to this table
+            raise
+        self.programs.leave(table)  # until somebody comes
+        # Of an agent that the host named no text is written down: it may be a command with a password.
+        levels = ["own" if each.level.startswith("own:") else each.level or each.who for each in table.sitters]
+        tell("game made", kind=table.kind, game=table.variant, levels=levels)
+        self._remember(table)
+        return table
+
+    async def _set_up(self, table: Table, setups: Mapping[int, str], address: str) -> None:
+        """Give a new table the known setups, and those that its machines choose."""
         known = dict(setups)
         for player, sitter in enumerate(table.sitters):
             if sitter.stays:
@@ -372,19 +387,6 @@ class Host:
                 known[player] = await self._choose_setup(sitter.agent, sitter.seed, table.variant, player, address)
         for player, setup in known.items():
             table.give_setup(SIDES[player], setup, new_salt() if table.sitters[player].is_machine else None)
-        if moves:
-            await asyncio.to_thread(_make_moves, table, moves)
-        try:
-            self.shelf.append(table.game, 0, table.events)
-        except ShelfError:
-            self.programs.end(table)
-            raise
-        self.programs.leave(table)  # until somebody comes
-        # Of an agent that the host named no text is written down: it may be a command with a password.
-        levels = ["own" if each.level.startswith("own:") else each.level or each.who for each in table.sitters]
-        tell("game made", kind=table.kind, game=table.variant, levels=levels)
-        self._remember(table)
-        return table
 
     # ── After a game ─────────────────────────────────────────────────────────────────────────────
 
@@ -749,7 +751,7 @@ class Host:
             thinking = self._thinking(sitter.agent, table.variant, sitter.seconds)
             accept, why = await thinking.ask(task, SETUP_SECONDS, owner=room.address)
         except Exception as error:
-            log.error("%s cannot answer an offer: %s", sitter.agent, _reason(error))
+            log.error("%s cannot answer an offer: %s", sitter.name, _reason(error))
             accept, why = False, "unable"
         room.weighing = None
         if table.phase == "play" and table.offer is not None and table.offer.kind == "draw":
@@ -856,6 +858,11 @@ def _reason(error: Exception) -> str:
 
 def _is_quick(agent: str, seconds: float) -> bool:
     return seconds <= QUICK_SECONDS and not has_learned(agent)
+
+
+def _unfinished_record(show: Show, board: Any, hidden: Mapping[int, int]) -> str:
+    """Return the record of a game that goes on with these hidden pieces."""
+    return show.record(show.with_hidden(board, hidden), {"Result": "*", "End": "unfinished"})
 
 
 def _make_moves(table: Table, moves: Sequence[str]) -> None:

@@ -42,12 +42,12 @@ class Rate:
 
 
 RATES = {
-    "requests": Rate(30.0, 300),
+    "requests": Rate(30.0, 400),
     "messages": Rate(20.0, 100),
     "games": Rate(0.2, 10),
     "secrets": Rate(0.5, 20),
 }
-"""Paces by address. To open the page takes some forty requests, to keep it eighty; "secrets" are attempts with a wrong
+"""Paces by address. To open the page takes some forty requests, to keep it ninety; "secrets" are attempts with a wrong
 one."""
 FLOOD = Rate(200.0, 400)
 """Messages of one socket, even of one at this machine: beyond that it is closed."""

@@ -40,6 +40,8 @@ def read_line(table: Table, ply: int, moves: Sequence[str]) -> Any:
 def read_position(variant: str, wanted: Json) -> Any:
     """Return a board with the position that is given as `text`, or as `pieces` and `turn`."""
     show = show_of(variant)
+    if not show.looks_back:
+        raise no_way_back()
     text = wanted.get("text")
     try:
         if not isinstance(text, str):
@@ -64,6 +66,8 @@ def position_json(variant: str, board: Any) -> Json:
 def setup_pieces(variant: str, wanted: Json) -> Json:
     """Return the pieces of a side's `setup`, where they stand before the first move."""
     show, side = show_of(variant), wanted.get("side")
+    if not show.looks_back:
+        raise no_way_back()
     if side not in SIDES:
         raise TableError("side", f"A side is red or blue, not {str(side)[:20]!r}.")
     setup = show.read_setup(variant, wanted.get("setup"))

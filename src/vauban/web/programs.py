@@ -50,7 +50,7 @@ class CannotGoOnError(VaubanError):
 
 
 class NoRoomError(TableError):
-    """As many agents are there as may be."""
+    """There is no room for another agent."""
 
     def __init__(self) -> None:
         super().__init__("busy", "As many programs play here as there is room for. Try again later.", "programs")
@@ -197,7 +197,7 @@ class _Seat:
     answered: int = -1
     """The ply of its latest answer."""
     asked: tuple[int, asyncio.Task[str | None]] | None = None
-    """The ply that it is asked about, or was last, and its answer."""
+    """The ply of the latest question to it, and the task of its answer."""
     leaving: asyncio.TimerHandle | None = None
 
 
@@ -246,14 +246,14 @@ class Programs:
                 self._spawn(self._follow(seat, table.board.copy()))
 
     def stay(self, table: Table) -> None:
-        """Somebody has come to a table: its agents stay."""
+        """Keep the agents of a table that somebody has come to."""
         for seat in self._of(table):
             if seat.leaving is not None:
                 seat.leaving.cancel()
                 seat.leaving = None
 
     def leave(self, table: Table) -> None:
-        """Everybody has left a table: end its agents after a while."""
+        """End the agents of a table after a while, since everybody has left it."""
         for seat in self._of(table):
             if seat.leaving is None:
                 seat.leaving = asyncio.get_running_loop().call_later(LEFT_SECONDS, self.end, table)
@@ -278,17 +278,17 @@ class Programs:
         return [seat for player in (0, 1) if (seat := self._seats.get((table.game, player))) is not None]
 
     def _seat(self, table: Table, player: int, address: str) -> _Seat:
-        """Return the agent at a table; there may be a process to be started for it."""
+        """Return the agent at a table; make room for one, with a process of its own, if there is none."""
         agent = table.sitters[player].agent
         if agent not in self._named:
             raise CannotGoOnError(f"{table.sitters[player].name} is not offered here any more")
         seat = self._seats.get((table.game, player))
         if seat is None:
-            if len(self._seats) >= self._most:
-                self._make_room(table.game)
             here = [each for each in self._seats.values() if each.address == address and each.leaving is None]
             if len(here) >= max(2, self._most // 2):
                 raise NoRoomError
+            if len(self._seats) >= self._most:
+                self._make_room(table.game)
             seat = self._seats[table.game, player] = _Seat(table, player, Pool(1, MODULES), address)
             seat.pool.start()
         seat.table = table
@@ -350,7 +350,7 @@ class Programs:
                     await self._catch_up(seat, board)
 
     async def _catch_up(self, seat: _Seat, board: Any) -> None:
-        """Tell an agent of all moves that it does not know of. One that is begun anew has to play its own as before."""
+        """Tell an agent of the moves that it does not know yet; one that was started anew must repeat its own moves."""
         table, name = seat.table, seat.table.sitters[seat.player].name
         if not seat.begun:
             try:

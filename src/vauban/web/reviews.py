@@ -94,7 +94,7 @@ class Reviews:
     """All reviews of a server."""
 
     def __init__(self, shelf: Shelf, levels: Sequence[Level], patience: float, cluster: Cluster | None = None) -> None:
-        """`patience`: seconds after which what nobody asks for any more is given up."""
+        """`patience`: seconds without a request after which a review is given up."""
         self.short = _Lane(cluster, far_reviewers(cluster) if cluster else 0)
         self.long = _Lane(cluster, 1)
         """For games of more than `SHORT` plies: no other waits for them."""
@@ -154,7 +154,7 @@ class Reviews:
             raise error if isinstance(error, BusyError) else ReviewError(sentence(error)) from error
 
     def _thinking(self, lane: _Lane, variant: str, learned: Sequence[str]) -> Pool | Relay:
-        """Return who looks at games of a variant with the last of these agents: a cluster, if that can."""
+        """Return the workers for a variant and the last of these agents: a cluster's where it can run that agent."""
         return lane.far if lane.far and travels(variant, learned[-1:], self._levels) else lane.near
 
     def _give_up(self, game: str, found: Reviewing) -> None:

@@ -28,15 +28,15 @@ from vauban.work.processes import PATIENCE, become_worker, prepare
 LOCAL = "local"
 """In place of an address: a cluster of this machine alone, begun now."""
 TELL_SECONDS = 0.5
-"""Seconds between two questions how far a task is."""
+"""Seconds between two questions about the progress of a task."""
 ROOM_SECONDS = 10.0
 """Seconds in which the cluster has to find room for a worker that is wanted now."""
 LOST_SECONDS = 10
 """Seconds without a sign of the cluster after which the process that belongs to it gives it up."""
 
 Said = tuple[str, Any]
-"""A word of a worker: "result", "error", "progress" or "lost", and what belongs to it. Tasks and results are bytes on
-their way: the process between does not have to know what is in them."""
+"""A message of a worker: "result", "error", "progress" or "lost", and its value. Tasks and results travel as bytes,
+which the process between does not unpickle."""
 
 
 class Bridge:

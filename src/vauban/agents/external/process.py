@@ -70,7 +70,9 @@ def split_command(command: str | Sequence[str]) -> list[str]:
 def check_command(command: Sequence[str], text: str, *, memory: int, cwd: str | None) -> None:
     """Refuse a command that can never work; `text` is how it was given, `memory` is in MiB."""
     if os.name != "posix":
-        raise ConfigurationError("programs of others can be played on Linux and macOS only: their limits are POSIX's")
+        raise ConfigurationError(
+            "programs of others are played on Linux and macOS only (on Windows: in WSL): their limits are POSIX's"
+        )
     if not command:
         raise ConfigurationError("the command of a bot is empty: give a program and its arguments")
     if not 0 <= memory <= MOST_MEMORY:

@@ -92,7 +92,7 @@ class Barred:
     """A rule that bars a move, and why."""
 
     rule: str
-    """"two_square" or "chase"."""
+    """The switch that bars it, such as "two_square"."""
     reason: str
     """A sentence for a person."""
     steps: tuple[Move, ...] = ()

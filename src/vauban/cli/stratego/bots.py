@@ -28,17 +28,19 @@ GameName = Annotated[str, typer.Option("--game", help="What is played: a variant
 def _loading() -> Iterator[None]:
     """Load modules fast: a manager's clock runs from the start of the program.
 
-    No garbage is collected meanwhile, of which modules leave little. And numba is loaded without scipy: it takes a
-    third of a second, for linear algebra that no kernel uses.
+    Collect no garbage meanwhile, since modules leave little. Load numba without scipy, which takes a third of a second
+    for linear algebra that no kernel uses.
     """
     absent = "scipy" not in sys.modules
     if absent:
         sys.modules["scipy"] = None  # type: ignore[assignment]
+    collects = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.enable()
+        if collects:
+            gc.enable()
         if absent:
             del sys.modules["scipy"]
 
@@ -46,7 +48,7 @@ def _loading() -> Iterator[None]:
 def _map_torch() -> None:
     """Begin to map torch's libraries into memory, so that importing torch finds them there.
 
-    That is a quarter of the import, and Python does other things meanwhile. What goes wrong here, the import will say.
+    Mapping is a quarter of the import, and Python does other things meanwhile. Errors are left to the import.
     """
     found = find_spec("torch")
     if found is not None and found.origin is not None:

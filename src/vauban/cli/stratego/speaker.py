@@ -139,7 +139,7 @@ def warm_up(agent: Agent, variant: Variant) -> None:
 
 
 def hasty(text: str) -> Agent:
-    """Return the same agent without time to think; in place of a program, anyone."""
+    """Return the same agent without time to think; a random mover in place of a program."""
     if prefix_of(text):
         return RandomAgent(0)
     agent = make_agent(text)
@@ -151,7 +151,7 @@ def hasty(text: str) -> Agent:
 
 
 def mark_of(text: str, variant: Variant) -> Path | None:
-    """Return the file that tells whether all that an agent needs has been compiled on this machine.
+    """Return the file that is there once all that an agent needs has been compiled on this machine.
 
     None for an agent from elsewhere, whose kernels are not kept.
     """

@@ -1,6 +1,6 @@
 """A game whose rules are a table: a record holds the number of a history, and the parameters hold the tree.
 
-So solver, simulator, arena and learners play any game of two that somebody has listed (`Tabulation`).
+Solver, simulator, arena and learners thus play any game of two whose tree is listed (`Tabulation`).
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, no-check-untyped-defs
@@ -172,7 +172,7 @@ def hidden_values(game, viewer, values):
 
 @kernel
 def conceal(game, viewer):
-    """Make of all histories that look alike the first one."""
+    """Replace the history by the first one that looks alike."""
     arrive(game, member(game, set_word(game, viewer), 0))
     game.bytes[SEEN] = 1 + viewer
     # Whoever knows a game's number and the seed can draw its chances again.

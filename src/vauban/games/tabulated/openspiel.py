@@ -59,7 +59,13 @@ def load(text: str) -> Any:
     except (pyspiel.SpielError, RuntimeError) as error:
         reason = re.sub(r"^\S+:\d+ ", "", str(error).partition("\n")[0])
         raise ConfigurationError(f"OpenSpiel cannot load {text!r}: {reason}") from error
-    kind, ways = game.get_type(), pyspiel.GameType
+    _check(game, text, pyspiel.GameType)
+    return game
+
+
+def _check(game: Any, text: str, ways: Any) -> None:
+    """Refuse a game that cannot be played here, with all that is in the way; `ways` has OpenSpiel's kinds of games."""
+    kind = game.get_type()
     wrong = [
         sentence
         for sentence, holds in (
@@ -76,7 +82,6 @@ def load(text: str) -> Any:
     ]
     if wrong:
         raise ConfigurationError(f"OpenSpiel's {text!r} cannot be played here: {', and '.join(wrong)}")
-    return game
 
 
 @cache

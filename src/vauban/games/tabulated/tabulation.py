@@ -1,6 +1,6 @@
 """`Tabulation`: the whole tree of a game of two players as arrays, and the numbers that kernels read it by.
 
-Whoever has a game adds its histories, from the root down; `finished` checks what they say and numbers it.
+A `Tabulator` takes the histories of a game, from the root down, checks and numbers them, and makes the arrays of them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ BASE = 128
 
 
 Known = tuple[Hashable, Hashable]
-"""By player, what tells apart the histories that do not look alike to that player."""
+"""By player, a value that two histories share exactly if they look alike to that player."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Tabulation:
 
     @cached_property
     def _parents(self) -> npt.NDArray[np.int64]:
-        """By history, the one before it: children lie side by side, and somebody has each."""
+        """Parents by history. Children lie side by side, in the order of their parents' first ones."""
         firsts = self._nodes[:, FIRST] & HALF
         parents = np.flatnonzero(self.kinds != TERMINAL)
         parents = parents[np.argsort(firsts[parents])]
@@ -95,7 +95,7 @@ class Tabulator:
     """Takes the histories of a game, one by one, and makes a `Tabulation` of them."""
 
     def __init__(self, name: str, perfect: bool = False, limit: int = MOST_HISTORIES) -> None:
-        """`perfect`: both players know the whole history, whatever else is said of what they know."""
+        """`perfect`: both players know the whole history, and `known` is not looked at."""
         self.name = name
         self.perfect = perfect
         self.limit = limit
@@ -121,7 +121,7 @@ class Tabulator:
         self._texts: tuple[dict[int, str], dict[int, str]] = ({}, {})
 
     def end(self, node: int, worth: float, known: Known = (None, None)) -> None:
-        """Say that a history is an end, and what it is worth to the first player."""
+        """Make a history an end, with its worth to the first player."""
         self._worths.add(float(worth) + 0.0)
         self._firsts[node] = self._values.setdefault(float(worth) + 0.0, len(self._values))
         self._know(node, TERMINAL, ((known[0], worth), (known[1], worth)))
@@ -129,7 +129,7 @@ class Tabulator:
     def decision(
         self, node: int, player: int, actions: Sequence[int], texts: Sequence[str], known: Known = (None, None)
     ) -> range:
-        """Say who decides at a history between which actions; return the numbers of the histories behind it."""
+        """Make a history a player's decision between actions; return the numbers of the histories behind it."""
         self._know(node, player, known)
         alike = self.perfect or self._legal_in.setdefault(self._sets[node][player], tuple(actions)) == tuple(actions)
         if not alike:
@@ -146,16 +146,16 @@ class Tabulator:
     def chance(
         self, node: int, events: Sequence[int], probabilities: Sequence[float], known: Known = (None, None)
     ) -> range:
-        """Say that chance decides at a history; return the numbers of the histories behind it."""
+        """Make a history one at which chance decides; return the numbers of the histories behind it."""
         self._know(node, CHANCE, known)
         return self._children(node, events, self._whole(probabilities), 0)
 
     def lack_tensors(self, node: int) -> list[int]:
-        """Return the players of whom it has not been said yet what they observe at this history, or at one like it."""
+        """Return the players that have no tensor yet for this history, or for one that looks alike."""
         return [player for player, which in enumerate(self._sets[node]) if which not in self._tensor_of]
 
     def tensor(self, node: int, player: int, seen: Sequence[float]) -> None:
-        """Say what a player observes at a history."""
+        """Set what a player observes at a history."""
         self._tensor_of[self._sets[node][player]] = self._tensors.setdefault(tuple(seen), len(self._tensors))
 
     def finished(self, action_count: int, channels: Iterable[str] | None) -> Tabulation:
@@ -195,7 +195,7 @@ class Tabulator:
             largest, self._longest_row(), self._public,
         )  # fmt: skip
 
-    # ── While histories are told ─────────────────────────────────────────────────────────────────
+    # ── While histories are added ────────────────────────────────────────────────────────────────
 
     def _know(self, node: int, kind: int, known: Known) -> None:
         """Number what both players know at a history, and all that they have known so far."""

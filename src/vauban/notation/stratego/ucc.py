@@ -120,6 +120,9 @@ def parse_setup_line(line: str) -> tuple[int, str, Variant]:
     for word in found["army"].split():
         army[LETTERS.index(word[0])] += int(word[2:])
     lakes = [tuple(map(int, word.split(","))) for word in (found["lakes"] or "").split()]
+    outside = [f"{x},{y}" for x, y in lakes if x >= columns or y >= rows]
+    if outside:
+        raise NotationError(f"{shortened(line)}: there is no square {outside[0]} for a lake on {columns} × {rows}")
     try:
         variant = Variant(
             "of the manager", rows, columns, tuple(y * columns + x for x, y in lakes), int(found["setup"]), tuple(army)

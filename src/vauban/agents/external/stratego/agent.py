@@ -99,7 +99,7 @@ class ExternalAgent:
         """After `close`: whether it ended when it was told to."""
         self._process: BotProcess | None = None
         self._drawn: Row | None = None
-        """The setup that a bot plays which knows no army but the classic one."""
+        """The setup that it plays if it knows the classic army only."""
         self._forget()
         self._check(text)
 
@@ -142,7 +142,7 @@ class ExternalAgent:
         ucc.variant_of(game)
 
     def give_setup(self, game: Game, row: Row) -> None:
-        """Give it a setup for another army than the classic one, in case it answers with that all the same."""
+        """Give it a setup to play if it answers with the classic army where another one is asked for."""
         self._drawn = row
 
     def meet(self, opponent: str, seconds: float | None) -> None:
@@ -332,7 +332,7 @@ class ExternalAgent:
 
 
 def _is_classic_army(rows: list[str], player: int) -> bool:
-    """Return whether these are rows of the competition's setups: such a bot knows no other army."""
+    """Return whether these rows are a setup of the competition's army."""
     try:
         ucc.parse_setup_rows(rows, player)
     except SetupError:

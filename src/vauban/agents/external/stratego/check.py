@@ -319,7 +319,7 @@ def _advice(
             "silent: its output arrives only when it ends: flush after every line (Python: print(…, flush=True); "
             "C: setbuf(stdout, NULL); C++: std::endl; Java: System.out.flush())"
         )
-    if error.kind == "bad setup" and colour == 1:
+    if error.kind == "bad setup" and colour == 1 and variant.setup_rows > 1:
         front = variant.rows - variant.setup_rows
         sentence = _then(
             sentence, f"BLUE gives its front row (y={front}) first and its back row (y={variant.rows - 1}) last"

@@ -215,6 +215,7 @@ class PositionEditor {
   #carry(from, to) {
     if (this.variant.lakes?.includes(to) || this.variant.gates?.[to]) return;
     const [piece, there] = [this.#piece(from), this.#piece(to)];
+    if (!piece) return; // another position has come while it was carried
     piece.at = to;
     if (there) there.at = from;
     this.#changed();

@@ -113,7 +113,7 @@ export function explorer(variant, others, use) {
 }
 
 function screens(told, variant, use) {
-    const words = { games: numberWords(told.games), setups: numberWords(told.all[0]), all: percent(told.all[1]), variant: variant.title };
+  const words = { games: numberWords(told.games), setups: numberWords(told.all[0]), all: percent(told.all[1]), variant: variant.title };
   return [
     el("p", {}, t(`explorer.lead.${told.sampler}`, words)),
     el("div", { class: "explorer-parts" }, map(told), patterns(told)),

@@ -122,7 +122,7 @@ class HomeScreen {
     return setups && !switches.some(({ key, drawn = [] }) => drawn.includes(this.rules[key]));
   }
 
-  /** Whether the opponent is a program, which cannot be told that a move was none. */
+  /** Whether the opponent is a program: with one no move can be taken back. */
   get #program() {
     const chosen = this.#chosen("level");
     return this.wish.mode === "level" && this.levels.some(({ key, program }) => program && key === chosen);

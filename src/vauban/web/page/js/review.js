@@ -300,7 +300,7 @@ class ReviewScreen {
     return [ownScreen("review", this.id), this.look, ...(at ?? [])].join("/");
   }
 
-  /** Whom a question to the server is about. */
+  /** The position that a question to the server is about: {game, secret, ply, moves}. */
   #place(node = this.node) {
     return { game: this.id, secret: this.look, ...this.tree.place(node) };
   }
@@ -452,7 +452,7 @@ class ReviewScreen {
       toast(error.message || t("offline.text"));
       return;
     }
-    // Somebody who has gone elsewhere meanwhile stays there.
+    // The answer is too late if another position has been chosen meanwhile.
     if (this.heading !== target || this.abort.signal.aborted) return;
     const { pieces: before } = this.node;
     const step = target.parent === this.node ? target.move : null;
