@@ -323,7 +323,7 @@ def test_files_that_are_too_large_or_not_there_or_no_weights_are_refused(
     ("answer", "words"),
     [
         (b"HTTP/1.1 200 OK\r\nContent-Length: 1,000\r\n\r\n{}", "cannot be fetched"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{}", "it ended after 2 of 1,000 bytes"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{}", "only 2 of 1,000 bytes have come"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "cannot be fetched"),
         (b"nonsense\r\n\r\n", "cannot be fetched"),
     ],

@@ -218,7 +218,7 @@ class WebSource(Source):
                         file.write(piece)
                         self.refuse_size(name, file.tell(), most)
                     if length and file.tell() < int(length):
-                        raise OSError(f"it ended after {file.tell():,} of {int(length):,} bytes")
+                        raise OSError(f"only {file.tell():,} of {int(length):,} bytes have come")
         except urllib.error.HTTPError as error:
             if error.code in (404, 410):
                 return False
