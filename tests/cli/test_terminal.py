@@ -24,7 +24,7 @@ from vauban.cli import show
 from vauban.cli.stratego import show as stratego_show
 from vauban.cli.terminal import resume, terminal
 from vauban.cli.terminal_game import TerminalGame
-from vauban.errors import VaubanError
+from vauban.errors import ConfigurationError, VaubanError
 from vauban.games.base import Game, game
 from vauban.games.stratego.setups import Row, parse_setup, setup_text
 from vauban.games.stratego.variants import VARIANTS
@@ -372,6 +372,17 @@ def test_resigning_needs_a_yes_and_is_in_the_record(name: str, tmp_path: Path) -
     assert code == 0 and "You lose" in screen
     [found] = read_games(path.read_text())
     assert (found.result, found.end, found.game.name) == ("0-1", "resigned", name)
+
+
+@pytest.mark.parametrize("named", ["bot:touch", "geister:touch"])
+def test_a_saved_game_does_not_choose_what_runs_on_a_persons_machine(named: str, tmp_path: Path) -> None:
+    trace, path = tmp_path / "trace", tmp_path / "saved.txt"
+    path.write_text(SHUTTLE.replace("[RedSetup", f'[Opponent "{named} {trace}"]\n[RedSetup'), encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="names a program as the opponent"):
+        resume(path, source=typing([]), target=io.StringIO())
+    assert not trace.exists()
+    found = resume(path, opponent="random", source=typing([]), target=io.StringIO())
+    assert found.agent.name == "random"
 
 
 @pytest.mark.parametrize("name", ["barrage", "leduc"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, TextIO
@@ -10,6 +11,7 @@ from typing import Annotated, TextIO
 import typer
 
 from vauban.agents import make_player, shipped, usual_opponent
+from vauban.agents.external import prefix_of
 from vauban.cli.output import Json, print_json
 from vauban.cli.terminal_game import TerminalGame, read_number
 from vauban.door import whole
@@ -44,7 +46,13 @@ def resume(
         raise NotationError(
             f"{path}: this game is finished ({game.result}, {game.end}); play goes on with unfinished ones"
         )
-    text = whole(opponent or game.headers.get("Opponent") or usual_opponent(game.game))
+    named = game.headers.get("Opponent")
+    if named is not None and opponent is None and prefix_of(named):
+        raise ConfigurationError(
+            f"{path} names a program as the opponent, {named!r}, which would be run. If you know what it is, name it "
+            f"yourself: --opponent {shlex.quote(named)}"
+        )
+    text = whole(opponent or named or usual_opponent(game.game))
     headers = {**game.headers, "Opponent": text}
     seed = read_number(headers.get("Seed"))
     seed = _fresh_seed() if seed is None else seed

@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.text import Text
 
 from vauban.agents.base import RESIGNS, Agent, Listener, choose_action, describe, set_up, tell
+from vauban.agents.external import prefix_of
 from vauban.agents.setups import make_sampler, usual_setups
 from vauban.board import Board
 from vauban.cli.output import started_as
@@ -301,7 +302,9 @@ class TerminalGame:
             f"Saved as {path}." + (" It holds what is hidden: do not look. Go on by" if not self.outcome() else "")
         )
         if not self.outcome():
-            self.say(f"  {started_as()} terminal --load {shlex.quote(str(path))}", whole=True)
+            named = self.headers.get("Opponent", "")
+            opponent = f" --opponent {shlex.quote(named)}" if prefix_of(named) else ""
+            self.say(f"  {started_as()} terminal --load {shlex.quote(str(path))}{opponent}", whole=True)
 
     def record(self) -> str:
         """Return the game so far as a text, with what is needed to go on."""
