@@ -8,7 +8,7 @@ STAMP := $(VENV)/.ready
 
 help:
 	@echo "make play      play on a page, in your browser"
-	@echo "make test      set up if needed, then run the tests (under 15 minutes on two cores)"
+	@echo "make test      set up if needed, then run the tests (about twenty minutes on two cores)"
 	@echo "make test-all  the long runs too (under an hour)"
 	@echo "make lint      ruff, mypy, import contracts"
 	@echo "make bench     the figures of docs/benchmarks.md, on this machine"
